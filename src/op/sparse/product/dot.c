@@ -1,8 +1,8 @@
-/* dot: products with a sparse operand that carry gradient everywhere.
+/* dot: products with a sparse operand and regular gradients, which are taken at all positions.
  *
- * Dot: a dense result; operands are sparse or dense matrices or dense vectors, one of them sparse at least. TrueDot
- * (grad_preserves_dense): a sparse result of two matrices of one dtype. What the other families of dot share is here
- * too: checks, shapes and the run of a product into a dense array.
+ * Dot: a dense result; operands are sparse or dense matrices or dense vectors, at least one of them sparse. TrueDot
+ * (grad_preserves_dense): a sparse result of two matrices of one dtype. The other files of products share this file's
+ * checks, shapes and run of a product into a dense array.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -52,7 +52,7 @@ damo_status thunk_product_shape(const thunk *t, frame *f, int i, int j, int *ndi
   return DAMO_OK;
 }
 
-/* One sparse operand. */
+/* y = z + alpha·a·x, or alpha·x·a where `left`, with one sparse operand a: spmv or spmm. */
 static damo_status sp_dot_run_dense(const thunk *t, frame *f, damo_sparse *a, damo_array *x, bool left,
                                     const void *alpha, const damo_array *z, damo_array *y) {
   const damo_dtype dt = array_dtype(y);
@@ -73,6 +73,7 @@ static damo_status sp_dot_run_dense(const thunk *t, frame *f, damo_sparse *a, da
   return s;
 }
 
+/* y = z + alpha·a·b with two sparse operands: spgemm into a dense array. */
 static damo_status sp_dot_run_sparse(damo_sparse *a, damo_sparse *b, const void *alpha, const damo_array *z,
                                      damo_array *y) {
   damo_sparse *x = sparse_cast(a, array_dtype(y)), *own = x ? sparse_cast(b, array_dtype(y)) : NULL;
@@ -110,7 +111,8 @@ damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
-/* (For a csc x no factor has to be turned: that would take an array along x's rows, which may be far more.) */
+/* The factor is not converted for a csc x: that would take an array along x's rows, which may be far more than its
+ * columns. */
 damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x) {
   if (left == NULL || b->status != DAMO_OK) return NULL;
   const bool turns = var_is_sparse(left) && var_is_sparse(x) && var_format_of(x) == DAMO_CSR;

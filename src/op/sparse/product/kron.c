@@ -1,7 +1,8 @@
 /* kron: Kronecker products.
  *
- * Class: KronPlaces, the places of the product and the two entries behind each. The values are taken and multiplied by
- * dense ops, so the gradients are those of take and mul, at stored places.
+ * Class: KronPlaces, the product's pattern and for each of its entries the numbers of the two entries, one of x and one
+ * of y, that it multiplies. The values are gathered and multiplied by dense ops, so the gradients are those of take and
+ * mul, at the stored positions.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -60,7 +61,7 @@ static const op_def sp_kron_def = {
     OP_CHECK(kron_check),
 };
 
-/* The product of the values named by the places: gradients are those of take and mul, at stored places. */
+/* KronPlaces' pattern with the products of the values that it names. Operands have no duplicates then. */
 static damo_var *build_sparse_kron(build *b, damo_var *x, damo_var *y) {
   if (x == NULL || y == NULL || (y = build_to_format(b, y, var_format_of(x))) == NULL) return NULL;
   damo_var *own[2] = {build_summed(b, x), build_summed(b, y)};

@@ -29,7 +29,7 @@ const op_check usmm_check = {.dense_equal = equal_usmm};
 
 /* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
-/* (indices, indptr, cols, rows) */
+/* Inputs: indices, indptr, cols, rows. */
 static damo_var *equal_samples_of(op_exam *e, bool csc) {
   const damo_array *indices = exam_array(e, 0), *indptr = exam_array(e, 1);
   const int64_t n_major = array_size(indptr) - 1;
@@ -57,7 +57,7 @@ static damo_var *equal_samples_sparse(op_exam *e, int o) {
 }
 const op_check sampled_sparse_check = {.dense_equal = equal_samples_sparse};
 
-/* (m, rows, cols): the samples, and m·cols or mᵀ·rows. */
+/* Inputs: m, rows, cols. Outputs: the samples; m·cols or mᵀ·rows. */
 static damo_var *equal_sampled_product(op_exam *e, int o) {
   const damo_sparse *m = exam_matrix(e, 0);
   const entry_places p = exam_places_in(e, m);
@@ -78,8 +78,8 @@ static damo_var *build_exam_pattern(op_exam *e, const damo_sparse *m) {
   return exam_put_at(e, m->shape, exam_places_in(e, m), one);
 }
 
-/* Places (output 1) are stored where both patterns have one; and the products of the entries that they are numbered with
- * make the Kronecker product. */
+/* The first output is the Kronecker product of the operands' patterns. The products of the entries that the other two
+ * number, put at its positions, are the Kronecker product of the operands. */
 static damo_var *equal_kron(op_exam *e, int o) {
   const damo_sparse *x = exam_matrix(e, 0), *y = exam_matrix(e, 1), *out = (const damo_sparse *)e->results[0];
   build *b = e->b;

@@ -1,9 +1,10 @@
-/* sampled: the samples and the product that a gradient asks for together.
+/* sampled: sddmm and spmm of a gradient in one pass.
  *
- * SampledProduct (m, rows, cols): the inner products of line i of rows and line j of cols for each stored (i, j) of m,
- * a vector; and m·cols, or mᵀ·rows where `transposed`. All of one dtype, float32 or float64; rows and cols are dense.
- * `entries`: how many m stores, -1 where that is not known. It takes the place of two nodes that read the same lines
- * (rewrite/sampled.c), names in its errors the one that the user knows better, the `product`, and has no gradient.
+ * SampledProduct (m, rows, cols): for each stored (i, j) of m the inner product of row i of `rows` and row j of `cols`,
+ * a vector; and m·cols, or mᵀ·rows where `transposed`. All are of one dtype, float32 or float64; rows and cols are
+ * dense. `entries`: the number of entries that m stores, -1 where it is not known. Rewriting puts it in place of two
+ * nodes that read the same rows (rewrite/sampled.c). Its errors name `product`, that one of the two classes which the
+ * user knows better. It has no gradient.
  */
 #include "op/sparse/sparse_op.h"
 
@@ -30,7 +31,7 @@ static damo_status sp_sampled_product_type(const damo_op *op, damo_var *const *i
   return type_give_dense(op, out + 1, var_dtype(in[0]), 2, shape);
 }
 
-/* m·cols, or mᵀ·rows: what the product says of its own operands, and a gradient's other product of its. */
+/* The shape error, in the name of `product`, where the operands of m·cols (transposed: of mᵀ·rows) do not agree. */
 static damo_status sp_sampled_product_check_axis(const thunk *t, frame *f, bool transposed) {
   const int64_t *m = thunk_in_sparse(t, f, 0)->shape, *y = array_shape(thunk_in(t, f, transposed ? 1 : 2));
   const int64_t x[2] = {m[transposed], m[!transposed]};
@@ -41,7 +42,7 @@ static damo_status sp_sampled_product_check_axis(const thunk *t, frame *f, bool 
   return DAMO_ESHAPE;
 }
 
-/* In the words of the nodes apart, the product's first. */
+/* The shape errors of the two nodes that this one replaces, the product's first. */
 static damo_status sp_sampled_product_check_shapes(const thunk *t, frame *f) {
   const int64_t *r = array_shape(thunk_in(t, f, 1)), *c = array_shape(thunk_in(t, f, 2));
   const bool transposed = sp_sampled_product_is_transposed(t->node->op),

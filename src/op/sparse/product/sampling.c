@@ -1,7 +1,7 @@
-/* sampling: products of dense matrices at the places of a sparse one.
+/* sampling: products of dense matrices at the stored positions of a sparse one (sddmm).
  *
- * SamplingDot (x, y, p): p ∘ (x·yᵀ), x and y dense with equally many columns. The result is stored at p's places, in
- * order and once each; only there anything is computed.
+ * SamplingDot (x, y, p): p ∘ (x·yᵀ), x and y dense with equally many columns. The result stores p's positions, sorted
+ * and without duplicates, and only there products are computed.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -31,13 +31,14 @@ static damo_status sampling_dot_check_shapes(const thunk *t, frame *f) {
                   (long long)y[0], (long long)p[0], (long long)p[1]);
 }
 
-/* Products of bool are bool, as in a dense dot: any, not how many. */
+/* The dtype of x·yᵀ. Of bool operands it is bool as in a dense dot: a logical or, not a count. */
 static damo_dtype sampling_dot_product_dtype(damo_var *const *in) {
   const bool both = var_dtype(in[0]) == DAMO_BOOL && var_dtype(in[1]) == DAMO_BOOL;
   return both ? DAMO_BOOL : sampling_dot_dtype(in);
 }
 
-/* The products at p's places, an element each, in z's data where that has their dtype. */
+/* The inner products at p's positions, a vector: z's data where that has their dtype, else a new array. NULL: no
+ * memory. */
 static damo_array *sampling_dot_products(const damo_sparse *p, const damo_array *x, const damo_array *y,
                                          damo_sparse *z) {
   const sparse_raw at = sparse_raw_of(p);
@@ -84,7 +85,7 @@ static damo_var *build_sampling_dot(build *b, damo_var *x, damo_var *y, damo_var
   return build_class(b, &sampling_dot_def, (damo_var *[]){x, y, p}, 3);
 }
 
-/* With w the cotangent times p, at p's places: w·y and wᵀ·x. */
+/* With w = g ∘ conj(p) the gradients of x and y are w·conj(y) and wᵀ·conj(x); that of p is g times the samples. */
 static damo_status sampling_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0], *y = node->in[1], *p = node->in[2];
   if (gout[0] == NULL) return DAMO_OK;

@@ -39,7 +39,7 @@ damo_var *build_structured_dot(build *b, damo_var *x, damo_var *y) {
 
 static damo_var *build_structured_samples(build *b, damo_var *x, damo_var *y, damo_var *g);
 
-/* g as the product's kind. */
+/* g, made sparse or dense as the product is. */
 static damo_var *build_product_cotangent(build *b, damo_var *g, const damo_var *out) {
   return var_is_sparse(out) ? build_sparse_from(b, g, var_format_of(out)) : build_toarray(b, g);
 }
@@ -128,7 +128,7 @@ static damo_status sampled_csm_check(const thunk *t, frame *f, const sparse_raw 
   return v.flaw == SPARSE_FINE ? DAMO_OK : sampled_csm_fail_storage(t, f, v);
 }
 
-/* The pattern that was found right last. A matrix's pattern is never written again, so it is right for good. */
+/* The pattern that passed the check last. Frozen arrays are never written again, so it needs no second check. */
 typedef struct sampled_csm_state {
   damo_array *indices, *indptr;
   int64_t minor;
@@ -184,7 +184,7 @@ static damo_status sampled_csm_perform(const thunk *t, frame *f) {
   return s;
 }
 
-/* The matrix with these values. */
+/* The sparse matrix with these values and the node's indices and indptr. */
 static damo_var *build_sampled_matrix(build *b, damo_apply *node, damo_var *values) {
   damo_var *dims[2] = {build_dim(b, node->in[3], 0), build_dim(b, node->in[2], 0)};
   if (b->status != DAMO_OK) return NULL;
@@ -192,7 +192,7 @@ static damo_var *build_sampled_matrix(build *b, damo_apply *node, damo_var *valu
   return build_csm(b, format, values, node->in[0], node->in[1], build_vector(b, dims, 2));
 }
 
-/* With V of the cotangent's values: V·b and Vᵀ·g. */
+/* With V the matrix of the cotangent's values: the gradient of b is Vᵀ·g, that of g is V·b. */
 static damo_status sampled_csm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *v = build_sampled_matrix(b, node, gout[0]), *y = node->in[2], *g = node->in[3];
@@ -204,7 +204,7 @@ static damo_status sampled_csm_grad(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
-/* Linear in each of two inputs. */
+/* Forward mode of Ops that are linear in each of the inputs `first` and first + 1. */
 static damo_status sampled_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, int first) {
   damo_var *sum = NULL;
   for (int k = first; k < first + 2; k++) {
@@ -310,7 +310,7 @@ damo_var *build_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *co
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* dense · sparse is the transpose of a product that begins with the sparse one. */
+/* dense · sparse is computed as the transpose of yᵀ·xᵀ, which begins with the sparse operand. */
 static damo_status sp_fn_structured_dot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = any_operand(b, a, 0), *y = any_operand(b, a, 1);
   if (x == NULL || y == NULL) return b->status;

@@ -80,7 +80,7 @@ static damo_status usmm_perform(const thunk *t, frame *f) {
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* Of x·y for x, from the cotangent: at a sparse x's places where y is dense, else everywhere. */
+/* The gradient of x in x·y: at x's stored positions where x is sparse and y dense, else at all positions. */
 static damo_var *build_usmm_grad_x(build *b, damo_var *x, damo_var *y, damo_var *g) {
   if (var_is_sparse(x) && var_is_dense(y)) return build_with_data(b, x, build_samples(b, x, g, y));
   return build_any_dot(b, g, build_sparse_transpose(b, y));
@@ -92,7 +92,8 @@ static damo_var *build_usmm_grad_y(build *b, damo_var *x, damo_var *y, damo_var 
   return build_any_dot(b, xt, g);
 }
 
-/* Structured for a sparse operand beside a dense one, so that nothing grows past the operands. */
+/* The gradient of a sparse operand beside a dense one is structured, so that it takes no more memory than the
+ * operand. */
 static damo_status usmm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *alpha = node->in[USMM_ALPHA], *x = node->in[USMM_X], *y = node->in[USMM_Y];
   if (g == NULL) return DAMO_OK;
