@@ -76,7 +76,7 @@ static const char *sp_getitem_spec(const damo_op *op) {
   return OP_PROPS(op, index_props)->spec.kind == PROP_STR ? OP_PROPS(op, index_props)->spec.u.s : "s111s111";
 }
 
-/* op, of GetItem2d or its gradient, over head and the ends. */
+/* A node of the class def, GetItem2d or its gradient, over the inputs head and the ends idx. */
 static damo_var *build_getitem_with_ends(build *b, const op_def *def, const char *spec, damo_var *const *head,
                                          int n_head, damo_var *const *idx, int n_idx) {
   damo_var *in[2 + GETITEM_MOST_ENDS];
@@ -90,7 +90,7 @@ static damo_var *build_getitem_with_ends(build *b, const op_def *def, const char
   return build_op(b, op_new(b->ctx, def, &p), in, n_head + n_idx);
 }
 
-/* A node whose ends of ranges, after the first n_head inputs, may come as any whole numbers. */
+/* make_node of both classes: the ends of ranges, after the first n_head inputs, may be any integers. */
 static damo_apply *sp_getitem_ends_node(build *b, damo_op *op, damo_var *const *in, int n_in, int n_head) {
   damo_var *own[2 + GETITEM_MOST_ENDS];
   damo_type *out = NULL;
@@ -169,7 +169,7 @@ static const op_def sp_getitem_block_def = {
     OP_CHECK(getitem_block_check),
 };
 
-/* x's part that the node (GetItem2d or its gradient) takes; its ends are the inputs from `first` on. */
+/* The block of x that the node (of GetItem2d or its gradient) selects; its ends are the inputs from `first` on. */
 static damo_var *build_block(build *b, damo_var *x, const damo_apply *node, int first) {
   const char *spec = sp_getitem_spec(node->op);
   if (x == NULL || b->status != DAMO_OK) return NULL;
@@ -344,7 +344,7 @@ static damo_var *build_scalar_entry(build *b, damo_var *x, damo_var *i, damo_var
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* What takes the part that a spec with a list asks for, where it is neither rows nor columns. */
+/* The call that an error recommends for a spec whose list selects neither whole rows nor whole columns. */
 static const char *sp_getitem_instead_of_list(const index_spec *spec) {
   const index_item *one = &spec->item[0], *two = &spec->item[1];
   if (spec->n != 2) return "damo.sparse.get_item_list(x, list, {axis = 1 or 2})";
@@ -356,7 +356,7 @@ static const char *sp_getitem_instead_of_list(const index_spec *spec) {
   return "damo.sparse.get_item_list(x[{ {i, i} }], list, {axis = 2})";
 }
 
-/* The axis that a list of positions is for, alone or beside a range; -1: there is no such list. */
+/* The axis of the spec's only list, alone or beside a range; -1: the spec has another form. */
 static int sp_getitem_axis_of_list(const index_spec *spec) {
   int axis = -1;
   for (int i = 0; i < spec->n; i++) {
@@ -368,7 +368,7 @@ static int sp_getitem_axis_of_list(const index_spec *spec) {
   return axis;
 }
 
-/* What a sparse matrix has no part for, with what to write instead. */
+/* The errors of items that a sparse matrix does not take, and what to write instead. */
 static damo_status sp_getitem_fail_items(damo_ctx *ctx, const char *func, const index_spec *spec) {
   int ranges = 0;
   bool listed = false;
@@ -402,7 +402,7 @@ static damo_status sp_getitem_fail_items(damo_ctx *ctx, const char *func, const 
                   func);
 }
 
-/* Rows or columns by a list, of the block that a range beside it says. */
+/* Rows or columns by a list, within the block of the range beside it. */
 static damo_status sp_getitem_take_axis(build *b, const fn_args *a, damo_var *x, const index_spec *spec, int axis,
                                         ptrvec *out) {
   const index_item *range = spec->n == 2 ? &spec->item[!axis] : NULL;
@@ -455,7 +455,8 @@ static damo_status sp_fn_subtensor(build *b, const fn_args *a, ptrvec *out) {
                          : build_getitem_with_ends(b, &sp_getitem_block_def, given, &x, 1, idx, spec.n_operands));
 }
 
-/* Operand i, a vector {start, stop, step} of up to three integers: the spec of the range, its ends as scalars. */
+/* Reads operand i, a vector {start, stop, step} of up to three integers, into the spec of the range and its ends as
+ * scalars. */
 static damo_status sp_getitem_vector_range(build *b, const fn_args *a, int i, char *spec, damo_var **idx, int *n) {
   damo_var *v = a->in[i] != NULL && type_is_tensor(a->in[i]->type) ? a->in[i] : NULL;
   const int64_t length = v != NULL && var_ndim(v) == 1 ? v->type->shape[0] : -1;

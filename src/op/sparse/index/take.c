@@ -1,17 +1,18 @@
 /* take: rows, columns and elements by lists of positions.
  *
  * GetItemList{axis}(x, list) gives rows (axis 1 or nil) or columns (2), a sparse matrix in x's format; GetItem2Lists(x,
- * rows, cols) elements, a vector. GetItemListGrad{axis}(x, list, g) and GetItem2ListsGrad(x, rows, cols, g) put lines
- * or elements back into a matrix of x's shape and format, where what comes more than once adds up; they read nothing of
- * x but its shape. Each pair is linear and the other's adjoint, which makes all derivatives. Lists are 1-based int64
- * vectors; negative positions count from the end.
+ * rows, cols) elements, a vector. GetItemListGrad{axis}(x, list, g) and GetItem2ListsGrad(x, rows, cols, g) put rows,
+ * columns or elements back into a matrix of x's shape and format, where values at the same position add up; of x they
+ * read the shape alone. The Ops of each pair are linear and each other's adjoints, which gives all derivatives. Lists
+ * are 1-based int64 vectors; negative positions count from the end.
  */
 #include "op/index/index_int.h"
 #include "op/sparse/sparse_op.h"
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* The 0-based places of 1-based positions, negative ones from the end; false: one is outside. No branch a position. */
+/* Converts 1-based positions, negative ones from the end, to 0-based ones; false where one is outside. The loop has no
+ * branch. */
 static bool sp_getitem_to_places(const damo_array *list, int64_t n, int64_t *out) {
   const char *p = list->data;
   const int64_t stride = array_strides(list)[0];
@@ -58,7 +59,7 @@ static damo_status sp_getitem_need_list(const damo_op *op, damo_var *const *in, 
                   dtype_name(var_dtype(in[i])));
 }
 
-/* A node whose lists (inputs first to last) may come as any whole numbers. */
+/* make_node of Ops whose lists, the inputs first … last, may be any integers. */
 static damo_apply *sp_getitem_with_lists(build *b, damo_op *op, damo_var *const *in, int n_in, int first, int last) {
   damo_var *own[4] = {NULL};
   damo_type *out = NULL;
@@ -82,7 +83,7 @@ static damo_apply *sp_getitem_two_lists_node(build *b, damo_op *op, damo_var *co
   return sp_getitem_with_lists(b, op, in, n_in, 1, 2);
 }
 
-/* Room for the 0-based positions of n lists that begin at input 1; NULL: memory error. */
+/* Scratch memory for the 0-based positions of the n lists from input 1 on; NULL: no memory. */
 static int64_t *sp_getitem_positions_space(const thunk *t, frame *f, int n) {
   size_t entries = 1;
   for (int i = 1; i <= n; i++) entries += (size_t)array_size(thunk_in(t, f, i));
@@ -91,7 +92,7 @@ static int64_t *sp_getitem_positions_space(const thunk *t, frame *f, int n) {
 
 /* ---- GetItemList ------------------------------------------------------------------------------------------------- */
 
-/* 0: rows, 1: columns. */
+/* The property axis, 0-based: 0 for rows, 1 for columns. */
 static int sp_getitem_list_axis(const damo_op *op) {
   const prop_value *v = &OP_PROPS(op, axis_props)->axis;
   return v->kind == PROP_NIL ? 0 : (int)v->u.i - 1;
@@ -103,7 +104,7 @@ static damo_status sp_getitem_list_init(damo_op *op) {
   return ctx_fail(op->obj.ctx, DAMO_EINDEX, "%s: the axis is nil, 1 or 2", op->def->name);
 }
 
-/* Of GetItemList or its gradient; rows are those of an Op without properties. */
+/* A node of GetItemList or its gradient. The Op for rows is the one without properties. */
 static damo_var *build_getitem_along(build *b, const op_def *def, int axis, damo_var *const *in, int n_in) {
   const axis_props p = {.axis = prop_int(axis + 1)};
   if (axis == 0) return build_class(b, def, in, n_in);
@@ -169,7 +170,7 @@ static const op_def sp_getitem_list_def = {
     OP_CHECK(getitem_list_check),
 };
 
-/* Of a sparse or dense matrix. */
+/* Rows or columns of a sparse or dense matrix. */
 static damo_var *build_take_list(build *b, damo_var *x, damo_var *list, int axis) {
   if (x == NULL || list == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return index_read(b, x, axis == 0 ? "l" : "s000l", &list, 1);
@@ -216,7 +217,8 @@ static damo_status sp_getitem_list_grad_perform(const thunk *t, frame *f) {
 
 static damo_status sp_getitem_list_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  /* (an entry of g for each of a line's places in the list can't be told from several of one) */
+  /* g by entries has duplicates both where the list repeats a row or column and where one has them, and does not tell
+   * which: the cotangent before it was moved is taken */
   damo_var *g = gout[0], *x = node->out[0];
   cotangent_unmoved(&g, &x);
   damo_var *taken = build_take_list(b, g, node->in[1], sp_getitem_list_axis(node->op));
@@ -224,7 +226,8 @@ static damo_status sp_getitem_list_grad_grad(build *b, damo_apply *node, damo_va
   return b->status;
 }
 
-/* Of gradient Ops: again on the tangent of the last input, which alone they are functions of. */
+/* Forward mode of the gradient Ops, which are linear functions of their last input alone: the op again on its
+ * tangent. */
 static damo_status sp_getitem_grad_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *in[4];
   const int last = node->n_in - 1;
@@ -277,7 +280,7 @@ static damo_status sp_getitem_two_lists_type(const damo_op *op, damo_var *const 
   return type_give_dense(op, out, var_dtype(in[0]), 1, in[in[1]->type->shape[0] < 0 ? 2 : 1]->type->shape);
 }
 
-/* 0-based rows, then columns, n of each; NULL: an error. */
+/* The 0-based rows, then columns, *n of each, in scratch memory; NULL: the pending error. */
 static int64_t *sp_getitem_read_lists(const thunk *t, frame *f, const int64_t *shape, int64_t *n) {
   const int64_t rows = array_size(thunk_in(t, f, 1)), cols = array_size(thunk_in(t, f, 2));
   if (rows != cols) {
