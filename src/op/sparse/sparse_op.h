@@ -1,13 +1,13 @@
-/* sparse_op: what the sparse op families (sparse_*.c) share. Private to src/op.
+/* sparse_op: shared by the files of op/sparse. Private to src/op.
  *
- * Rows are named "sparse.NAME"; a call of a tensor function with a sparse operand comes here too (graph/func.c). Result
- * and gradient kinds are those of DESIGN's table of sparse ops. Always holds: rules take a cotangent that is sparse
- * (either format, any pattern) or dense, since both occur; no rule densifies what is sparse unless its result is dense
- * anyway; everything an op does costs O(entries of inputs and outputs) memory.
+ * Rows are named "sparse.NAME"; a call of a tensor function with a sparse operand comes here too (graph/func.c). Always
+ * holds: gradient rules take a cotangent that is sparse (either format, any pattern) or dense, since both occur; no
+ * rule makes a sparse matrix dense unless its result is dense anyway; every op takes O(entries of inputs and outputs)
+ * memory.
  *
- * Most of a structured op is arithmetic on the vector of stored values: build_data takes it out of a matrix, a dense
- * op works on it, build_with_data puts it back on the pattern (both without copying). A gradient is read at a matrix's
- * stored places by build_gather.
+ * Most of a structured op is arithmetic on the vector of stored values: build_data gives that vector, a dense op
+ * computes with it, build_with_data puts the result on the pattern (neither copies). build_gather reads a gradient at a
+ * matrix's stored positions.
  */
 #ifndef DAMO_OP_SPARSE_SPARSE_OP_H
 #define DAMO_OP_SPARSE_SPARSE_OP_H
@@ -25,14 +25,14 @@ static inline damo_format var_format_of(const damo_var *v) { return (damo_format
 static inline damo_dtype var_itype(const damo_var *v) { return (damo_dtype)v->type->itype; }
 static inline damo_format format_other(damo_format f) { return f == DAMO_CSR ? DAMO_CSC : DAMO_CSR; }
 
-/* Operand i of a class: sparse; a dense tensor of that rank; either a sparse or a dense matrix. A type error names the
- * class, the operand (1-based) and what came. */
+/* Type error unless operand i is sparse; a dense tensor of that rank; a sparse or dense matrix. It names the class, the
+ * operand (1-based) and its Type. */
 damo_status type_need_sparse(const damo_op *op, damo_var *const *in, int i);
 damo_status type_need_dense(const damo_op *op, damo_var *const *in, int i, int ndim);
 damo_status type_need_matrix(const damo_op *op, damo_var *const *in, int i);
-/* A shape error where static lengths show that axis a of in[i] and axis b of in[j] differ. */
+/* Shape error where static lengths show that axis a of in[i] and axis b of in[j] differ. */
 damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b);
-/* The same of both axes of in[0] and in[1]. */
+/* The same for both axes of in[0] and in[1]. */
 damo_status type_need_same_shape(const damo_op *op, damo_var *const *in);
 /* out[0] of that sparse Type; rows, cols -1 where unknown. */
 damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
@@ -40,7 +40,7 @@ damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format for
 /* out[0]: x's Type with another dtype. */
 damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype);
 damo_status type_give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape);
-/* Index dtype of a result of both: int64 where one has it. */
+/* The index dtype of a result of two matrices: int64 where one has it. */
 damo_dtype itype_join(damo_dtype a, damo_dtype b);
 /* "csr" or "csc" from a property or option; a value error names func otherwise. */
 damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, damo_format *out);
@@ -53,16 +53,16 @@ static inline damo_sparse *thunk_in_sparse(const thunk *t, frame *f, int i) {
 static inline bool thunk_in_is_sparse(const thunk *t, frame *f, int i) {
   return thunk_value(t, f, i)->kind == OBJ_SPARSE;
 }
-/* The value into output i; NULL: the pending error's status. */
+/* Gives the value as output i; for NULL returns the pending error's status. */
 damo_status thunk_give(const thunk *t, frame *f, int i, void *take_value);
-/* The same for a matrix just made, its index dtype brought to what output i's Type asks for at this size. */
+/* The same for a new matrix, converted to the index dtype that output i's Type asks for at its size. */
 damo_status thunk_give_sparse(const thunk *t, frame *f, int i, damo_sparse *take);
-/* The matrix with x's pattern to write output i into: the cell's own where it has that very pattern, that dtype and no
- * other holder, else a fresh one. data's contents are undefined. NULL: memory error. */
+/* A matrix with x's pattern to write output i into: the cell's own where it has the same pattern arrays, that dtype and
+ * no other owner, else a new one. Its data is not initialised. NULL: no memory. */
 damo_sparse *thunk_out_like(const thunk *t, frame *f, int i, const damo_sparse *x, damo_dtype dtype);
 
-/* Fails: input 1, dense, does not fit x's shape (why: "do not agree"); names an axis of length 1 of which its Type does
- * not say so, and how to say it. */
+/* The shape error where input 1, dense, does not fit x's shape (why: "do not agree"). It names an axis of length 1
+ * whose length the Type does not declare, and how to declare it. */
 damo_status fail_dense_shape(const thunk *t, frame *f, const damo_sparse *x, const damo_array *y, const char *why);
 
 /* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries,
@@ -86,19 +86,19 @@ damo_var *list_operand(build *b, const fn_args *a, int i);
 damo_var *sparse_operand(build *b, const fn_args *a, int i);
 /* Operand i: sparse, or dense of any rank (weak literals resolved). */
 damo_var *any_operand(build *b, const fn_args *a, int i);
-/* Both operands of a call, each sparse or dense, weak literals resolved next to each other. */
+/* Both operands of a call, each sparse or dense, weak literals resolved together. */
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
-/* The same in the dtype that they promote to: a node casts what it is given, once. */
+/* The same, cast to the dtype to which they promote. */
 damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair);
 /* A pair of Variables in place: weak literals resolved, cast to the dtype that they promote to. */
 damo_status build_promoted(build *b, damo_var **pair);
 /* Fails: no operand of the call is sparse. */
 damo_status fail_pair_dense(build *b, const fn_args *a, damo_var *const *pair);
-/* A call that is a class over the two operands, promoted. */
+/* Gives a node of the class over the call's two operands, promoted. */
 damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def);
-/* A call that is a class over the two operands as they are. */
+/* Gives a node of the class over the call's two operands as they are. */
 damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *def);
-/* An Op of that class without properties, applied. */
+/* The output of a new node of the class, which has no properties; NULL where an input is NULL. */
 damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in);
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ damo_var *build_sparse_transpose(build *b, damo_var *x);                /* of a 
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype);   /* x itself when it has the dtype */
 
 /* op/sparse/form/pattern.c */
-damo_var *build_gather(build *b, damo_var *g, damo_var *x); /* g, sparse or dense, at x's stored places: a vector */
+damo_var *build_gather(build *b, damo_var *g, damo_var *x); /* g, sparse or dense, at x's stored positions: a vector */
 damo_var *build_structured(build *b, damo_var *g,
                            damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
@@ -125,31 +125,31 @@ damo_var *build_nnz(build *b, damo_var *x); /* the number of stored entries: an 
 /* op/sparse/form/construct.c */
 damo_var *build_any_diagonal(build *b, damo_var *x, int64_t k); /* the k-th, of a sparse or dense matrix */
 
-/* cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in
- * another order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no
- * duplicates. */
+/* cotangent.c: a cotangent of x, where y has x's entries in another order or among others, g is a cotangent of y, and
+ * `part` is g moved as a matrix, its duplicates kept. part itself where it is dense or x has no duplicates. */
 damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x);
-/* Where g, y's cotangent, is another one moved as it stands: that one, and what it is the cotangent of. */
+/* Where *g, a cotangent of *y, is another cotangent that MoveCotangent passes unchanged as a matrix: sets *g to that
+ * one and *y to the matrix that it is the cotangent of. */
 void cotangent_unmoved(damo_var **g, damo_var **y);
-/* The same of tangents: `part`, the node over the inputs' tangents, for its output; and of a node with several outputs:
- * `part`, made of all their cotangents, for its first input. */
+/* build_move_cotangent for tangents: `part` is the node over the inputs' tangents, for its output. And for a node with
+ * several outputs: `part` is made of all their cotangents, for its first input. */
 damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, damo_var *const *eval);
 damo_var *build_move_outputs(build *b, damo_var *part, const damo_apply *node, damo_var *const *gout);
 
 /* op/sparse/index/take.c: list, rows, cols: int64 vectors, 1-based */
 damo_var *build_take_rows(build *b, damo_var *x, damo_var *list);                     /* of a sparse or dense matrix */
 damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols); /* a vector */
-/* x's shape and format with the vector g at those places, what meets at one place summed. */
+/* A matrix of x's shape and format with the vector g at those positions; values at the same position are summed. */
 damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g);
 
 /* op/sparse/entry/mul.c */
-/* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, as its Type says, stretches. */
+/* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, declared so by its Type, broadcasts. */
 damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
 damo_var *build_col_scale(build *b, damo_var *x, damo_var *s); /* each column of x times the vector's entry */
 damo_var *build_axis_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
 
-/* check.c: what is given, checked where the lengths become known; the error names func. */
-damo_var *build_square(build *b, const char *func, damo_var *x); /* x, which must be square */
+/* check.c: a check of lengths at run time; the error names func. */
+damo_var *build_square(build *b, const char *func, damo_var *x); /* x, checked to be square */
 
 /* op/sparse/product/dot.c */
 damo_var *build_any_dot(build *b, damo_var *x, damo_var *y); /* dense, of sparse or dense operands of any dtypes */
@@ -158,12 +158,11 @@ damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y);                 
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense); /* sparse */
 /* op/sparse/product/structured_dot.c: x sparse; sparse where y is */
 damo_var *build_structured_dot(build *b, damo_var *x, damo_var *y);
-/* The inner products of line i of rows and line j of cols, dense matrices, for each stored (i, j) of x: a vector. */
+/* sddmm: for each stored (i, j) of x the inner product of row i of `rows` and row j of `cols`, dense matrices: a
+ * vector. */
 damo_var *build_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols);
 /* The same of two sparse matrices, over the columns that both store. */
 damo_var *build_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols);
-/* Usmm and its special forms, which destroy z, their last input, where inplace: x is csc or csr, y dense, one dtype.
- * Inputs of all: alpha, x, y, z. */
 extern const op_def true_dot_def, sampling_dot_def;
 
 /* Products of inputs i and j of a node, for the families of dot. product_check: kinds and static lengths (vectors:
@@ -172,32 +171,35 @@ damo_status product_check(const damo_op *op, damo_var *const *in, int i, int j, 
 int product_shape(damo_var *const *in, int i, int j, int64_t *shape);
 /* Checks the lengths of a run's operands; *ndim and shape are the result's. */
 damo_status thunk_product_shape(const thunk *t, frame *f, int i, int j, int *ndim, int64_t *shape);
-/* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its
- * memory before it writes. The class's state is a sparse_transpose_cache. */
+/* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y itself, or does not overlap
+ * y. Takes its memory before it writes. The class's state is a sparse_transpose_cache. */
 damo_status thunk_product(const thunk *t, frame *f, int i, int j, const void *alpha, const damo_array *z,
                           damo_array *y);
-/* A sparse product into output 0, in the index dtype that its Type says. */
+/* Gives a sparse product as output 0, in the index dtype that its Type says. */
 damo_status thunk_give_product(const thunk *t, frame *f, damo_sparse *take);
 damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
-/* The left factor of a product that is x's cotangent, in x's lines: a product has the format of its left factor, and so
- * takes memory for the lines of that format. x's own are there in any case. */
+/* The left factor of a product that is x's cotangent, in csr where x is csr. A product has its left factor's format and
+ * takes an indptr along that format's major axis; x has one along its own already, whereas the other axis may be far
+ * longer. */
 damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x);
-/* A tangent of x's kind and dtype, floatX for a discrete x. */
+/* The tangent of x, sparse in x's format where x is sparse, of x's dtype (floatX for a discrete x). */
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
 
 /* op/sparse/form/stack.c */
-/* g cut into n parts of those lengths (int64 scalars) along an axis, zeros left out. */
+/* g split into n parts of those lengths (int64 scalars) along an axis, without stored zeros. */
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n);
-/* rop of ops that put matrices together: the op again on the tangents in that format, zeros for missing ones. */
+/* rop of ops that assemble matrices: the op again on the tangents in that format, zeros for missing ones. */
 damo_status rop_of_parts(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, damo_format format);
 
 /* op/sparse/form/band.c: ones along the main diagonal, in x's shape, format and dtype */
 damo_var *build_sparse_eye(build *b, damo_var *x);
 
 /* op/sparse/entry/sum.c: axis 0-based, -1: all */
-damo_var *build_kept(build *b, damo_var *v, int axis); /* v over that axis (-1: all), with it as a dimension of 1 */
+damo_var *build_kept(build *b, damo_var *v, int axis); /* v, reduced over that axis (-1: all), with the axis kept as one
+                                                        * of length 1 */
 damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured); /* of a dense x: a dense sum */
-damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a sum's cotangent at x's stored places */
+damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a sum's cotangent at x's stored
+                                                                           * positions */
 
 /* op/sparse/entry/extremum.c: max, min, argmax or argmin of a sparse x, axis 0-based (-1: all), and which one an
  * SpExtremum is */
@@ -206,17 +208,17 @@ reduce_kind sp_extremum_kind(const damo_op *op);
 
 /* ---- Rules shared ------------------------------------------------------------------------------------------------ */
 
-/* infer_shape: as input 0. (infer_shape_same of op/shape/shape_int.h.) rop of ops linear in input 0 with no other differentiable
- * input: the op again on the tangent. */
+/* rop of ops linear in input 0 with no other differentiable input: the op again on the tangent. */
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
-/* rop of ops that no tangent goes through. */
+/* rop of ops that pass no tangent. */
 damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* grad and rop of ops of one matrix whose output 0 is the vector of its stored values (op/sparse/form/pattern.c). */
 damo_status sp_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
-/* Zeros as the gradient of input i where the result is discrete; NULL where it is not: a rule of the Op's own holds. */
+/* Zeros as the gradient of input i where the result is discrete; NULL where it is not, and the Op's own rule
+ * applies. */
 damo_var *build_flat_zeros(build *b, const damo_apply *node, int i);
-/* The same of an op that only moves entries: zeros where it cuts input i's entries to integers. */
+/* The same for an op that only moves entries: zeros where it truncates input i's entries to integers. */
 damo_var *build_truncated_zeros(build *b, const damo_apply *node, int i);
 
 /* Op classes that scripts make by name, damo.sparse.NAME{…}; each family ends its list with NULL. */
@@ -252,7 +254,7 @@ extern const op_def *const sparse_logdet_classes[];
 extern const op_def *const sparse_inverse_classes[];
 extern const op_def *const sparse_lstsq_classes[];
 extern const op_def *const sparse_norm_classes[];
-/* And those that gradients and rewriting make alone. */
+/* Those that only gradients and rewriting make. */
 extern const op_def *const sparse_cotangent_classes[];
 extern const op_def *const sparse_vecdot_classes[];
 extern const op_def *const sparse_sampled_classes[];
