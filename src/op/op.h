@@ -1,9 +1,8 @@
 /* op: the op families, the registry of functions, and eager evaluation.
  *
  * In: the graph layer. Out: rows (op_func) that scripts and hosts call by name, Op classes (op_def), and the builders
- * below, which gradient and rewrite rules of any family use. Always holds: a family is one file (or a few of one
- * prefix) that ends in one array of rows; registry.c lists families, not ops; adding an op touches its family's file
- * and its spec.
+ * below, which gradient and rewrite rules of any family use. Always holds: a family is a file, or a few of one folder,
+ * with one array of rows; registry.c lists families, not ops; adding an op touches its family's file and its spec.
  *
  * Positions in options and in index-valued operands and results are 1-based, ranges inclusive; the builders below are
  * C: axes 0-based.
@@ -23,8 +22,7 @@ damo_status op_register_all(damo_ctx *ctx);
 
 /* ---- Families: each file exports its rows, ended by a NULL name -------------------------------------------------- */
 
-extern const op_func
-    elemwise_funcs[]; /* op/elem/elemwise.c: add mul exp … from the rows of op/elem/rows.c; cast; clip; switch */
+extern const op_func elemwise_funcs[]; /* op/elem/rows.c: add mul exp …; cast; clip; switch */
 extern const op_func
     reduce_funcs[]; /* op/reduce/reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
 extern const op_func cumulative_funcs[]; /* op/reduce/cumulative.c: cumsum cumprod sort argsort diff */
@@ -101,7 +99,7 @@ extern const op_def *const nnet_classes[];
 extern const op_def *const random_classes[];
 extern const op_def *const marker_classes[];
 extern const op_def *const ifelse_classes[];
-/* Lists of those that scripts make by name, damo.sparse.CSM{…}, ended by NULL. */
+/* The lists of the classes that scripts make by name, damo.sparse.CSM{…}; ended by NULL. */
 extern const op_def *const *const sparse_classes[];
 /* The i-th class of all families, NULL past the end. No two have one name. */
 const op_def *op_class_at(int i);
@@ -115,8 +113,8 @@ damo_var *build_fill(build *b, damo_var *like, damo_var *value);
 /* g summed over the axes along which an operand of like's Type was broadcast to g's shape, so that it has like's rank
  * and static ones; also cast to like's dtype when that is a float or complex (real part taken where like is real). */
 damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
-/* What an error says of an axis that turns out to have length 1 next to another length, into dst: "is 1, which
- * broadcasts only …" and how to declare it. */
+/* Writes to dst the end of a shape error for an axis that has length 1 at run time next to another length: "is 1, which
+ * broadcasts only …" and how to declare it. Returns dst. */
 const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis);
 /* Makes the table in which scalar rows are found by name (once a context). */
 damo_status elemwise_register(damo_ctx *ctx);
@@ -150,8 +148,8 @@ damo_var *build_vector(build *b, damo_var *const *dims, int n);
 damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
 extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
 
-/* op/control/marker.c: x itself where its Type is no wider than `type` (which is compatible with it); else what is checked when it
- * runs to be a value of that Type, and has it in the graph. The error is that of `input` ("input 1 (x)") of the Op `op`.
+/* op/control/marker.c: x itself where its Type is no wider than `type`, which is compatible with it; else a node of
+ * that Type that checks x's value at run time. Its error names `input` ("input 1 (x)") of the Op `op`.
  */
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input);
 /* Markers of gradients: forwards their output is their input. */
@@ -184,33 +182,34 @@ damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
 damo_var *build_dot_nd(build *b, damo_var *x, damo_var *y); /* any ranks: the last axis of x, the last but one of y */
 damo_var *build_kron(build *b, damo_var *x, damo_var *y);
 damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
-/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. op/linalg/gemm.c. The classes
- * have one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
+/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. op/linalg/gemm.c.
+ * The classes have one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
 damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 
-/* op/sparse/product/usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take
- * one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
+/* op/sparse/product/usmm.c: alpha·x·y + z, promoted to one dtype; x or y is sparse, alpha 0-d, z dense. The special
+ * classes take one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
-/* op/sparse/product/sampled.c: its outputs are the inner products of line i of rows and line j of cols for each stored (i, j) of
- * m, which stores `entries` (-1: not known), and m·cols, or mᵀ·rows, which `product` says: its errors name that class.
- * One dtype, float32 or float64; rows and cols are dense. */
+/* op/sparse/product/sampled.c: its outputs are, for each stored (i, j) of m, the inner product of row i of `rows` and
+ * row j of `cols`; and m·cols, or mᵀ·rows where `transposed`. m stores `entries` entries (-1: not known). Errors name
+ * the class `product`. One dtype, float32 or float64; rows and cols are dense. */
 damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
                                   bool transposed, int64_t entries);
-/* op/sparse/check.c: v, checked as it runs: the matrices x and y, of which only the lengths are asked for, have one shape.
- * The error names func. */
+/* op/sparse/check.c: v, with a check at run time that the matrices x and y, of which only the shapes are read, have one
+ * shape. The error names func. */
 damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x, damo_var *y);
-/* The Variable nearest to the leaves that has v's shape, as its Ops say. Borrowed. */
+/* The ancestor of v nearest to the leaves that has v's shape, as the Ops between them say. Borrowed. */
 damo_var *var_shape_root(const damo_var *v);
-/* op/sparse/entry/vecdot.c: for each column (axis 0) or row (1) of m the sum of x·y over its stored places, vectors with a number
- * for each; x, y and the result are of one dtype. */
+/* op/sparse/entry/vecdot.c: for each column (axis 0) or row (1) of m the sum over its stored entries p of x[p]·y[p]; x
+ * and y are vectors in the order of m's entries, of the result's dtype. */
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis);
-/* op/sparse/cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
+/* op/sparse/cotangent.c: g + h as cotangents of x: the plain sum, or AddCotangents where x is sparse and may have
+ * duplicates. */
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
-/* Whether sums of those cotangents of a sparse x, and moved ones that come to it as g, are for sure what they are of
- * matrices without duplicates: AddCotangents their sum, MoveCotangent its first input. */
+/* True where no duplicates of a sparse x can matter: AddCotangents (x, g, h) is g + h; MoveCotangent of g for x is its
+ * first input. */
 bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
 bool cotangent_moves_plainly(damo_var *g, damo_var *x);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
@@ -219,8 +218,8 @@ extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, S
 damo_var *build_data(build *b, damo_var *x);                      /* the vector of stored values, a view */
 damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
 damo_var *build_to_format(build *b, damo_var *x, damo_format format); /* x itself when it has the format */
-damo_var *build_summed(build *b, damo_var *x);        /* SumDuplicates: every place stored once, indices sorted */
-damo_var *build_sorted(build *b, damo_var *x);        /* EnsureSortedIndices: duplicates stay apart */
+damo_var *build_summed(build *b, damo_var *x);                        /* SumDuplicates: no duplicates, indices sorted */
+damo_var *build_sorted(build *b, damo_var *x);                        /* EnsureSortedIndices: duplicates are kept */
 damo_var *build_without_zeros(build *b, damo_var *x); /* Remove0: without the stored entries that are 0 */
 /* A dense one; x itself when it is. structured: its gradient is on x's pattern. */
 damo_var *build_dense(build *b, damo_var *x, bool structured);
@@ -240,11 +239,11 @@ extern const op_def pick_def, pick_grad_def;
 /* op/random/random.c */
 damo_array *random_seed_array(damo_ctx *ctx,
                               uint64_t seed); /* a generator's state: what a Variable of RandomType holds */
-/* Such a state (checked to be one by its Type) read and made. */
+/* Reads such a state, which its Type has checked; makes one. */
 philox_state random_state_read(const damo_array *a);
 damo_array *random_state_array(damo_ctx *ctx, const philox_state *s);
 
-/* ---- Options of several families (those of one stand in its file) -------------------------------------------------- */
+/* ---- Options of several families (those of one stand in its file) ------------------------------------------------ */
 
 typedef struct axis_options {
   prop_value axis;
@@ -288,7 +287,7 @@ typedef struct reduce_options {
   prop_value axis, keepdims, dtype, ddof, sparse_grad;
 } reduce_options;
 
-/* ---- Properties of several classes, and of those that others read ---------------------------------------------------- */
+/* ---- Properties of several classes, and of those that others read ------------------------------------------------ */
 
 typedef struct axis_props {
   prop_value axis;
@@ -352,14 +351,14 @@ typedef struct factorize_props {
 
 /* ---- Helpers for families ---------------------------------------------------------------------------------------- */
 
-/* Operand i of the call as a tensor; type error naming function and operand otherwise. */
+/* Type error naming function and operand unless operand i of the call is a tensor. */
 damo_status fn_check_tensor(const fn_args *a, damo_ctx *ctx, int i);
-/* The dtype that an option names; *out is left as it is where it was not given. */
+/* The dtype that an option names; *out stays where the option is not given. */
 damo_status fn_dtype(const fn_args *a, damo_ctx *ctx, prop_value option, damo_dtype *out);
 /* A 1-based, possibly negative axis to a 0-based one of ndim; index error naming the function. */
 damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, int *out);
-/* An axes option (nil: all, n = -1 then… axes[] all listed) to sorted unique 0-based axes (axes: DAMO_MAX_NDIM
- * ints). */
+/* An axes option (nil: all axes) to ascending 0-based axes; an axis named twice is a value error. axes: DAMO_MAX_NDIM
+ * ints. */
 damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
 /* A shape option (list of ints and Variables, an int, or a vector Variable) as scalars (int64, borrowed from b); *n
  * set. For a vector Variable its static length must be known. shape: DAMO_MAX_NDIM entries. */
@@ -367,7 +366,8 @@ damo_status shape_check(build *b, const char *func, const prop_value *v, damo_va
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
 
-/* op/sparse/solve/factor.c: adds what the factor of that thunk took so far, where it makes one. */
+/* op/sparse/solve/factor.c: adds the symbolic analyses and numeric factorizations that the thunk has made so far;
+ * nothing for thunks that make none. */
 void factor_counts(const thunk *t, const frame *f, int64_t *analyses, int64_t *factorizations);
 
 /* ---- Eager evaluation -------------------------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  *
  * GetItemScalar(x, i, j) gives an element, GetItem2d{spec}(x, idx…) a block in x's format; GetItem2dGrad{spec}(x, g,
  * idx…) puts a block back into a matrix of x's shape, GetItem2d's adjoint. spec and idx are those of subtensor
- * (op/index/subtensor.c) with ranges alone, one or two: ends are 1-based and inclusive, negative ones count from the end.
+ * (op/index/subtensor.c) with ranges alone, one or two: ends are 1-based and inclusive, negative ones count from the
+ * end.
  */
 #include "op/index/index_int.h"
 #include "op/sparse/sparse_op.h"
