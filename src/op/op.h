@@ -167,7 +167,7 @@ damo_var *build_zero_grad(build *b, damo_var *x);
 damo_var *build_ones_like(build *b, damo_var *x);
 extern const op_def alloc_def;
 
-/* op/index/subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */
+/* op/index/subtensor.c: entries start:stop:step of one axis, 0-based, half-open as in C; start and stop may be NULL */
 damo_var *build_slice(build *b, damo_var *x, int axis, damo_var *start, damo_var *stop, int64_t step);
 damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 0-based position; axis removed */
 /* op/index/funcs.c: x at 1-based positions along a 0-based axis, an int64 vector; each entry along it by an int64 tensor
