@@ -152,7 +152,7 @@ static void test_core(void) {
       if (axis < end)
         nd_space_push(&s, b.shape[axis]);
       else
-        nd_space_push_apart(&s, b.shape[axis]);
+        nd_space_push_unmerged(&s, b.shape[axis]);
     }
     nd_space_core(&s, n_core);
     if (!CHECK(s.rows == box_size(&b, 0, end))) return;

@@ -103,7 +103,7 @@ static void each_shown(printer *p, void (*visit)(printer *p, scalar s)) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 0)], index[DAMO_MAX_NDIM];
   nd_space s = nd_space_begin(numbers, DAMO_MAX_NDIM, 0);
   nd_walk w;
-  for (int i = 0; i < p->a->ndim; i++) nd_space_push_apart(&s, printer_shown(p, i));
+  for (int i = 0; i < p->a->ndim; i++) nd_space_push_unmerged(&s, printer_shown(p, i));
   for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, NULL)) {
     for (int i = 0; i < p->a->ndim; i++) index[i] = printer_place(p, i, w.at[i]);
     visit(p, array_get(p->a, index));

@@ -12,7 +12,7 @@ static bool nd_runs_on(const nd_space *s, int64_t length) {
   return true;
 }
 
-void nd_space_push_apart(nd_space *s, int64_t length) {
+void nd_space_push_unmerged(nd_space *s, int64_t length) {
   s->rows *= length;
   s->shape[s->n_axes++] = length;
 }
@@ -20,7 +20,7 @@ void nd_space_push_apart(nd_space *s, int64_t length) {
 void nd_space_push(nd_space *s, int64_t length) {
   if (length == 1) return;
   if (s->n_axes == 0 || !nd_runs_on(s, length)) {
-    nd_space_push_apart(s, length);
+    nd_space_push_unmerged(s, length);
     return;
   }
   const int64_t *inner = nd_space_next(s);
@@ -49,7 +49,7 @@ void nd_space_core(nd_space *s, int n) {
 int64_t nd_space_inner(nd_space *s) {
   if (s->n_axes == 0) {
     for (int k = 0; k < s->n_ops; k++) nd_space_next(s)[k] = 0;
-    nd_space_push_apart(s, 1);
+    nd_space_push_unmerged(s, 1);
   }
   const int64_t length = nd_inner_length(s);
   nd_space_core(s, 1);

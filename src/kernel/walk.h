@@ -43,7 +43,7 @@ static inline int64_t *nd_space_next(const nd_space *s) { return s->stride + (in
  * possible. */
 void nd_space_push(nd_space *s, int64_t length);
 /* Pushes an axis without dropping or merging it. */
-void nd_space_push_apart(nd_space *s, int64_t length);
+void nd_space_push_unmerged(nd_space *s, int64_t length);
 
 /* The space over these axes of operands with these strides. numbers: ND_NUMBERS(ndim ? ndim : 1, n_ops) elements. */
 void nd_space_init(nd_space *s, int64_t *numbers, int ndim, const int64_t *shape, int n_ops,

@@ -50,7 +50,7 @@ static inline char *places_begin(array_places *e, const damo_array *a) {
   e->space = nd_space_begin(e->numbers, DAMO_MAX_NDIM, 1);
   for (int axis = 0; axis < a->ndim; axis++) {
     *nd_space_next(&e->space) = array_strides(a)[axis];
-    nd_space_push_apart(&e->space, array_shape(a)[axis]);
+    nd_space_push_unmerged(&e->space, array_shape(a)[axis]);
   }
   return nd_begin(&e->walk, &e->space) ? a->data : NULL;
 }
@@ -70,7 +70,7 @@ static inline char *rows_begin(array_rows *r, const damo_array *a) {
   r->space = nd_space_begin(r->numbers, DAMO_MAX_NDIM, 1);
   for (int axis = 0; axis < a->ndim; axis++) {
     *nd_space_next(&r->space) = array_strides(a)[axis];
-    nd_space_push_apart(&r->space, array_shape(a)[axis]);
+    nd_space_push_unmerged(&r->space, array_shape(a)[axis]);
   }
   r->length = nd_space_inner(&r->space);
   r->step = nd_inner_stride(&r->space, 0);
