@@ -60,12 +60,12 @@ static void test_bounds(void) {
   CHECK(draw_log1p(-1) == -INFINITY && draw_expm1(-INFINITY) == -1 && draw_expm1(-1e-300) == -1e-300);
 }
 
-static void test_turns(const kernel_isa *t) {
+static void test_sincos_2pi(const kernel_isa *t) {
   enum { N = 200001 };
   static double v[N], s[N], c[N];
   double worst = 0;
   for (int i = 0; i < N; i++) v[i] = i <= 64 ? i / 64.0 : i % 3 ? unit() : ldexp(unit(), -(i % 60));
-  t->draw->turn(v, s, c, N);
+  t->draw->sincos_2pi(v, s, c, N);
   for (int i = 0; i < N; i++) {
     const long double quarter = nearbyintl(4 * (long double)v[i]);
     const long double x = ((long double)v[i] - quarter / 4) * 6.283185307179586476925286766559L;
@@ -74,7 +74,7 @@ static void test_turns(const kernel_isa *t) {
     const double e = ulps(s[i], q & 2 ? -sine : sine), f = ulps(c[i], (q + 1) & 2 ? -cosine : cosine);
     worst = e > worst ? e : f > worst ? f : worst;
   }
-  if (!CHECK(worst < 2)) fprintf(stderr, "    %s: sine or cosine of a turn: %g ULP\n", t->name, worst);
+  if (!CHECK(worst < 2)) fprintf(stderr, "    %s: sine or cosine of 2 pi v: %g ULP\n", t->name, worst);
 }
 
 /* FNV-1a over bytes. */
@@ -179,7 +179,7 @@ int main(void) {
   test_bounds();
   const kernel_isa *t;
   for (int k = 0; (t = next_isa(&k)) != NULL;) {
-    test_turns(t);
+    test_sincos_2pi(t);
     test_table(t);
     test_normals(t);
   }

@@ -6,7 +6,7 @@
  *
  * Method and coefficients are FDLIBM's (e_log.c, e_exp.c, k_sin.c, k_cos.c), Copyright (C) 1993 by Sun Microsystems,
  * Inc., "Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice is
- * preserved". Error bounds, as spec/c/draw_test.c checks them: log and exp below 1 ULP, sine and cosine of a turn below
+ * preserved". Error bounds, as spec/c/draw_test.c checks them: log and exp below 1 ULP, sine and cosine of 2 pi v below
  * 2, log1p and expm1 below 4. */
 #ifndef DAMO_KERNEL_DRAW_MATH_H
 #define DAMO_KERNEL_DRAW_MATH_H
@@ -68,7 +68,7 @@ DRAW_INLINE double draw_exp_at(double x) {
 
 /* The sine and the cosine of 2 pi v for v in [0, 1]. v minus the nearest multiple of 1/4 is exact, and at most 1/8 in
  * modulus. */
-DRAW_INLINE void draw_turn_at(double v, double *sine, double *cosine) {
+DRAW_INLINE void draw_sincos_2pi_at(double v, double *sine, double *cosine) {
   const double rounder = 0x1.8p52, shifted = 4 * v + rounder;
   const double x = (v - 0.25 * (shifted - rounder)) * 6.28318530717958647693, z = x * x, w = z * z;
   const uint64_t quarter = draw_bits(shifted);

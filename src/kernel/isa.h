@@ -21,8 +21,8 @@ typedef struct kernel_set {
 
 /* Kernels of random draws: the same bits for every instruction set. */
 typedef struct draw_fns {
-  void (*log)(double *x, int64_t n);                                      /* x = draw_log x */
-  void (*turn)(const double *v, double *sine, double *cosine, int64_t n); /* of the angle 2 pi v, v in [0, 1] */
+  void (*log)(double *x, int64_t n);                                            /* x = draw_log x */
+  void (*sincos_2pi)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
 } draw_fns;
 
 /* Kernels over sparse storage (kernel/sparse/kernel_sparse.h), [wide] or [wide][dtype]: wide is 1 for int64 indices. */

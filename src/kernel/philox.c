@@ -99,13 +99,13 @@ void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
 
 /* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. */
 static void philox_normal_pairs(const draw_fns *draw, const double *uniform, double *z, int64_t pairs) {
-  double radius[PHILOX_PAIRS], turn[PHILOX_PAIRS], c[PHILOX_PAIRS], s[PHILOX_PAIRS];
+  double radius[PHILOX_PAIRS], revolutions[PHILOX_PAIRS], c[PHILOX_PAIRS], s[PHILOX_PAIRS];
   for (int64_t i = 0; i < pairs; i++) {
     radius[i] = 1 - uniform[2 * i];
-    turn[i] = uniform[2 * i + 1];
+    revolutions[i] = uniform[2 * i + 1];
   }
   draw->log(radius, pairs);
-  draw->turn(turn, s, c, pairs);
+  draw->sincos_2pi(revolutions, s, c, pairs);
   for (int64_t i = 0; i < pairs; i++) {
     const double r = sqrt(-2 * radius[i]);
     z[2 * i] = r * c[i];

@@ -125,9 +125,9 @@ static void NAME(draw_log)(double *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) x[i] = draw_log_at(x[i]);
 }
 
-static void NAME(draw_turn)(const double *v, double *sine, double *cosine, int64_t n) {
+static void NAME(draw_sincos_2pi)(const double *v, double *sine, double *cosine, int64_t n) {
   NO_ALIAS
-  for (int64_t i = 0; i < n; i++) draw_turn_at(v[i], &sine[i], &cosine[i]);
+  for (int64_t i = 0; i < n; i++) draw_sincos_2pi_at(v[i], &sine[i], &cosine[i]);
 }
 #undef SUFFIX
 
