@@ -341,9 +341,9 @@ static damo_status sp_binomial_check_memory(damo_ctx *ctx, const binomial_call *
   const double expected = -expm1(c->log_none) * (double)c->total, least = expected - 8 * sqrt(expected);
   const double bytes = least * BINOMIAL_ENTRY_BYTES;
   if (!(least > BINOMIAL_SURE_ENTRIES)) return DAMO_OK;
-  void *room = bytes < 0x1p62 ? mem_alloc(ctx, (size_t)bytes) : NULL;
-  if (room != NULL) {
-    mem_free(ctx, room, (size_t)bytes);
+  void *trial = bytes < 0x1p62 ? mem_alloc(ctx, (size_t)bytes) : NULL;
+  if (trial != NULL) {
+    mem_free(ctx, trial, (size_t)bytes);
     return DAMO_OK;
   }
   return ctx_fail(ctx, DAMO_EMEMORY,

@@ -228,8 +228,8 @@ static damo_status sp_fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2], *places;
   DAMO_TRY(sp_isclose_operands(b, a, pair));
   if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) {
-    damo_var *apart = build_invert(b, build_close_places(b, a, pair, &places));
-    damo_var *where = apart != NULL ? build_with_data(b, places, apart) : NULL;
+    damo_var *not_close = build_invert(b, build_close_places(b, a, pair, &places));
+    damo_var *where = not_close != NULL ? build_with_data(b, places, not_close) : NULL;
     return fn_give(b, out, build_eq(b, where, build_int(b, 0)));
   }
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);

@@ -136,13 +136,13 @@ static damo_var *equal_block_diag(op_exam *e, int o) {
 }
 const op_check block_diag_check = {.dense_equal = equal_block_diag};
 
-/* The row (axis 0) or column at which block row or column `line` (1-based) begins; past the last: the length of all.
+/* The row (axis 0) or column at which block row or column `number` (1-based) begins; past the last: the length of all.
  * Each has a block. */
-static int64_t block_start(const op_exam *e, const prop_value *lines, int axis, int64_t line) {
+static int64_t block_start(const op_exam *e, const prop_value *numbers, int axis, int64_t number) {
   int64_t from = 0;
-  for (int64_t k = 1; k < line; k++) {
+  for (int64_t k = 1; k < number; k++) {
     int i = 0;
-    while (lines->u.list[i].u.i != k) i++;
+    while (numbers->u.list[i].u.i != k) i++;
     from += exam_shape(e, i)[axis];
   }
   return from;
@@ -150,18 +150,18 @@ static int64_t block_start(const op_exam *e, const prop_value *lines, int axis, 
 
 static damo_var *equal_bmat(op_exam *e, int o) {
   (void)o;
-  const prop_value lines[2] = {exam_prop(e, "rows"), exam_prop(e, "cols")};
+  const prop_value numbers[2] = {exam_prop(e, "rows"), exam_prop(e, "cols")};
   int64_t shape[2], last[2] = {0, 0};
   for (int axis = 0; axis < 2; axis++) {
     for (int i = 0; i < e->node->n_in; i++) {
-      if (lines[axis].u.list[i].u.i > last[axis]) last[axis] = lines[axis].u.list[i].u.i;
+      if (numbers[axis].u.list[i].u.i > last[axis]) last[axis] = numbers[axis].u.list[i].u.i;
     }
-    shape[axis] = block_start(e, &lines[axis], axis, last[axis] + 1);
+    shape[axis] = block_start(e, &numbers[axis], axis, last[axis] + 1);
   }
   damo_var *sum = exam_zeros(e, var_dtype(e->node->out[0]), shape);
   for (int i = 0; i < e->node->n_in; i++) {
     int64_t from[2];
-    for (int axis = 0; axis < 2; axis++) from[axis] = block_start(e, &lines[axis], axis, lines[axis].u.list[i].u.i);
+    for (int axis = 0; axis < 2; axis++) from[axis] = block_start(e, &numbers[axis], axis, numbers[axis].u.list[i].u.i);
     sum = build_with_block(e, sum, shape, i, from);
   }
   return sum;

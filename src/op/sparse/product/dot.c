@@ -115,8 +115,8 @@ damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *con
  * columns. */
 damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x) {
   if (left == NULL || b->status != DAMO_OK) return NULL;
-  const bool turns = var_is_sparse(left) && var_is_sparse(x) && var_format_of(x) == DAMO_CSR;
-  return turns ? build_to_format(b, left, DAMO_CSR) : left;
+  const bool converts = var_is_sparse(left) && var_is_sparse(x) && var_format_of(x) == DAMO_CSR;
+  return converts ? build_to_format(b, left, DAMO_CSR) : left;
 }
 
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x) {

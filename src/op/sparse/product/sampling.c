@@ -42,9 +42,9 @@ static damo_dtype sampling_dot_product_dtype(damo_var *const *in) {
 static damo_array *sampling_dot_products(const damo_sparse *p, const damo_array *x, const damo_array *y,
                                          damo_sparse *z) {
   const sparse_raw at = sparse_raw_of(p);
-  const bool csr = p->format == DAMO_CSR, apart = array_dtype(x) != sparse_dtype(z);
+  const bool csr = p->format == DAMO_CSR, separate = array_dtype(x) != sparse_dtype(z);
   const int64_t nnz = sparse_nnz(p);
-  damo_array *v = apart ? array_empty(p->obj.ctx, array_dtype(x), 1, &nnz) : damo_retain(z->data);
+  damo_array *v = separate ? array_empty(p->obj.ctx, array_dtype(x), 1, &nnz) : damo_retain(z->data);
   if (v != NULL) sparse_sample_rows(&at, sparse_is_wide(p), csr ? x : y, csr ? y : x, v->data);
   return v;
 }
