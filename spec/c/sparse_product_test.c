@@ -162,11 +162,11 @@ static void test_moved_room(damo_ctx *ctx) {
 static void test_room(damo_ctx *ctx) {
   damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 40);
   damo_array *x = dense(ctx, DAMO_FLOAT64, 7, 64, 0), *y = dense(ctx, DAMO_FLOAT64, 5, 64, 0);
-  sparse_transpose_cache turned = {.room = NULL};
+  sparse_transpose_cache turned = {.workspace = NULL};
   sparse_product p = {a, true, false, NULL, x, NULL, y, NULL};
   const size_t entries = (size_t)sparse_nnz(a), most = 6 * 4 + entries * (4 + 8) + 3 * 64;
   CHECK(sparse_product_workspace(&p) <= most);
-  p.turned = &turned;
+  p.cache = &turned;
   CHECK(sparse_product_workspace(&p) > most);
   damo_release(y);
   damo_release(x);

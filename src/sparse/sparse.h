@@ -119,11 +119,11 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
                              damo_array *onto);
 /* The key of a cached transpose. A workspace that a caller keeps between runs holds the pattern of a matrix compressed
  * along its other axis, together with a copy of the pattern that it was made from; the key says which workspace that is
- * (`room`, its address), whether the permutation of the entries is there too (`has_places`), and the index width and
- * sizes of the pattern. A caller starts with zeros. It sets `room` to NULL in a run that transposes nothing and uses
- * the workspace for something else, or is given another workspace. */
+ * (`workspace`, its address), whether the permutation of the entries is there too (`has_places`), and the index width
+ * and sizes of the pattern. A caller starts with zeros. It sets `workspace` to NULL in a run that transposes nothing
+ * and uses the workspace for something else, or is given another workspace. */
 typedef struct sparse_transpose_cache {
-  const void *room;
+  const void *workspace;
   bool wide, has_places;
   int64_t major, minor, nnz;
 } sparse_transpose_cache;
@@ -131,10 +131,11 @@ typedef struct sparse_transpose_cache {
 size_t sparse_transpose_workspace(const damo_sparse *a, bool keeps);
 /* a compressed along its other axis, with a's own values: value p of the result is a's value places[p], indices of a's
  * dtype. A cached transpose in the workspace is reused if it was made from the same indptr and indices. */
-sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *kept, void *room, const void **places);
+sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace,
+                                const void **places);
 /* The same with the values permuted into `values`, memory for nnz of them that is not part of the cache. kept NULL:
  * nothing is cached. */
-sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *room, void *values);
+sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace, void *values);
 /* A product into a given dense array: y = alpha·op(A)·x, or alpha·x·op(A) if `left`, plus z; op(A) is A, or Aᵀ if
  * `transposed`. x, y and z are vectors or matrices of A's dtype with any strides; the caller has checked that their
  * shapes agree. z is NULL, y itself, or does not overlap y; x does not overlap y. */
@@ -144,10 +145,10 @@ typedef struct sparse_product {
   const void *alpha; /* one element; NULL: 1 */
   const damo_array *x, *z;
   damo_array *y;
-  sparse_transpose_cache *turned; /* cached transpose; kept with the workspace between runs; NULL: none */
+  sparse_transpose_cache *cache; /* cached transpose; kept with the workspace between runs; NULL: none */
 } sparse_product;
 size_t sparse_product_workspace(const sparse_product *p); /* bytes of workspace, 0 where none is needed */
-void sparse_product_run(const sparse_product *p, void *room);
+void sparse_product_run(const sparse_product *p, void *workspace);
 /* y += alpha·A·B for a dense matrix y with any strides; all three have one dtype; alpha is one element, NULL: 1.
  * Allocates before it writes, so y is unchanged on failure. */
 damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha, damo_array *y);
@@ -224,10 +225,10 @@ typedef struct sparse_sampled {
   const damo_array *rows, *cols;
   void *samples;
   damo_array *y;
-  sparse_transpose_cache *turned; /* zeroed before the first run, kept with the workspace between runs */
+  sparse_transpose_cache *cache; /* zeroed before the first run, kept with the workspace between runs */
 } sparse_sampled;
 size_t sparse_sampled_workspace(const sparse_sampled *s); /* bytes of workspace, 0 where none is needed */
-void sparse_sampled_run(const sparse_sampled *s, void *room);
+void sparse_sampled_run(const sparse_sampled *s, void *workspace);
 /* The same inner products for rows of two sparse matrices: a vector in the order of p's entries. The caller has checked
  * the shapes. */
 damo_array *sparse_sample_sparse(damo_sparse *p, damo_sparse *x, damo_sparse *y);

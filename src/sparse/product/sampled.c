@@ -29,7 +29,7 @@ static bool sp_sampled_is_one_pass(const sparse_sampled *s) {
 }
 
 static sparse_product sp_sampled_product(const sparse_sampled *s) {
-  return (sparse_product){s->a, s->transposed, false, NULL, s->transposed ? s->rows : s->cols, NULL, s->y, s->turned};
+  return (sparse_product){s->a, s->transposed, false, NULL, s->transposed ? s->rows : s->cols, NULL, s->y, s->cache};
 }
 
 size_t sparse_sampled_workspace(const sparse_sampled *s) {
@@ -41,7 +41,7 @@ size_t sparse_sampled_workspace(const sparse_sampled *s) {
 static void sp_sampled_run_one_pass(const sparse_sampled *s, void *workspace) {
   const void *places = NULL;
   const sparse_raw a =
-      sp_sampled_is_direct(s) ? sparse_raw_of(s->a) : sparse_transpose_raw(s->a, s->turned, workspace, &places);
+      sp_sampled_is_direct(s) ? sparse_raw_of(s->a) : sparse_transpose_raw(s->a, s->cache, workspace, &places);
   const sparse_block along = sp_sampled_block_of(s->transposed ? s->cols : s->rows),
                      across = sp_sampled_block_of(s->transposed ? s->rows : s->cols), y = sp_sampled_block_of(s->y);
   sp_sampled_vectors(s)->both(&a, places, &along, &across, s->samples, &y);

@@ -180,7 +180,7 @@ static bool sp_product_transposes(const sp_product_plan *w, const sp_dense_view 
 }
 
 static size_t sp_product_transpose_size(const sparse_product *p) {
-  return sparse_transpose_workspace(p->a, p->turned != NULL);
+  return sparse_transpose_workspace(p->a, p->cache != NULL);
 }
 
 static size_t sp_product_values_size(const damo_sparse *a) {
@@ -190,7 +190,7 @@ static size_t sp_product_values_size(const damo_sparse *a) {
 /* Transposes w->a into the workspace; returns the rest of the workspace. */
 static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, char *workspace) {
   char *values = workspace + sp_product_transpose_size(p);
-  w->a = sparse_transpose_values(p->a, p->turned, workspace, values);
+  w->a = sparse_transpose_values(p->a, p->cache, workspace, values);
   w->across = false;
   return values + sp_product_values_size(p->a);
 }
@@ -225,8 +225,8 @@ void sparse_product_run(const sparse_product *p, void *workspace) {
   const sp_product_packing k = sp_product_packing_of(&x, &y, w.size);
   if (sp_product_transposes(&w, &y)) {
     workspace = sp_product_transpose(&w, p, workspace);
-  } else if (p->turned) { /* for an empty result too: a workspace freed and allocated again may have the same address */
-    p->turned->room = NULL;
+  } else if (p->cache) { /* for an empty result too: a workspace freed and allocated again may have the same address */
+    p->cache->workspace = NULL;
   }
   if (y.cols == 0 || y.rows == 0) return;
   sp_product_run_packed(&w, &k, &x, p->z ? &z : NULL, &y, workspace);

@@ -37,7 +37,7 @@ size_t sparse_transpose_workspace(const damo_sparse *a, bool keeps) {
 
 static bool sp_transpose_is_kept(const damo_sparse *a, const sparse_transpose_cache *kept,
                                  const sp_transpose_parts *p) {
-  return kept->room == p->indptr && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
+  return kept->workspace == p->indptr && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
          kept->minor == sparse_minor(a) && kept->nnz == sparse_nnz(a) &&
          memcmp(p->from_indptr, a->indptr->data, p->indptr_size) == 0 &&
          memcmp(p->from_indices, a->indices->data, p->indices_size) == 0;
