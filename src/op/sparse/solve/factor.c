@@ -1,8 +1,8 @@
-/* factor: Factorize and FactorizeQR, which make factors, and what all Ops on factors share.
+/* factor: Factorize and FactorizeQR, which make factors, and the functions that all Ops on factors share.
  *
  * A thunk keeps the factor that it made and refreshes it when it runs again: the analysis stays while the pattern does,
- * and equal values cost nothing. Always holds: a factor that anybody else holds (a result that a script keeps, a shared
- * value) is left as it is; then the one made before it is refreshed, or another one made where that is held too.
+ * and equal values cost nothing. Always holds: a factor that has another owner (a result that a script keeps, a shared
+ * value) is left as it is; then the one made before it is refreshed, or a new one is made where that has one too.
  */
 #include "factor.h"
 #include "op/elem/build_arith.h"
@@ -55,8 +55,8 @@ static int factor_assume_of(const prop_value *v) {
 }
 
 typedef struct factorize_state {
-  damo_factor *kept, *before;       /* the last one made or refreshed, and the one before, where that was held */
-  int64_t analyses, factorizations; /* of those kept before */
+  damo_factor *kept, *before;       /* the last one made or refreshed, and the one before where it had another owner */
+  int64_t analyses, factorizations; /* of factors released before */
 } factorize_state;
 
 static void factorize_drop_kept(factorize_state *s) {
@@ -81,7 +81,7 @@ static void factorize_clear(const thunk *t, frame *f) {
   factorize_drop_kept(s);
 }
 
-/* Somebody beside the thunk and its cell holds the factor. */
+/* True when the kept factor has an owner beside the thunk and its output cell. */
 static bool factorize_is_held(const thunk *t, frame *f, const factorize_state *s) {
   const damo_obj *kept = (const damo_obj *)s->kept;
   return kept != NULL && kept->refs > (thunk_result(t, f, 0) == kept ? 2 : 1);
@@ -132,7 +132,7 @@ static damo_status factorize_init(damo_op *op) {
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Factorize: assume is 'pos', 'sym', 'gen' or nil");
 }
 
-/* A matrix that is said to be Hermitian is square: one length tells the other. */
+/* A matrix declared Hermitian is square: a known length gives the other. */
 static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));

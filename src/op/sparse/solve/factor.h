@@ -6,7 +6,7 @@
  * and tangents are solves with the same F and nothing is factorized again. A factor that comes from elsewhere (an
  * input, a value) has no A: then (F, …), and there is no gradient for a matrix.
  *
- * `positive`, a property: only A's Hermitian part (A + Aᴴ)/2 counts (assume="pos"), so gradients and tangents of A are
+ * `positive`, a property: only A's Hermitian part (A + Aᴴ)/2 is used (assume="pos"), so gradients and tangents of A are
  * those of that part.
  */
 #ifndef DAMO_OP_SPARSE_SOLVE_FACTOR_H
@@ -17,14 +17,14 @@
 /* factor.c */
 extern const op_def factorize_def, factorize_qr_def;
 
-/* Operand i is a factor: of Factorize, or of FactorizeQR. A type error names the class otherwise. */
+/* Type error naming the class unless operand i is a factor, of Factorize, or with `least` of FactorizeQR. */
 damo_status type_need_factor(const op_def *def, damo_var *const *in, int i, bool least);
-/* Operand 0 is a factor of Factorize, of a matrix not known to be rectangular; else a shape error. */
+/* Type error unless operand 0 is a factor of Factorize; shape error where its matrix is known to be rectangular. */
 damo_status type_need_square_factor(const damo_op *op, damo_var *const *in);
 static inline damo_factor *thunk_in_factor(const thunk *t, frame *f, int i) {
   return (damo_factor *)thunk_value(t, f, i);
 }
-/* The dtype of the moduli of numbers of that dtype. */
+/* The dtype of |x| for numbers x of that dtype. */
 damo_dtype dtype_of_modulus(damo_dtype dt);
 
 /* A factor with what is known about it. */
@@ -44,9 +44,9 @@ bool check_on_fail(build *b, const fn_args *a);
 /* The node of a class over (F, A, more), or (F, more) where A is not known; NULL where one of more is. */
 damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, const factor_var *v,
                                damo_var *const *more, int n);
-/* The same of a class with one property, positive. */
+/* The same for a class whose only property is positive. */
 damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n);
-/* The same factor as input 0 of a node, whose A is input 1 where it has `with` inputs. */
+/* The factor that is input 0 of a node; A is input 1 where the node has `with` inputs or more, else not known. */
 factor_var factor_of_node(const damo_apply *node, int with);
 /* (x + xᴴ)/2 of a sparse matrix where v is positive, else x itself. */
 damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x);
@@ -54,7 +54,7 @@ damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x);
 /* solve.c: system 'n', 't', 'h'; the solution, of rhs's kind */
 damo_var *build_factor_solve(build *b, const factor_var *v, char system, damo_var *rhs);
 
-/* inverse.c: the entries of (A⁻¹)ᵀ at p's stored places, which lie in A's pattern: a vector */
+/* inverse.c: the entries of (A⁻¹)ᵀ at p's stored positions, which lie in A's pattern: a vector */
 damo_var *build_factor_inverse(build *b, const factor_var *v, damo_var *p);
 
 /* A vector as a matrix of one column; a matrix itself. */

@@ -1,9 +1,9 @@
-/* inverse: entries of the inverse at stored places, and the products that their derivatives are made of.
+/* inverse: entries of the inverse at stored positions, and the products in their derivatives.
  *
- * FactorInverse (F, A, P) or (F, P): (A⁻¹)ᵀ at the stored places of P, which lie in A's pattern (P is A in gradients of
- * determinants): the selected inverse of the factors. FactorSandwich (F, A, W, P) or (F, W, P): (A⁻¹·W·A⁻¹)ᵀ at the
- * stored places of P for a sparse W, by solves of some columns at a time: memory for P's entries and one block, no
- * inverse.
+ * FactorInverse (F, A, P) or (F, P): (A⁻¹)ᵀ at the stored positions of P, which lie in A's pattern (P is A in gradients
+ * of determinants): the selected inverse of the factors. FactorSandwich (F, A, W, P) or (F, W, P): (A⁻¹·W·A⁻¹)ᵀ at the
+ * stored positions of P for a sparse W, by solves for a block of columns at a time: memory for P's entries and one
+ * block, not for the inverse.
  */
 #include "factor.h"
 #include "op/elem/build_arith.h"
@@ -14,7 +14,7 @@ typedef struct sp_inverse_props {
   prop_value positive;
 } sp_inverse_props;
 
-#define SANDWICH_COLUMNS 32 /* of the inverse at a time */
+#define SANDWICH_COLUMNS 32 /* in a block */
 
 static const op_def sp_factor_inverse_def, sp_factor_sandwich_def;
 
@@ -60,7 +60,7 @@ static damo_var *build_sandwich(build *b, const factor_var *v, damo_var *w, damo
   return node ? node->out[0] : NULL;
 }
 
-/* dA⁻¹ = −A⁻¹·dA·A⁻¹: the adjoint of this map takes the cotangent, on P's places, to A's. */
+/* dA⁻¹ = −A⁻¹·dA·A⁻¹: the adjoint of this map takes a cotangent at P's positions to one at A's. */
 static damo_status sp_factor_inverse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   if (gout[0] == NULL || v.a == NULL) return b->status;
@@ -106,7 +106,7 @@ static damo_status sp_factor_sandwich_type(const damo_op *op, damo_var *const *i
   return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), w), 1, NULL);
 }
 
-/* Columns of the inverse that are wanted: those whose row of P has entries. Room for all. */
+/* A run of FactorSandwich. The columns computed are those whose row of P has entries. */
 typedef struct sandwich_run_state {
   damo_ctx *ctx;
   damo_factor *f;
@@ -120,7 +120,7 @@ static int64_t sandwich_place(const damo_array *v, int64_t k) {
                                       : ((const int32_t *)(const void *)v->data)[k];
 }
 
-/* A⁻¹·W·A⁻¹ of k unit vectors; NULL: the pending error. */
+/* These k columns of A⁻¹·W·A⁻¹; NULL: the pending error. */
 static damo_array *sandwich_block(const sandwich_run_state *s, const int64_t *columns, int64_t k) {
   const int64_t shape[2] = {s->w->shape[0], k};
   damo_array *units = array_empty(s->ctx, array_dtype(s->out), 2, shape);
@@ -140,7 +140,7 @@ static damo_array *sandwich_block(const sandwich_run_state *s, const int64_t *co
   return second;
 }
 
-/* The block's entries to where P wants them. */
+/* Copies those entries of the block that are at P's positions to the output. */
 static void sandwich_take_entries(const sandwich_run_state *s, const damo_array *block, const int64_t *columns,
                                   int64_t k) {
   const int64_t *number = (const int64_t *)(const void *)s->places->data->data;
@@ -195,7 +195,8 @@ static damo_status sp_factor_sandwich_perform(const thunk *t, frame *f) {
   return status;
 }
 
-/* The map is linear in W; its adjoint exchanges the places of W and P. (Third derivatives of determinants are not there.) */
+/* The map is linear in W, and its adjoint exchanges W and P. (Third derivatives of determinants are not
+ * implemented.) */
 static damo_status sp_factor_sandwich_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 4);
   damo_var *w = node->in[node->n_in - 2], *p = node->in[node->n_in - 1];

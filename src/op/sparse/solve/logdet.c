@@ -1,8 +1,8 @@
 /* logdet: determinants from a factor.
  *
  * FactorLogdet (F, A) or (F): log|det A| and the sign (of modulus 1; 0 for a singular matrix); with `checked`, a
- * determinant that is not positive is an error. FactorDet (F, A) or (F): the determinant. Gradients for A are entries
- * of its inverse at its stored places (inverse.c): d log|det A| = Re tr(A⁻¹ dA).
+ * determinant that is not positive is an error. FactorDet (F, A) or (F): the determinant. Gradients of A are entries of
+ * its inverse at its stored positions (inverse.c): d log|det A| = Re tr(A⁻¹ dA).
  */
 #include <math.h>
 
@@ -23,12 +23,12 @@ static damo_status sp_factor_logdet_check_inputs(const damo_op *op, damo_var *co
   return type_need_same_length(op, in, 0, 0, 1, 0);
 }
 
-/* (A⁻¹)ᵀ at A's stored places, conjugated: the direction in which log|det A| grows. */
+/* The gradient of log|det A|: the conjugate of (A⁻¹)ᵀ at A's stored positions. */
 static damo_var *build_logdet_gradient(build *b, const factor_var *v) {
   return build_conj_if_complex(b, build_factor_inverse(b, v, v->a));
 }
 
-/* tr(A⁻¹ D) for a tangent D of A, whose stored places lie in A's pattern. */
+/* tr(A⁻¹ D) for a tangent D of A, whose stored positions lie in A's pattern. */
 static damo_var *build_logdet_trace(build *b, const factor_var *v, damo_var *tangent) {
   damo_var *d = build_tangent(b, tangent, v->a), *data = build_data(b, d);
   damo_var *inverse = data ? build_factor_inverse(b, v, d) : NULL;
@@ -172,7 +172,8 @@ static damo_status sp_fn_give_logdet(build *b, const factor_var *v, bool checked
   return b->status;
 }
 
-/* Of a matrix one number, of a factor two: it is asked for what it knows. */
+/* A matrix gives one number, log det, and an error where the determinant is not positive; a factor gives log|det| and
+ * the sign. */
 static damo_status sp_fn_logdet(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
   if (!factor_operand(b, a, &v)) return b->status;

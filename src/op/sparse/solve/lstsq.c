@@ -25,7 +25,7 @@ static damo_status sp_factor_least_check_inputs(const damo_op *op, damo_var *con
   return type_need_right_rows(op, in, n_in, axis);
 }
 
-/* A dense Type like the right side's with other rows. */
+/* The dense Type of a solution: the right side's columns, that many rows, the promoted dtype. */
 static damo_type *sp_factor_least_type_of_rows(const damo_op *op, damo_var *const *in, int n_in, int64_t rows) {
   const damo_type *t = in[n_in - 1]->type;
   const int64_t shape[2] = {rows, t->ndim == 2 ? t->shape[1] : -1};
@@ -57,7 +57,7 @@ static damo_var *build_least_dot(build *b, damo_var *m, damo_var *x) {
 static damo_var *build_adjoint(build *b, damo_var *m) { return build_sparse_transpose(b, build_conj_if_complex(b, m)); }
 static damo_var *build_least_mul(build *b, damo_var *x, damo_var *y) { return x && y ? build_mul(b, x, y) : NULL; }
 
-/* rows·colsᴴ at A's stored places: a vector. */
+/* rows·colsᴴ at A's stored positions: a vector. */
 static damo_var *build_outer_at(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
   return build_samples(b, a, build_columns(b, rows), build_conj_if_complex(b, build_columns(b, cols)));
 }
@@ -84,7 +84,8 @@ static damo_status sp_factor_least_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* With v = A⁺ᴴ·g: v for b, and −v·xᴴ + r·(A⁺v)ᴴ + u·(g − Aᴴv)ᴴ for A. b − A·x adds its cotangent to both. */
+/* With v = A⁺ᴴ·g the gradient of b is v, that of A −v·xᴴ + r·(A⁺v)ᴴ + u·(g − Aᴴv)ᴴ. A cotangent gr of the residual b −
+ * A·x makes of g first g − Aᴴ·gr, and adds gr to v in the gradient of b and in −v·xᴴ. */
 static damo_status sp_factor_least_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   damo_var *g = gout[0], *gr = gout[1], *x = node->out[0], *r = node->out[1], *wide = NULL;
@@ -162,7 +163,8 @@ static damo_status sp_factor_least_adjoint_type(const damo_op *op, damo_var *con
   return out[0] && out[1] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-/* (By the orthogonal factor: by the normal equations, which square A's condition, it would lose twice the digits.) */
+/* Solved by the orthogonal factor: the normal equations, which square A's condition number, would lose twice as many
+ * digits. */
 static damo_status sp_factor_least_adjoint_perform(const thunk *t, frame *f) {
   damo_factor *factor = thunk_in_factor(t, f, 0);
   const damo_dtype dt = t->node->out[0]->type->dtype;
@@ -177,8 +179,8 @@ static damo_status sp_factor_least_adjoint_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* It is the pseudo-inverse of Aᴴ: with v = A⁺ᴴ·g, p = A⁺·c, h = g − Aᴴ·v, q = A⁺·v: p for g, and for A
- * −v·pᴴ + (A⁺ᴴ·p)·hᴴ + (c − A·p)·qᴴ. */
+/* The Op is the pseudo-inverse of Aᴴ. With c the cotangent, v = A⁺ᴴ·g, p = A⁺·c, h = g − Aᴴ·v and q = A⁺·v, the
+ * gradient of g is p and that of A is −v·pᴴ + (A⁺ᴴ·p)·hᴴ + (c − A·p)·qᴴ. */
 static damo_status sp_factor_least_adjoint_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   damo_var *c = gout[0], *g = node->in[2], *w = node->out[0], *wide = node->out[1];

@@ -1,19 +1,19 @@
 /* solve: systems of equations with a factor.
  *
  * FactorSolve (F, A, b) or (F, b), with system 'n', 't', 'h': x with B·x = b, where B is A, Aᵀ or Aᴴ; b is a dense
- * vector or matrix, or a sparse matrix, and x of b's kind. Its gradient for b is z, the solution of the adjoint system
- * with the same factor; for A it is −z·xᴴ (transposed for Aᵀ and Aᴴ), at A's stored places alone.
+ * vector or matrix, or a sparse matrix, and x of b's kind. The gradient of b is z, the solution of the adjoint system
+ * with the same factor; that of A is −z·xᴴ (transposed for Aᵀ and Aᴴ), at A's stored positions alone.
  *
- * Where A is rectangular x = B⁺·b, with the pseudo-inverse or what stands for it (sparse/factor/factor.h), and A's
- * gradient and tangent have more terms (as in lstsq.c). Whether A is rectangular may be known when it runs only, so
- * these terms are made of columns that are there or not, by the property minimum_norm. true: columns count where a
- * rectangular A has full rank and more columns than rows; false: where it is rectangular and that is not so; nil (of
- * FactorSolve): always.
+ * Where A is rectangular x = B⁺·b, with the pseudo-inverse or a basic solution (sparse/factor/factor.h), and A's
+ * gradient and tangent have more terms (as in lstsq.c). Whether A is rectangular may be known only at run time. So the
+ * graph always has these terms, and each is made of matrices whose columns are all present where the term applies, and
+ * which have no columns where it does not. The property minimum_norm says when. true: where a rectangular A has full
+ * rank and more columns than rows; false: where A is rectangular otherwise; nil (of FactorSolve): always.
  *
- * FactorColumns (F, x) is x where the term counts, and has no columns else, which makes all that follows cost next to
- * nothing; FactorColumnsBack (F, y, x), its adjoint, is y or zeros like x. FactorGap (F, A, x, b) is B·x − b of such
- * columns, FactorSolve with minimum_norm the solution for them, and FactorBeside puts them beside those that always
- * count.
+ * FactorColumns (F, x) is x where the term applies, and else a matrix without columns, with which everything computed
+ * from it costs next to nothing. FactorColumnsBack (F, y, x), its adjoint, is y or zeros like x. FactorGap (F, A, x, b)
+ * is B·x − b of such columns, FactorSolve with minimum_norm the solution for them, and FactorBeside concatenates them
+ * with the columns of the terms that always apply.
  */
 #include "system.h"
 #include "op/elem/build_arith.h"
@@ -34,12 +34,12 @@ static const op_def sp_factor_solve_def, rect_columns_def, rect_columns_back_def
 
 /* ---- Columns in a run -------------------------------------------------------------------------------------------- */
 
-/* The property is not nil. */
+/* True when the property minimum_norm is not nil. */
 static bool rect_is_of_columns(const damo_op *op) { return op_prop(op, "minimum_norm")->kind == PROP_BOOL; }
 
 static bool rect_when(const damo_op *op) { return op_prop(op, "minimum_norm")->u.i != 0; }
 
-/* Whether the columns count, with the factor that is input 0 now. */
+/* True when the columns are present, for the factor that is input 0 in this run. */
 static bool rect_columns_count(const thunk *t, frame *f) {
   const factor_info info = factor_get_info(thunk_in_factor(t, f, 0));
   const damo_op *op = t->node->op;
@@ -53,7 +53,7 @@ static damo_sparse *rect_no_columns(const damo_sparse *x, int64_t rows) {
                             true);
 }
 
-/* A vector is one column. */
+/* Shape and strides of x as a matrix; a vector is one column. */
 static void rect_columns_layout(const damo_array *x, int64_t *shape, int64_t *strides) {
   const bool vector = x->ndim == 1;
   shape[0] = array_shape(x)[0];
@@ -204,7 +204,7 @@ static damo_status rect_columns_back_perform(const thunk *t, frame *f) {
     array_fill(out, (scalar){.dtype = DAMO_FLOAT64});
     return DAMO_OK;
   }
-  damo_array *seen = array_view(y, ndim, shape, array_strides(y), 0); /* a vector is the one column */
+  damo_array *seen = array_view(y, ndim, shape, array_strides(y), 0); /* where x is a vector, the only column */
   const damo_status status = seen != NULL ? array_assign(out, seen) : DAMO_EMEMORY;
   damo_release(seen);
   return status;
@@ -290,7 +290,7 @@ static damo_var *build_rect_beside_of(build *b, damo_var *const *xs) {
   return build_op(b, op_new(b->ctx, &rect_beside_def, NULL), xs, 3);
 }
 
-/* As Join has it. */
+/* The gradient of Join over the same matrices. */
 static damo_status rect_beside_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *xs[4] = {build_int(b, 2), node->in[0], node->in[1], node->in[2]};
   damo_var *joined = gout[0] != NULL ? build_fn(b, "join", xs, 4, NULL) : NULL;
@@ -331,12 +331,12 @@ static const op_def rect_beside_def = {
 
 /* ---- The terms --------------------------------------------------------------------------------------------------- */
 
-/* When the columns count of the terms that are there because of B·B⁺ ≠ 1, and of those because of B⁺·B ≠ 1 (with
- * minimum norm). */
+/* The values of minimum_norm with which the columns of the terms in I − B·B⁺, and of those in I − B⁺·B, are present: a
+ * wide A makes B = A wide, and B = Aᵀ or Aᴴ tall. */
 static bool rect_outside(const system_rule *r) { return r->system != 'n'; }
 static bool rect_inside(const system_rule *r) { return r->system == 'n'; }
 
-/* x where its columns count, else none of them; and its adjoint, in x's shape. */
+/* FactorColumns of x; and its adjoint, in x's shape. */
 static damo_var *build_rect_taken(const system_rule *r, bool when, damo_var *x) {
   return build_rect_columns(r->b, r->v.f, when, x);
 }
@@ -352,7 +352,7 @@ static damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var 
   return build_rect_beside_of(b, (damo_var *[]){build_toarray(b, x), build_toarray(b, y), build_toarray(b, z)});
 }
 
-/* B·x − b and Bᴴ·x − b, of their columns. */
+/* B·x − b and Bᴴ·x − b, of the columns that are present. */
 static damo_var *build_rect_gap_node(const system_rule *r, char system, bool when, damo_var *x, damo_var *rhs) {
   const char name[2] = {system, '\0'};
   const rect_gap_props props = {.system = prop_str(name), .minimum_norm = prop_bool(when)};
@@ -417,7 +417,7 @@ static damo_status rect_gap_shape(build *b, damo_apply *node, damo_var *const *c
   return b->status;
 }
 
-/* With B·x − b: Bᴴ·g for x, −g for b, g·xᴴ for A. */
+/* The gradients of B·x − b: of x Bᴴ·g, of b −g, of A g·xᴴ. */
 static damo_status rect_gap_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const system_rule r = system_rule_of(b, node);
   const bool when = rect_when(node->op);
@@ -510,7 +510,7 @@ static damo_status sp_factor_solve_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* when: NULL, or a value for minimum_norm. */
+/* when: the property minimum_norm; NULL: nil. */
 static damo_var *build_solve(build *b, const factor_var *v, char system, const bool *when, damo_var *rhs) {
   const char name[2] = {system, '\0'};
   const sp_factor_solve_props props = {.system = prop_str(name),
@@ -526,12 +526,12 @@ damo_var *build_factor_solve(build *b, const factor_var *v, char system, damo_va
 
 /* ---- FactorSolve: gradients -------------------------------------------------------------------------------------- */
 
-/* B⁺·x; of its columns where `when` is not NULL. */
+/* B⁺·x; where `when` is given, of the columns that are present with that minimum_norm. */
 static damo_var *build_solution(const system_rule *r, const bool *when, damo_var *x) {
   return build_solve(r->b, &r->v, r->system, when, x);
 }
 
-/* B⁺ᴴ·g: what the cotangent g of x is as one of the right side. */
+/* B⁺ᴴ·g, which makes of a cotangent g of x one of the right side. */
 static damo_var *build_adjoint_solution(const system_rule *r, const bool *when, damo_var *g) {
   build *b = r->b;
   if (r->system == 'n') return build_solve(b, &r->v, 'h', when, g);
@@ -539,7 +539,7 @@ static damo_var *build_adjoint_solution(const system_rule *r, const bool *when, 
   return build_conj_if_complex(b, build_solve(b, &r->v, 'n', when, build_conj_if_complex(b, g)));
 }
 
-/* A's gradient, from x with the cotangent g, the right side and its cotangent z. */
+/* The gradient of A, of the solution x with the cotangent g and the right side with the cotangent z. */
 static damo_var *build_solve_matrix_gradient(const system_rule *r, damo_var *z, damo_var *g, damo_var *x,
                                              damo_var *rhs) {
   build *b = r->b;

@@ -1,9 +1,9 @@
 /* solve_check: the checks of the classes on factors: residuals of solutions in dense products, determinants and
  * inverses by elimination with dense rows.
  *
- * Everything is computed in complex128 by plain loops. A verdict is a number that is 0 but for rounding: an error as
- * a part of the terms that it is made of. Matrices so near to singular ones that a determinant or an inverse has few
- * digits are passed over, and so are results without the matrix that the factor was made from.
+ * Everything is computed in complex128 by plain loops. A verdict is a relative error, 0 but for rounding: the error
+ * divided by the size of the terms that it is made of. Matrices so close to singular that a determinant or an inverse
+ * has few digits are not checked, nor are results without the matrix that the factor was made from.
  */
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "op/elem/build_arith.h"
 #include "system.h"
 
-/* The longest axis of what is eliminated, the products of a residual, the least reciprocal condition number. */
+/* Bounds of a check: rows of an eliminated matrix, multiplications of a residual, reciprocal condition number. */
 #define SOLUTION_MOST_ROWS 256
 #define SOLUTION_MOST_PRODUCTS (1 << 24)
 #define SOLUTION_LEAST_RCOND 1e-5
@@ -77,7 +77,7 @@ static void c128_matrix_subtract(c128_matrix *x, const c128_matrix *y) {
     *c128_entry(x, 0, k) = c128_minus(*c128_entry(x, 0, k), *c128_entry(y, 0, k));
 }
 
-/* m turned ('t'), conjugated and turned ('h'), or as it is ('n'). */
+/* A copy of m ('n'), its transpose ('t') or its conjugate transpose ('h'). */
 static c128_matrix c128_matrix_transposed(const c128_matrix *m, char system) {
   c128_matrix out = system == 'n' ? c128_matrix_new(m->a->obj.ctx, m->rows, m->cols)
                                   : c128_matrix_new(m->a->obj.ctx, m->cols, m->rows);
@@ -140,8 +140,8 @@ typedef struct c128_determinant {
   damo_c128 sign;
 } c128_determinant;
 
-/* By Gauss and Jordan: m becomes the identity, x, of as many rows, m⁻¹·x. The determinant of m; sign 0 where m is
- * singular. */
+/* Gauss-Jordan elimination with row pivots: m becomes the identity, x, which has as many rows, m⁻¹·x. Returns the
+ * determinant of m, with sign 0 where m is singular. */
 static c128_determinant eliminate(c128_matrix *m, c128_matrix *x) {
   c128_determinant det = {0, {1, 0}};
   for (int64_t c = 0; c < m->rows; c++) {
@@ -192,10 +192,10 @@ typedef struct solution_exam {
   const op_exam *e;
   const damo_factor *f;
   c128_matrix a, b, x, y; /* owned: A, the other operand, the outputs */
-  double smallest;        /* normal number of the result's dtype: what is less has few digits */
+  double smallest;        /* normal number of the result's dtype: smaller ones have few digits */
 } solution_exam;
 
-/* How far from right the result is, as a part of its terms; below 0: there is no telling. */
+/* The relative error of the result; below 0: it cannot be judged. */
 typedef double (*solution_judge)(solution_exam *e);
 
 static bool is_positive(const solution_exam *e) {
@@ -209,7 +209,7 @@ static bool is_large(const c128_matrix *m, int64_t columns) {
 
 static double relative_error(double error, double whole) { return error > 0 ? error / whole : error; }
 
-/* How large a result must be taken for, by which its rounding is judged. */
+/* The size of a result by which its rounding is judged. */
 static double size_in(const solution_exam *e, const c128_matrix *m) { return fmax(c128_matrix_max(m), e->smallest); }
 
 static double judge_logdet(solution_exam *e) {
@@ -234,7 +234,8 @@ static double judge_det(solution_exam *e) {
              : -1;
 }
 
-/* The largest difference of the node's vector from the entries (j, i) of m, for the stored places (i, j) of p. */
+/* The largest difference between the node's vector and the entries (j, i) of m, over the stored positions (i, j) of
+ * p. */
 static double distance_at_places(const solution_exam *e, const c128_matrix *m, const damo_sparse *p) {
   double most = 0;
   for (int64_t major = 0; major < sparse_major(p); major++) {
@@ -271,7 +272,7 @@ static double judge_sandwich(solution_exam *e) {
   return result;
 }
 
-/* What of v is not in the range of m, whose columns are independent: v - m·(mᴴ·m)⁻¹·mᴴ·v. */
+/* The relative size of v's part outside the range of m, whose columns are independent: v - m·(mᴴ·m)⁻¹·mᴴ·v. */
 static double distance_from_range(const solution_exam *e, const c128_matrix *m, const c128_matrix *v) {
   c128_determinant det = {0, {0, 0}};
   c128_matrix h = c128_matrix_transposed(m, 'h'), square = {.a = NULL}, inverse = {.a = NULL}, right = {.a = NULL},
@@ -290,7 +291,8 @@ static double distance_from_range(const solution_exam *e, const c128_matrix *m, 
   return result;
 }
 
-/* h = mᴴ takes m·x - b to 0, and x is in its range where it is to have minimum norm. */
+/* The error of the normal equations h·(m·x - b) = 0 with h = mᴴ; with minimum_norm also x's part outside the range of
+ * h. */
 static double normal_equations(const solution_exam *e, const c128_matrix *m, const c128_matrix *h, bool minimum_norm) {
   c128_matrix back = c128_matrix_product(m, &e->x), normal = {.a = NULL};
   double result = -1;
@@ -312,7 +314,7 @@ static bool has_full_rank(const solution_exam *e, const c128_matrix *m) {
   return factor_rank(e->f) == (m->rows < m->cols ? m->rows : m->cols);
 }
 
-/* With a rectangular matrix m, turned as asked for. With less than full rank the turned systems are passed over. */
+/* For a rectangular m = op(A). With less than full rank the transposed systems are not judged. */
 static double residual_least(const solution_exam *e, const c128_matrix *m, char system) {
   const bool full = has_full_rank(e, m);
   if (!full && system != 'n') return -1;
@@ -322,7 +324,7 @@ static double residual_least(const solution_exam *e, const c128_matrix *m, char 
   return result;
 }
 
-/* m·x - b, of a square matrix; the normal equations of another one. */
+/* The relative size of m·x - b where m is square, else the error of the normal equations. */
 static double judge_residual(const solution_exam *e, const c128_matrix *m, char system) {
   if (m->rows != m->cols) return residual_least(e, m, system);
   c128_matrix back = c128_matrix_product(m, &e->x);
@@ -338,15 +340,15 @@ static double judge_residual(const solution_exam *e, const c128_matrix *m, char 
 static double judge_solve(solution_exam *e) {
   const prop_value *v = op_prop(e->e->node->op, "system");
   const char system = v->kind == PROP_STR ? v->u.s[0] : 'n';
-  if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that do not count */
+  if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that are not present */
   c128_matrix a = c128_matrix_transposed(&e->a, system);
   const double result = a.a != NULL ? judge_residual(e, &a, system) : -1;
   damo_release(a.a);
   return result;
 }
 
-/* The rank is no more than the shape allows, and no less where the columns, or the rows of a wide matrix, are far from
- * dependent. */
+/* True when the rank is more than the shape allows, or less although the columns (the rows of a wide matrix) are far
+ * from dependent. */
 static bool rank_is_wrong(const solution_exam *e, const c128_matrix *h) {
   const c128_matrix *a = &e->a;
   const int64_t least = a->rows < a->cols ? a->rows : a->cols;
@@ -363,7 +365,7 @@ static bool rank_is_wrong(const solution_exam *e, const c128_matrix *h) {
   return independent;
 }
 
-/* The residual is b - A·x, and Aᴴ takes it to 0; x is in Aᴴ's range where it is to have minimum norm. */
+/* Checks that the residual is b - A·x, that Aᴴ·residual = 0, and that a minimum-norm x is in the range of Aᴴ. */
 static double judge_least(solution_exam *e) {
   if (is_large(&e->a, e->x.cols)) return -1;
   const bool short_one = factor_get_info(e->f).minimum_norm;
@@ -386,7 +388,8 @@ static double judge_least(solution_exam *e) {
   return result;
 }
 
-/* w = A⁺ᴴ·g, and 1 where minimum norm is asked for: A takes Aᴴ·w - g to 0, and w is in A's range. Basic solutions leave unknowns out and are passed over. */
+/* w = A⁺ᴴ·g, and 1 where solutions have minimum norm. Checks that A·(Aᴴ·w - g) = 0 and that w is in the range of A.
+ * Basic solutions, which leave unknowns out, are not judged. */
 static double judge_least_adjoint(solution_exam *e) {
   const c128_matrix *a = &e->a;
   const bool wide = a->cols > a->rows && has_full_rank(e, a);
@@ -398,7 +401,7 @@ static double judge_least_adjoint(solution_exam *e) {
   return result;
 }
 
-/* False: something is too large, or has no memory. b: the input that is loaded as the other operand, 0: none. */
+/* False where a value is too large or there is no memory. b: the input that is loaded as the other operand, 0: none. */
 static bool solution_load(solution_exam *e, bool eliminates, int b) {
   const op_exam *of = e->e;
   const bool two = of->node->n_out > 1;
@@ -413,7 +416,8 @@ static bool solution_load(solution_exam *e, bool eliminates, int b) {
   return e->a.a != NULL && e->x.a != NULL && (b == 0 || e->b.a != NULL) && (!two || e->y.a != NULL);
 }
 
-/* Of a node over (F, A, operand …), n_in in all; with `eliminates` A is inverted, so it is small. */
+/* The verdict on a node over (F, A, operand …), n_in inputs in all; with `eliminates` A is inverted, so it must be
+ * small. */
 static double solution_judged(const op_exam *of, solution_judge judge, bool eliminates, int n_in, int b) {
   solution_exam e = {
       .e = of, .f = (const damo_factor *)of->values[0], .smallest = of->single ? (double)FLT_MIN : DBL_MIN};
@@ -440,8 +444,8 @@ SOLUTION_CHECK(factor_least_adjoint, judge_least_adjoint, false, 3, 2, "the norm
 
 /* ---- Factors ----------------------------------------------------------------------------------------------------- */
 
-/* The solution for a right side of ones: A·x - 1, or Aᴴ times that where A is rectangular. Singular matrices have
- * none. */
+/* Solves for a right side of ones and judges A·x - 1, or Aᴴ times that where A is rectangular. Singular matrices have
+ * no solution. */
 static double judge_factorized(const op_exam *of) {
   damo_factor *f = (damo_factor *)of->results[0];
   const factor_info info = factor_get_info(f);
@@ -479,7 +483,7 @@ static double c128_matrix_norm_1(const c128_matrix *m) {
   return most;
 }
 
-/* 1 / (‖A‖₁ ‖A⁻¹‖₁), A⁻¹ by solves with the factor and A as the inverse of that; below 0: there is no telling. */
+/* 1 / (‖A‖₁ ‖A⁻¹‖₁), A⁻¹ by solves with the factor, and A as the inverse of that; below 0: it cannot be judged. */
 static double rcond_of(damo_ctx *ctx, damo_factor *f) {
   const factor_info info = factor_get_info(f);
   c128_determinant det = {0, {0, 0}};
@@ -500,8 +504,8 @@ static double rcond_of(damo_ctx *ctx, damo_factor *f) {
   return rcond;
 }
 
-/* The estimate takes ‖A⁻¹‖₁ for smaller than it is, seldom by a factor of 10, so it may be more than the number, no less,
- * and no more than 1. */
+/* The estimator underestimates ‖A⁻¹‖₁, rarely by a factor of 10. So the estimated rcond is at least the true one, and
+ * at most 1. */
 static double judge_rcond(const op_exam *of) {
   const double got = scalar_to_double(array_item((const damo_array *)of->results[0]));
   const double want = rcond_of(of->node->obj.ctx, (damo_factor *)of->values[0]);
@@ -532,7 +536,7 @@ static damo_var *equal_columns(op_exam *e, int o) {
 }
 const op_check rect_columns_check = {.dense_equal = equal_columns};
 
-/* (F, y, x): y in x's shape, a vector being one column, or zeros. */
+/* Inputs: F, y, x. y in x's shape, a vector being one column, or zeros. */
 static damo_var *equal_columns_back(op_exam *e, int o) {
   int ndim;
   const int64_t *shape = value_shape(e->values[2], &ndim), matrix[2] = {shape[0], ndim == 2 ? shape[1] : 1};
@@ -549,7 +553,7 @@ static damo_var *equal_beside(op_exam *e, int o) {
 }
 const op_check rect_beside_check = {.dense_equal = equal_beside};
 
-/* (F, A, x, b): A·x - b, A turned as the property says. */
+/* Inputs: F, A, x, b. op(A)·x - b, op as the property system says. */
 static damo_var *equal_gap(op_exam *e, int o) {
   build *b = e->b;
   if (!columns_count(e)) return build_no_columns(e, e->node->out[o], exam_rows(e, 3));

@@ -1,4 +1,4 @@
-/* system: B·x = b with a factor, as the rules of the Ops over it need it. */
+/* system: B·x = b with a factor: the property `system`, and products with B for the rules of its Ops. */
 #include "system.h"
 #include "op/elem/build_arith.h"
 
@@ -81,7 +81,7 @@ damo_var *build_system_times_adjoint(const system_rule *r, damo_var *d, damo_var
   return build_system_product(r, r->system == 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
 
-/* rows·colsᵀ at A's stored places: a vector. */
+/* rows·colsᵀ at A's stored positions: a vector. */
 static damo_var *build_system_samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
   if (rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
   if (var_is_sparse(rows) && var_is_sparse(cols)) return build_samples_both(b, a, rows, cols);
