@@ -255,8 +255,8 @@ damo_var *build_columns(build *b, damo_var *x) {
 
 damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
   if (!v->positive || x == NULL || b->status != DAMO_OK) return x;
-  damo_var *turned = build_to_format(b, build_sparse_transpose(b, build_conj_if_complex(b, x)), var_format_of(x));
-  damo_var *sum = turned ? build_add(b, x, turned) : NULL;
+  damo_var *adjoint = build_to_format(b, build_sparse_transpose(b, build_conj_if_complex(b, x)), var_format_of(x));
+  damo_var *sum = adjoint ? build_add(b, x, adjoint) : NULL;
   return sum ? build_mul(b, build_scalar(b, dtype_of_modulus(var_dtype(x)), 0.5), sum) : NULL;
 }
 

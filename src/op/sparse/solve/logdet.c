@@ -47,8 +47,8 @@ static damo_status sp_factor_logdet_type(const damo_op *op, damo_var *const *in,
 
 static damo_status sp_factor_logdet_check_positive(const thunk *t, frame *f, damo_c128 sign) {
   const prop_value *checked = &OP_PROPS(t->node->op, sp_logdet_props)->checked;
-  const double apart = hypot(sign.re - 1, sign.im);
-  if (checked->kind != PROP_BOOL || checked->u.i == 0 || apart <= 1e-6) return DAMO_OK;
+  const double distance = hypot(sign.re - 1, sign.im);
+  if (checked->kind != PROP_BOOL || checked->u.i == 0 || distance <= 1e-6) return DAMO_OK;
   if (sign.re == 0 && sign.im == 0) {
     DAMO_TRY(factor_check(thunk_in_factor(t, f, 0))); /* says where */
     return ctx_fail(f->ctx, DAMO_ENUMERIC, "logdet: the determinant is 0");
