@@ -27,7 +27,8 @@ static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell *cells, const 
 
 #define SMALL_NODE 8
 
-/* cells has room for the node's values: first the inputs (borrowed), then the outputs (owned). */
+/* cells has n_in + n_out elements and takes the node's values: first the inputs (borrowed), then the outputs
+ * (owned). */
 static damo_status run_node_in(damo_ctx *ctx, damo_apply *node, cell *cells, damo_obj **values) {
   int n_in = node->n_in, n_out = node->n_out;
   for (int i = 0; i < n_in; i++) {

@@ -40,7 +40,7 @@ entry_places exam_places_of_diagonal(op_exam *e, const int64_t *shape, int64_t k
 damo_var *exam_read_at(op_exam *e, damo_var *x, entry_places p);
 damo_var *exam_put_at(op_exam *e, const int64_t *shape, entry_places p, damo_var *v);
 
-/* True when v is a sparse matrix that stores a place more than once. */
+/* True when v is a sparse matrix with duplicates, several entries at one position. */
 bool exam_has_duplicates(const damo_obj *v);
 /* The inner product of row rows[k] of x and row cols[k] of y, both of `length` entries, for each k < n_pairs; NULL
  * where the products take too many multiplications for a check. */

@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-/* The prototype that a row's kind of operands asks for. */
+/* The prototypes by a row's kind of operands. */
 #define SCALAR_DECLARE_UNARY(name) damo_var *build_##name(build *b, damo_var *x);
 #define SCALAR_DECLARE_BINARY(name) damo_var *build_##name(build *b, damo_var *x, damo_var *y);
 #define SCALAR_DECLARE_CHOICE(name) damo_var *build_##name(build *b, damo_var *condition, damo_var *x, damo_var *y);

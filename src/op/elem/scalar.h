@@ -23,7 +23,7 @@ typedef enum scalar_id {
       SCALAR_NONE /* of an Op that is no Elemwise; the number of rows */
 } scalar_id;
 
-/* What an Elemwise Op computes of each element; SCALAR_NONE of any other Op. */
+/* The scalar op of an Elemwise Op; SCALAR_NONE for any other Op. */
 scalar_id elemwise_scalar_id(const damo_op *op);
 /* The node of v when it is an Elemwise of that scalar, else NULL. */
 static inline damo_apply *match_scalar(const damo_var *v, scalar_id id) {

@@ -54,8 +54,9 @@ double draw_poisson(philox_words *w, double mean) {
 
 /* ---- Binomial ---------------------------------------------------------------------------------------------------- */
 
-/* Inversion: subtracts the probabilities of k, k + 1 … (`chance` is that of k) from u until the next exceeds the rest,
- * and returns that value. Rounded probabilities may add up to less than u: then -1, and the caller draws u again. */
+/* Inversion: subtracts the probabilities of k, k + 1 … (`probability` is that of k) from u until the next exceeds the
+ * rest, and returns that value. Rounded probabilities may add up to less than u: then -1, and the caller draws u
+ * again. */
 static double binomial_invert(double u, double k, double chance, double n, double p) {
   const double odds = p / (1 - p), most = n * p + 10 * sqrt(n * p * (1 - p) + 1) + 20;
   while (u > chance) {

@@ -234,7 +234,8 @@ static void merge_runs(const sort_item *a, int64_t middle, int64_t n, sort_item 
   }
 }
 
-/* Sorts a of n items; b is a workspace of as many. Returns where the result is: a or b. */
+/* Bottom-up merge sort of a's n items, stable, in O(n log n); b is a workspace of n items. Returns the result: a or
+ * b. */
 static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2) {
     for (int64_t i = 0; i < n; i += 2 * width) {

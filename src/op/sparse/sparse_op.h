@@ -254,7 +254,7 @@ extern const op_def *const sparse_logdet_classes[];
 extern const op_def *const sparse_inverse_classes[];
 extern const op_def *const sparse_lstsq_classes[];
 extern const op_def *const sparse_norm_classes[];
-/* Those that only gradients and rewriting make. */
+/* The lists of classes that only gradients and rewriting make. */
 extern const op_def *const sparse_cotangent_classes[];
 extern const op_def *const sparse_vecdot_classes[];
 extern const op_def *const sparse_sampled_classes[];

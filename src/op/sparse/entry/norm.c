@@ -1,6 +1,6 @@
 /* norm: the Frobenius norm, the largest sum of a column and of a row, and norms of columns and rows as vectors.
  *
- * Built of other ops on the stored values; the result is dense, its gradient at the stored places. The one class,
+ * Built of other ops on the stored values; the result is dense, its gradient at the stored positions. The one class,
  * NarrowMinor, drops the columns (csr) or rows (csc) without entries where they are far more than the entries: a vector
  * of their sums might not fit in memory.
  */
@@ -83,7 +83,7 @@ static damo_var *build_norm_root(build *b, damo_var *v, double order) {
   return build_switch(b, zero, build_int(b, 0), r);
 }
 
-/* The sums, over an axis, of a vector of values at x's stored places. */
+/* The sums, over an axis, of a vector of values at x's stored positions. */
 static damo_var *build_norm_sums(build *b, damo_var *x, damo_var *values, int axis) {
   return values != NULL ? build_sp_sum(b, build_with_data(b, x, values), axis, true) : NULL;
 }

@@ -273,8 +273,8 @@ static damo_status sp_csmgrad_type(const damo_op *op, damo_var *const *in, int n
 }
 
 /* The matrix whose vectors are the inputs from `first` on, taken as csr whatever its format: gathering depends on the
- * major axis alone. Where the shape does not tell which axis is the major one, the minor axis gets the larger
- * length. */
+ * major axis alone. A shape that is not square does not say which axis is major: the minor axis gets the larger length
+ * then. */
 static damo_sparse *sp_csmgrad_pattern(const thunk *t, frame *f, int first) {
   int64_t shape[2], n_major = array_size(thunk_in(t, f, first + 2)) - 1;
   if (sp_csm_read_shape(t, f, first + 3, shape) != DAMO_OK) return NULL;

@@ -25,7 +25,7 @@ static damo_var *equal_zeros(op_exam *e, int o) {
 }
 const op_check zeros_check = {.dense_equal = equal_zeros};
 
-/* ---- Stored values and their places ------------------------------------------------------------------------------ */
+/* ---- Stored values and their positions --------------------------------------------------------------------------- */
 
 static damo_var *equal_with_data(op_exam *e, int o) {
   (void)o;

@@ -1,4 +1,4 @@
-/* pattern: the stored values of a matrix as a vector, apart from its pattern. Structured ops are built on these.
+/* pattern: the stored values of a matrix as a vector, separate from its pattern. Structured ops are built on these.
  *
  * SparseData gives the values, WithData replaces them, GatherData gathers a matrix, sparse or dense, at the stored
  * positions of another, SparseZeros is an empty matrix of x's shape. Values are in the order of storage, and neither

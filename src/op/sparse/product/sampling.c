@@ -31,7 +31,7 @@ static damo_status sampling_dot_check_shapes(const thunk *t, frame *f) {
                   (long long)y[0], (long long)p[0], (long long)p[1]);
 }
 
-/* The dtype of x·yᵀ. Of bool operands it is bool as in a dense dot: a logical or, not a count. */
+/* The dtype of x·yᵀ. For bool operands it is bool as in a dense dot: a logical or, not a count. */
 static damo_dtype sampling_dot_product_dtype(damo_var *const *in) {
   const bool both = var_dtype(in[0]) == DAMO_BOOL && var_dtype(in[1]) == DAMO_BOOL;
   return both ? DAMO_BOOL : sampling_dot_dtype(in);
