@@ -57,13 +57,13 @@ double draw_poisson(philox_words *w, double mean) {
 /* Inversion: subtracts the probabilities of k, k + 1 … (`probability` is that of k) from u until the next exceeds the
  * rest, and returns that value. Rounded probabilities may add up to less than u: then -1, and the caller draws u
  * again. */
-static double binomial_invert(double u, double k, double chance, double n, double p) {
+static double binomial_invert(double u, double k, double probability, double n, double p) {
   const double odds = p / (1 - p), most = n * p + 10 * sqrt(n * p * (1 - p) + 1) + 20;
-  while (u > chance) {
-    u -= chance;
+  while (u > probability) {
+    u -= probability;
     k++;
     if (k > n || k > most) return -1;
-    chance *= (n - k + 1) / k * odds;
+    probability *= (n - k + 1) / k * odds;
   }
   return k;
 }

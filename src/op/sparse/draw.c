@@ -165,11 +165,11 @@ static damo_status sp_multinomial_type(const damo_op *op, damo_var *const *in, i
 static void sp_multinomial_draw_row(philox_state state, double n, double *p, int64_t m) {
   double rest = 1;
   for (int64_t k = 0; k < m; k++) {
-    const double chance = p[k], share = rest > 0 ? chance / rest : 1;
+    const double probability = p[k], share = rest > 0 ? probability / rest : 1;
     philox_words words = philox_words_of(&state, (uint64_t)k);
     p[k] = k == m - 1 ? n : draw_binomial(&words, n, share < 1 ? share : 1);
     n -= p[k];
-    rest -= chance;
+    rest -= probability;
   }
 }
 
