@@ -1,8 +1,9 @@
-/* debug.c: DEBUG mode runs each thunk and looks at what it did: Types, patterns, aliases, inputs left alone; then runs
- * the node again in other ways (plain, with operands and results of odd strides, in Lua) and compares the results.
+/* debug.c: DEBUG mode runs each thunk and checks the result: Types, patterns, undeclared aliases, inputs that must not
+ * change. It then runs the node again in other ways (with empty output cells, with operands and results of unusual
+ * strides, in Lua) and compares the results.
  *
- * The inputs of a node are copied before it runs. A lazy node that lacks inputs is run once: what it does not ask for
- * is not there.
+ * The inputs of a node are copied before it runs. A lazy node without all of its inputs is run once only, because
+ * reruns would need the inputs that it did not ask for.
  */
 #include "watch_int.h"
 #include "sparse/sparse.h"
@@ -10,15 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One node under examination: values in the order of inputs, then outputs. */
+/* One node under examination. before and cells have an entry for each input, then for each output. */
 typedef struct node_exam {
   const thunk *t;
   frame *f;
   thunk_run_fn run;
   damo_ctx *ctx;
-  damo_obj **before; /* owned: copies of the inputs as they were */
-  cell *cells;       /* of a rerun */
-  int64_t n;         /* inputs and outputs */
+  damo_obj **before; /* owned copies of the inputs before the run */
+  cell *cells;       /* the cells of a rerun */
+  int64_t n;         /* number of inputs and outputs */
 } node_exam;
 
 static damo_status exam_begin(node_exam *e, const thunk *t, frame *f, thunk_run_fn run) {
@@ -61,7 +62,7 @@ static damo_status accuse(const node_exam *e, const char *fmt, ...) {
   return s;
 }
 
-/* ---- What the run left ------------------------------------------------------------------------------------------- */
+/* ---- Checks of a run ------------------------------------------------------------------------------------------- */
 
 static const char *value_text(char *dst, size_t n, const damo_obj *v) {
   char lengths[120];
@@ -99,7 +100,7 @@ static damo_status exam_check_types(const node_exam *e) {
   return DAMO_OK;
 }
 
-/* By what the Op says of patterns, a place may be stored more than once in its outputs, as it is in these inputs. */
+/* *may: whether the outputs may have duplicates, given the Op's op_pattern and the duplicates of these inputs. */
 static damo_status check_repeats(const node_exam *e, op_pattern said, bool *may) {
   const int n = said == PATTERN_JOINS || said == PATTERN_MEETS ? e->t->n_in : 1;
   *may = said == PATTERN_MEETS;
@@ -150,7 +151,8 @@ static bool share(const damo_obj *v, const damo_obj *w) {
   return a->buf == b->buf && array_may_overlap(a, b);
 }
 
-/* Output o may share memory with input i: it says so of i, or of an input that itself shares memory with i. */
+/* Whether the Op's maps allow output o to share memory with input i: they name i, or an input that shares memory with
+ * i. */
 static bool is_declared(const node_exam *e, int o, int i) {
   const damo_op *op = e->t->node->op;
   for (int j = 0; j < e->t->n_in; j++) {
@@ -181,9 +183,9 @@ static damo_status check_aliases(const node_exam *e) {
   return DAMO_OK;
 }
 
-/* ---- Runs in other ways ------------------------------------------------------------------------------------------ */
+/* ---- Reruns ------------------------------------------------------------------------------------------ */
 
-/* An array of that shape, each entry of the last axis two steps before the one before it. */
+/* An array of that shape whose stride along the last axis is -2 elements. */
 static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
   int64_t padded[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   if (ndim == 0 || shape[ndim - 1] == 0) return array_empty(ctx, dtype, ndim, shape);
@@ -208,8 +210,8 @@ static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
   return NULL;
 }
 
-/* Room of odd strides for a result like v, filled with what nobody computes; for a sparse one its pattern with other
- * values, as a call before may have left it. */
+/* A value for the output cell of a rerun, as an earlier call may have left it there: an array like v with unusual
+ * strides, or a sparse matrix of v's pattern, filled with a constant that no result has. */
 static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_obj *v, cell *out) {
   scalar junk = {.dtype = DAMO_FLOAT64, .v.f = 77};
   if (v != NULL && v->kind == OBJ_SPARSE) {
@@ -225,10 +227,10 @@ static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_o
   return array_fill(odd, junk);
 }
 
-/* How a node is run again. */
+/* A way of running a node again. */
 typedef struct rerun {
-  const char *how;  /* in a user's words */
-  const char *impl; /* NULL: as ever */
+  const char *how;  /* description for messages */
+  const char *impl; /* implementation; NULL: the default */
   bool odd, read_only;
 } rerun;
 
@@ -256,7 +258,7 @@ static damo_status rerun_cells(node_exam *e, const rerun *r) {
   return s;
 }
 
-/* The terms of the node's output o, if that has such. */
+/* *terms: debug_terms of the node's output o, looking through this node alone. */
 static damo_status exam_terms(const node_exam *e, int o, damo_obj **terms) {
   damo_apply *node = e->t->node;
   ptrvec nodes;
@@ -272,7 +274,8 @@ static damo_status exam_terms(const node_exam *e, int o, damo_obj **terms) {
   return s;
 }
 
-/* *agree, where it is not yet true: the two are apart by the rounding of their terms, added in another order. */
+/* If *agree is false, sets it to whether the results differ only by the rounding of their terms, as happens if these
+ * are added in another order. */
 static damo_status exam_allow_rounding(const node_exam *e, int o, const damo_obj *again, bool *agree) {
   char text[400];
   damo_obj *terms = NULL;
@@ -304,7 +307,8 @@ static damo_status rerun_node(node_exam *e, const rerun *r) {
   return s;
 }
 
-/* An Op with the property in_place copies what it may not write: that is its plain kernel. */
+/* Runs the node again in every way that applies. An in-place Op copies an operand that is read-only, so read-only
+ * operands make it run its plain kernel. */
 static damo_status run_all_ways(node_exam *e) {
   const damo_op *op = e->t->node->op;
   bool in_place = op_prop(op, "inplace")->kind != PROP_NIL;
@@ -326,7 +330,7 @@ static damo_status check_run(const node_exam *e) {
   return check_aliases(e);
 }
 
-/* A lazy thunk with all its inputs asks for none: it is like others. */
+/* Whether a lazy thunk has all its inputs: it then asks for none and is checked like any other thunk. */
 static bool has_all_inputs(const thunk *t, frame *f) {
   for (int i = 0; i < t->n_in; i++) {
     if (!thunk_ready(t, f, i)) return false;

@@ -1,6 +1,6 @@
-/* debug_class.c: DEBUG mode computes what a node computes by the other definition that its class brings (op_check), and
- * compares. Nodes whose operands are large as dense matrices are passed over; where the dense Ops give nan or inf, they
- * say nothing of a sparse one: an absent entry meets no nan, a dense 0 does. */
+/* debug_class.c: DEBUG mode computes a node's results a second time by the independent definition of its class
+ * (op_check), and compares. Nodes with operands that would be large as dense matrices are skipped. A nan or inf from
+ * the dense Ops proves nothing about a sparse result: an absent entry is not multiplied by nan, a dense 0 is. */
 #include "graph/op_check.h"
 #include "op/elem/build_arith.h"
 #include "op/op.h"
@@ -11,14 +11,15 @@
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* A value without entries (a factor) is left to the check. */
+/* Whether the value is small enough to be checked. A value without entries (a factor) is accepted; the check
+ * decides. */
 static bool will_do(const damo_obj *v) {
   if (v == NULL || value_array(v) == NULL) return v != NULL;
   return exam_is_small(v) && array_size(value_array(v)) <= OP_EXAM_MOST_ENTRIES;
 }
 
-/* Entries that meet at one place are converted to a wider dtype one by one, or as their sum: of integers that wrap
- * those are different things. */
+/* Whether input i has integer duplicates and another dtype than the result. Casting them one by one to a wider dtype
+ * and casting their wrapped sum give different values. */
 static bool wraps(const op_exam *e, int i) {
   const damo_sparse *m = exam_matrix(e, i);
   if (e->values[i]->kind != OBJ_SPARSE || m->unique || !dtype_is_discrete(sparse_dtype(m))) return false;
@@ -43,7 +44,7 @@ static damo_var *dense_constant(build *b, damo_obj *v) {
 
 /* ---- Dense equals ------------------------------------------------------------------------------------------------ */
 
-/* The operands' moduli in place of the operands. */
+/* Replaces the operands by their moduli. */
 static void take_moduli(op_exam *e) {
   e->moduli = true;
   for (int i = 0; i < e->node->n_in; i++) {
@@ -55,8 +56,8 @@ static void take_moduli(op_exam *e) {
 
 static damo_var *dense_equal_of(op_exam *e, int o) { return e->node->op->def->check->dense_equal(e, o); }
 
-/* pair: what the dense Ops give for output o, what the node gave. With `bounded`, both have the size of the terms that
- * they are sums of added, so that what cancelled counts no more than it was. */
+/* pair[0]: output o as the dense Ops compute it; pair[1]: the node's result. With `bounded`, the sum of the terms'
+ * moduli is added to both, so that cancellation does not magnify the relative difference. */
 static bool build_pair(op_exam *e, int o, bool bounded, damo_var *pair[2]) {
   build *b = e->b;
   e->moduli = false;
@@ -77,8 +78,8 @@ static bool build_pair(op_exam *e, int o, bool bounded, damo_var *pair[2]) {
   return b->status == DAMO_OK;
 }
 
-/* Whether dense Ops and node agree; *text says where not. A result by which the dense Ops fail, as indices that lead
- * nowhere, does not agree. */
+/* *agree: whether the dense Ops and the node agree; if not, text says where. A result on which the dense Ops fail
+ * (indices out of range, for example) does not agree. */
 static damo_status dense_agree(op_exam *e, int o, bool bounded, bool *agree, char *text, size_t n) {
   build b;
   damo_var *pair[2];
@@ -119,7 +120,7 @@ static damo_status check_judged(const op_exam *e) {
   const op_check *check = e->node->op->def->check;
   damo_ctx *ctx = e->node->obj.ctx;
   const double off = check->judge(e);
-  if (damo_error_status(ctx) != DAMO_OK) ctx_clear_error(ctx); /* no memory to look into it */
+  if (damo_error_status(ctx) != DAMO_OK) ctx_clear_error(ctx); /* no memory for the check */
   if (!(off > (e->single ? 1e-3 : 1e-6))) return DAMO_OK;
   return ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is wrong by dense arithmetic: %s by %.2g of its terms",
                   check->judged, off);

@@ -1,13 +1,14 @@
-/* debug_graph.c: on each call DEBUG mode computes the graph as it was written and both sides of every rewrite, and
- * compares: the rewrites in the order in which they were made, then the results of the rewritten function. */
+/* debug_graph.c: in each call DEBUG mode also computes the graph as it was written and both sides of every rewrite, by
+ * a companion Function. It compares the sides of the rewrites, in the order in which they were made, and then the
+ * results of the rewritten Function with the original ones. */
 #include <stdio.h>
 
 #include "watch_int.h"
 
-/* What begin keeps until the graph is rewritten. */
+/* What debug_begin keeps until debug_finish. */
 typedef struct debug_past {
   debug_history *history;
-  ptrvec fresh; /* of what no_recycling names, what it was as written */
+  ptrvec fresh; /* the shadows of no_recycling's Variables */
 } debug_past;
 
 static void past_free(damo_ctx *ctx, debug_past *past) {
@@ -32,7 +33,7 @@ static damo_status debug_begin(compile_job *j, damo_fgraph *fg, void **kept) {
   return s;
 }
 
-/* The graph as it was written, and both sides of every rewrite. */
+/* Compiles the companion: the graph as it was written, and both sides of every rewrite. */
 static damo_function *compile_past(compile_job *j, const debug_past *past, const damo_fgraph *fg) {
   damo_ctx *ctx = fg->obj.ctx;
   map copies;
@@ -68,14 +69,14 @@ static damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_
   damo_function *g = f->companion;
   nanguard_clear_masks(f);
   DAMO_TRY(nanguard_check_inputs(f, "DEBUG"));
-  for (int64_t i = 0; i < f->program->n_inputs; i++) { /* defaults move on with each call of f */
+  for (int64_t i = 0; i < f->program->n_inputs; i++) { /* updates change f's default values with each call */
     damo_release(g->defaults[i]);
     g->defaults[i] = damo_retain(f->defaults[i]);
   }
   return function_load(g, args, n_args, true);
 }
 
-/* The failure is told as that of the node that makes v, a part of the graph as it was written. */
+/* Attributes the pending error to the node of v, in the graph as it was written. */
 static damo_status plain_blame(damo_ctx *ctx, const damo_var *v) {
   if (v->owner != NULL) ctx_fail_at(ctx, v->owner->op->def->name, v->owner);
   return DAMO_EINCONSISTENCY;
@@ -83,7 +84,7 @@ static damo_status plain_blame(damo_ctx *ctx, const damo_var *v) {
 
 /* ---- Rounding ---------------------------------------------------------------------------------------------------- */
 
-/* Of all that g has computed. */
+/* Adds the values of all inputs and outputs of g's thunks. */
 static damo_status list_values(const damo_function *g, map *values) {
   for (int64_t k = 0; k < g->program->vm.n_thunks; k++) {
     const thunk *t = g->program->vm.thunks[k];
@@ -95,7 +96,7 @@ static damo_status list_values(const damo_function *g, map *values) {
   return DAMO_OK;
 }
 
-/* In-place Ops have left other values in their operands' cells. */
+/* Drops in-place nodes: they have overwritten their operands' cells. */
 static void leave_out_destroyers(ptrvec *nodes) {
   int64_t n = 0;
   for (int64_t k = 0; k < nodes->n; k++) {
@@ -104,7 +105,8 @@ static void leave_out_destroyers(ptrvec *nodes) {
   nodes->n = n;
 }
 
-/* The terms of v, a Variable of g's graph, as far down as it shares nothing with `other` (may be NULL). */
+/* debug_terms of v, a Variable of g's graph, looking through the nodes above it that are not ancestors of `other` (may
+ * be NULL). */
 static damo_status plain_terms(const damo_function *g, damo_var *v, damo_var *other, damo_obj **terms) {
   damo_ctx *ctx = g->obj.ctx;
   ptrvec nodes, stops;
@@ -123,7 +125,7 @@ static damo_status plain_terms(const damo_function *g, damo_var *v, damo_var *ot
   return s;
 }
 
-/* *agree, where it is not yet true: x and y are no further apart than the rounding of v's terms. */
+/* If *agree is false, sets it to whether x and y differ by no more than the rounding of v's terms. */
 static damo_status plain_allow_rounding(const damo_function *g, damo_var *v, damo_var *other, const damo_obj *x,
                                         const damo_obj *y, bool *agree) {
   char text[512];
@@ -137,7 +139,7 @@ static damo_status plain_allow_rounding(const damo_function *g, damo_var *v, dam
 
 /* ---- Rewrites ---------------------------------------------------------------------------------------------------- */
 
-/* What replaced `before`, in a user's words. */
+/* The error that names the rule and both sides of the rewrite. */
 static damo_status accuse_rule(damo_function *g, const fn_pair *r, damo_var *before, const damo_var *after,
                                const char *text) {
   damo_ctx *ctx = g->obj.ctx;
@@ -147,7 +149,8 @@ static damo_status accuse_rule(damo_function *g, const fn_pair *r, damo_var *bef
   return plain_blame(ctx, before);
 }
 
-/* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
+/* Compares the two sides of rewrite k. Skips it if its old side has no value, because it belongs to a branch not
+ * taken. */
 static damo_status check_rewrite(damo_function *g, int64_t k) {
   const fn_pair *r = &g->program->pairs[k];
   if (!vm_has_value(&g->frame, r->first_cell)) return DAMO_OK;
@@ -173,7 +176,8 @@ static damo_status check_rewrites(damo_function *g) {
   return DAMO_OK;
 }
 
-/* Numeric and shape errors of a run may be those of a graph that nobody wrote. */
+/* A run of the rewritten graph that fails with a numeric, shape, index, value or type error may fail because of a wrong
+ * rewrite: if the graph as written runs and a rewrite proves wrong, that becomes the error. */
 static damo_status debug_explain(damo_function *f, damo_status s) {
   if (s != DAMO_ENUMERIC && s != DAMO_ESHAPE && s != DAMO_EINDEX && s != DAMO_EVALUE && s != DAMO_ETYPE) return s;
   damo_ctx *ctx = f->obj.ctx;

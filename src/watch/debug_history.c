@@ -1,11 +1,11 @@
-/* debug_history.c: DEBUG mode keeps what every rewrite replaced, and by what, so that a call can compute both.
+/* debug_history.c: DEBUG mode records the two sides of every rewrite, so that a call can compute and compare both.
  *
- * While rules are at work, a feature of the FunctionGraph copies each node, as it comes in, over the copies of its
- * inputs: the node's shadow. A shadow never changes: a use that a rule moves in the graph stays where it was among the
- * shadows. So each replacement old → now is kept as the shadows of both, and the shadows of the graph's first outputs
- * are the graph as it was written. Always holds: when all replacements before one kept their values, the shadows of its
- * two sides have the values that the sides had in the graph; so the first pair, in time, that differs is a rule's
- * fault, and that rule's alone.
+ * While rules run, a feature of the FunctionGraph copies each imported node over the copies of its inputs: the node's
+ * shadow. Shadows never change: when a rule moves a use in the graph, the shadows keep the old use. So each replacement
+ * old → now is recorded as the shadows of both, and the shadows of the original outputs are the graph as it was
+ * written. Always holds: if all earlier replacements kept their values, the shadows of a replacement's two sides have
+ * the values that the sides had in the graph; so the first pair, in time, whose values differ is the fault of its rule
+ * alone.
  */
 #include "watch_int.h"
 
@@ -13,12 +13,12 @@ struct debug_history {
   damo_ctx *ctx;
   damo_fgraph *fg; /* while attached */
   fg_feature feature;
-  map shadow;     /* damo_var* that a node in the graph makes → its shadow */
+  map shadow;     /* damo_var*, output of a node in the graph → its shadow */
   ptrvec nodes;   /* owned damo_apply*: all shadows */
   ptrvec written; /* borrowed damo_var*: shadows of the outputs as written */
-  ptrvec pairs;   /* owned damo_var*: what was replaced, by what, in turn */
-  ptrvec rules;   /* owned char*: by which rule, one a pair */
-  ptrvec in;      /* room */
+  ptrvec pairs;   /* owned damo_var*: alternately a replaced Variable and its replacement (shadows) */
+  ptrvec rules;   /* owned char*: the rule of each pair */
+  ptrvec in;      /* the inputs of a node being copied */
 };
 
 damo_var *debug_history_shadow(const debug_history *h, damo_var *v) {
@@ -39,7 +39,7 @@ static damo_status add_shadow(damo_fgraph *fg, void *user, damo_apply *node) {
   return DAMO_OK;
 }
 
-/* Another Variable may come to live at the address. */
+/* Forgets a pruned node, because another Variable may later be allocated at the same address. */
 static void forget_node(damo_fgraph *fg, void *user, damo_apply *node) {
   (void)fg;
   debug_history *h = user;
@@ -50,7 +50,7 @@ static bool history_knows(const debug_history *h, const damo_var *v) {
   return v->owner == NULL || map_get(&h->shadow, v, NULL);
 }
 
-/* What can be computed twice and compared. */
+/* Whether v can be computed twice and compared. */
 static bool is_comparable(const damo_var *v) {
   return (v->type->kind == TYPE_TENSOR || v->type->kind == TYPE_SPARSE) &&
          (v->owner == NULL || !v->owner->op->def->impure);

@@ -1,23 +1,23 @@
-/* debug_terms.c: how large the terms are that a value is a sum of. Two ways to compute a sum that cancels differ by the
- * rounding of its terms, which may be far more than what is left of them; so where two values disagree, DEBUG asks here
- * whether that is all.
+/* debug_terms.c: the size of the terms that a value is a sum of. If a sum cancels, two ways of computing it differ by
+ * the rounding of its terms, which may be far larger than the sum itself. If two values disagree, DEBUG uses this size
+ * to decide whether rounding explains the difference.
  *
- * A sum of products, computed with the operands' moduli, is the sum of its terms' moduli. That is done for nodes that
- * are sums, products and moves of entries, as deep as they follow one another, and for solutions of small systems,
- * which are products with an inverse; what other Ops give counts as one term.
- * Values come from the cells of what has run. What can't be computed bounds nothing.
+ * A sum of products, evaluated on the operands' moduli, gives the sum of its terms' moduli. This is done through
+ * consecutive nodes that add, multiply or move entries, and for solutions of small systems, which are products with an
+ * inverse. A result of any other Op is one term. The values are those of the thunks that have run. If the size can't be
+ * computed, there is no bound.
  */
 #include "op/op.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/scalar.h"
 #include "watch_int.h"
 
-#define TERMS_MOST_ROWS 256 /* of a system: its inverse is dense */
+#define TERMS_MOST_ROWS 256 /* most rows of a system, since its inverse is dense */
 
 typedef struct term_sizes {
   build *b;
-  const map *values; /* damo_var* → damo_obj*, what it was; constants need none */
-  map size;          /* damo_var* → the Variable of its terms' moduli */
+  const map *values; /* damo_var* → damo_obj*, its value; constants need no entry */
+  map size;          /* damo_var* → a Variable: the sum of its terms' moduli */
 } term_sizes;
 
 static damo_obj *terms_value_of(const term_sizes *w, const damo_var *v) {
@@ -25,13 +25,14 @@ static damo_obj *terms_value_of(const term_sizes *w, const damo_var *v) {
   return known != NULL ? known : v->value;
 }
 
-/* The value as it is. */
+/* The value itself as a constant. */
 static damo_var *as_it_is(term_sizes *w, const damo_var *v) {
   damo_obj *value = terms_value_of(w, v);
   return value != NULL ? build_value(w->b, damo_retain(value)) : NULL;
 }
 
-/* v's terms; where nothing is known of them, v itself is the one. In double precision, past which fewer sums go. */
+/* The sum of the moduli of v's terms; if nothing is known about them, the modulus of v. In double precision, so that
+ * the sum does not overflow. */
 static damo_var *terms_size_of(term_sizes *w, const damo_var *v) {
   damo_var *size = map_get_ptr(&w->size, v);
   if (size != NULL || !type_has_shape(v->type)) return size;
@@ -42,13 +43,13 @@ static damo_var *terms_size_of(term_sizes *w, const damo_var *v) {
   return size;
 }
 
-/* The sum of the operands' terms, or their product. */
+/* The sum or the product (id) of the operands' sizes. */
 static damo_var *both(term_sizes *w, scalar_id id, const damo_apply *node) {
   damo_var *x = terms_size_of(w, node->in[0]), *y = terms_size_of(w, node->in[1]);
   return x != NULL && y != NULL ? build_scalar_op(w->b, id, (damo_var *[]){x, y}) : NULL;
 }
 
-/* x/y: a change of y counts for x as a part of y. */
+/* x/y: size(x)·size(y)/y², so that a relative error of y counts as one of x. */
 static damo_var *quotient(term_sizes *w, const damo_apply *node) {
   damo_var *product = both(w, SCALAR_mul, node), *y = as_it_is(w, node->in[1]);
   damo_var *square = product != NULL && y != NULL ? build_sqr(w->b, build_abs(w->b, y)) : NULL;
@@ -74,7 +75,7 @@ static damo_var *of_entries(term_sizes *w, const damo_apply *node, scalar_id fun
   }
 }
 
-/* The same Op on moduli. */
+/* The same Op applied to the sizes of its operands. */
 static damo_var *of_operands(term_sizes *w, const damo_apply *node) {
   ptrvec in;
   ptrvec_init(&in, w->b->ctx);
@@ -100,7 +101,7 @@ static damo_var *identity(build *b, damo_dtype dtype, int64_t n) {
   return build_value(b, (damo_obj *)all);
 }
 
-/* |S|: the same Op gives S of the identity. */
+/* |S| of a solver node, whose result is S·b: the same Op applied to the identity gives S. */
 static damo_var *of_solver(term_sizes *w, const damo_apply *node) {
   const int last = node->n_in - 1;
   const damo_obj *b = terms_value_of(w, node->in[last]);
@@ -116,7 +117,8 @@ static damo_var *of_solver(term_sizes *w, const damo_apply *node) {
   return all != NULL ? build_cast(w->b, build_abs(w->b, all->out[0]), DAMO_FLOAT64) : NULL;
 }
 
-/* The solution's terms are S times b's; those of a residual b - A·x are b's and A's times the solution's. */
+/* The size of a solution is |S| times the size of b; that of a residual b - A·x is the size of b plus |A| times the
+ * size of x. */
 static damo_status add_solution(term_sizes *w, const damo_apply *node) {
   damo_var *solver = of_solver(w, node), *b = solver != NULL ? terms_size_of(w, node->in[node->n_in - 1]) : NULL;
   damo_var *x = b != NULL ? build_fn2(w->b, "dot", solver, b) : NULL;

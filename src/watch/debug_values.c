@@ -1,4 +1,4 @@
-/* debug_values.c: do two values agree? */
+/* debug_values.c: whether two values agree up to rounding. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,13 +7,14 @@
 #include "watch_int.h"
 #include "sparse/sparse.h"
 
-/* How far apart entries of a dtype may be: relatively, as a part of the largest entry, and as a part of the terms that
- * an entry is the sum of, whose rounding is all that it may be there. */
+/* The largest difference between entries of a dtype that still counts as agreement: relative to the entry, relative to
+ * the largest entry, and relative to the sum of the terms' moduli. The last one is only a multiple of the unit
+ * roundoff. */
 typedef struct agreement_tolerance {
   double relative, absolute, rounding;
 } agreement_tolerance;
 
-#define ROUNDINGS 1024 /* of the terms, one after the other */
+#define ROUNDINGS 1024 /* number of rounding errors allowed in a sum of terms */
 
 static agreement_tolerance tolerance_of(damo_dtype dt, bool lenient) {
   double more = lenient ? 10 : 1;
@@ -22,12 +23,12 @@ static agreement_tolerance tolerance_of(damo_dtype dt, bool lenient) {
   return (agreement_tolerance){1e-7 * more, 1e-10 * more, ROUNDINGS * DBL_EPSILON};
 }
 
-/* What two values are compared by. */
+/* Everything that a comparison of entries depends on. */
 typedef struct agreement {
   bool lenient;
   agreement_tolerance t;
-  double largest;         /* entry */
-  const damo_array *size; /* of the terms of each entry, or NULL */
+  double largest;         /* modulus of the largest entry */
+  const damo_array *size; /* for each entry the sum of its terms' moduli, or NULL */
 } agreement;
 
 static damo_c128 scalar_c128(scalar s) { return scalar_cast(s, DAMO_COMPLEX128).v.c; }
@@ -36,7 +37,7 @@ static bool finite_parts(damo_c128 z) { return isfinite(z.re) && isfinite(z.im);
 
 static bool same_part(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-/* A sum past what a number can be bounds nothing. */
+/* The rounding allowed at an entry; 0 where the sum of moduli has overflowed, which bounds nothing. */
 static double rounding_at(const agreement *m, const int64_t *index) {
   if (m->size == NULL) return 0;
   const double size = scalar_c128(array_get(m->size, index)).re;
@@ -93,7 +94,8 @@ static void difference_text(char *text, size_t n, const damo_array *a, const int
 static agreement agreement_of(const damo_array *a, const damo_array *size, bool lenient) {
   agreement m = {.lenient = lenient, .t = tolerance_of(array_dtype(a), lenient)};
   if (!dtype_is_discrete(array_dtype(a))) m.largest = largest_entry(a);
-  if (lenient && m.largest < 1) m.largest = 1; /* log(1 + x) of a tiny x has no digit right; log1p(x) has */
+  /* log(1 + x) has no correct digit for a tiny x, where log1p(x) is accurate */
+  if (lenient && m.largest < 1) m.largest = 1;
   if (size != NULL && array_same_shape(a, size)) m.size = size;
   return m;
 }
@@ -126,13 +128,13 @@ static bool has_shape(const damo_obj *terms, const damo_sparse *m) {
   return shape != NULL && ndim == 2 && shape[0] == m->shape[0] && shape[1] == m->shape[1];
 }
 
-/* The terms, dense or sparse, at a matrix's places. */
+/* The entries of terms, dense or sparse, at the positions of m's entries. */
 static damo_array *size_at(const damo_obj *terms, const damo_sparse *m) {
   if (terms->kind == OBJ_SPARSE) return sparse_at((damo_sparse *)(uintptr_t)terms, m);
   return sparse_at_dense((const damo_array *)terms, m);
 }
 
-/* b's values at the places of a's entries, each place once, against a's. */
+/* Compares a's entries, duplicates summed, with b's values at the same positions. */
 static bool entries_found(damo_sparse *a, damo_sparse *b, const damo_obj *terms, bool lenient, char *text, size_t n) {
   const bool sized = has_shape(terms, a);
   damo_sparse *once = sparse_sum_duplicates(a);
@@ -140,14 +142,14 @@ static bool entries_found(damo_sparse *a, damo_sparse *b, const damo_obj *terms,
   damo_array *size = at != NULL && sized ? size_at(terms, once) : NULL;
   const bool able = at != NULL && (!sized || size != NULL);
   const bool agree = !able || arrays_agree(once->data, at, size, lenient, text, n);
-  if (!able) ctx_clear_error(a->obj.ctx); /* no memory to compare in */
+  if (!able) ctx_clear_error(a->obj.ctx); /* no memory for the comparison */
   damo_release(once);
   damo_release(at);
   damo_release(size);
   return agree;
 }
 
-/* As matrices: the order of entries and explicit zeros don't matter. */
+/* Whether two sparse values agree as matrices: the order of entries and explicit zeros don't matter. */
 static bool matrices_agree(damo_sparse *a, damo_sparse *b, const damo_obj *terms, bool lenient, char *text, size_t n) {
   char x[80], y[80];
   const bool alike = a->format == b->format && sparse_dtype(a) == sparse_dtype(b) && a->shape[0] == b->shape[0] &&
@@ -164,7 +166,7 @@ static bool matrices_agree(damo_sparse *a, damo_sparse *b, const damo_obj *terms
   return false;
 }
 
-/* (Values of other kinds have no entries: they agree.) */
+/* Values that are neither arrays nor sparse matrices have no entries, and agree. */
 bool debug_agree_within(const damo_obj *a, const damo_obj *b, const damo_obj *terms, bool lenient, char *text,
                         size_t n) {
   if (a == NULL || b == NULL || a->kind != b->kind) {

@@ -1,4 +1,4 @@
-/* nanguard.c: NANGUARD mode: after each thunk its float outputs are looked at, and before it integer divisors. */
+/* nanguard.c: NANGUARD mode: checks integer divisors before a thunk runs, and its floating-point outputs afterwards. */
 #include "op/elem/scalar.h"
 #include "watch_int.h"
 #include "kernel/kernel.h"
@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- What is no number ------------------------------------------------------------------------------------------- */
+/* ---- Non-finite entries
+ * ------------------------------------------------------------------------------------------- */
 
 static bool is_finite(scalar s) {
   if (dtype_is_complex(s.dtype)) return isfinite(s.v.c.re) && isfinite(s.v.c.im);
@@ -48,7 +49,7 @@ void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t
   snprintf(dst, n, "%s%s", nonfinite_name(array_get(a, index)), place);
 }
 
-/* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
+/* Describes the first non-finite entry that `lawful` does not allow as "nan at {2, 3}"; false if there is none. */
 static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text, size_t n) {
   if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || is_all_finite(a)) return false;
   array_places e;
@@ -60,7 +61,7 @@ static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text,
   return false;
 }
 
-/* The same in a value; a sparse matrix holds it among its stored entries. */
+/* The same for a value; of a sparse matrix the stored entries are searched. */
 static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, size_t n) {
   if (!find_nonfinite(value_array(v), lawful, text, n)) return false;
   const size_t used = strlen(text);
@@ -110,7 +111,7 @@ damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
 
 /* ---- Integer division ------------------------------------------------------------------------------------------- */
 
-/* Strides of a dividend or divisor along a broadcast shape of that rank. */
+/* The strides of an operand along the broadcast shape, which has rank ndim. */
 static void dividend_strides(const damo_array *a, int ndim, int64_t *strides) {
   for (int d = 0; d < ndim; d++) {
     const int own = d - (ndim - a->ndim);
@@ -124,7 +125,7 @@ static bool is_smallest(scalar s) {
   return s.v.i == (bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
 }
 
-/* What is odd about the division of these entries; NULL: nothing. */
+/* What to warn of when x is divided by y; NULL: nothing. */
 static const char *oddity(scalar x, scalar y, bool quotient) {
   if (scalar_to_int64(y) == 0)
     return quotient ? "an integer divided by zero (the result is 0)"

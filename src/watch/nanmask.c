@@ -1,10 +1,10 @@
-/* nanmask.c: entries that are no numbers, and that only the branch not taken of a switch reads: NANGUARD and DEBUG pass
- * over them.
+/* nanmask.c: tracks non-finite entries that may still be discarded by a switch, so that NANGUARD and DEBUG do not
+ * report an entry of the branch that is not taken.
  *
- * A result that has such entries is let through while only elementwise nodes, none as a condition, and DimShuffle read
- * it; a mask says where its entries are. Each of these nodes hands the mask on, broadcast or with its axes moved; a
- * switch hands on what its condition takes. What is left where something else reads the result, or at an output of the
- * graph, is an error, said of the node where the entry arose.
+ * A result with such entries is tolerated while it is only read by elementwise nodes (not as a switch's condition) and
+ * by DimShuffle. A mask records the positions of its entries. These nodes propagate the mask, broadcast or with its
+ * axes moved; a switch propagates only the entries that its condition selects. An entry that remains where any other
+ * node reads the result, or at an output of the graph, is an error, attributed to the node where the entry arose.
  */
 #include "op/elem/scalar.h"
 #include "watch_int.h"
@@ -15,9 +15,9 @@
 
 struct nanguard_mask {
   nanguard_mask *next;
-  const damo_var *of; /* of the Function's graph */
-  damo_array *at;     /* bool, of the value's shape */
-  damo_apply *origin; /* the node where the first entry arose, and what was found */
+  const damo_var *of; /* a Variable of the Function's graph */
+  damo_array *at;     /* bool, of the value's shape: true at such entries */
+  damo_apply *origin; /* the node where the first entry arose; text describes it */
   char text[400];
 };
 
@@ -42,7 +42,7 @@ static bool is_switch(const damo_apply *node) { return elemwise_scalar_id(node->
 
 static bool is_dimshuffle(const damo_apply *node) { return node->op->def == &dimshuffle_def; }
 
-/* Only nodes that hand a mask on read v, and none as a condition. */
+/* Whether v is only read by nodes that propagate a mask, and not as a condition. */
 static bool may_wait(const damo_function *f, const damo_var *v) {
   const fg_clients *c = fgraph_clients(f->program->fgraph, v);
   if (c == NULL || !type_is_tensor(v->type)) return false;
@@ -54,14 +54,14 @@ static bool may_wait(const damo_function *f, const damo_var *v) {
   return true;
 }
 
-/* The entry of an operand that broadcasts to an index of rank ndim. */
+/* The entry of an operand that is broadcast to that index, of rank ndim. */
 static scalar entry_at(const damo_array *a, int ndim, const int64_t *index) {
   int64_t own[DAMO_MAX_NDIM];
   for (int d = 0; d < a->ndim; d++) own[d] = array_shape(a)[d] == 1 ? 0 : index[d + ndim - a->ndim];
   return array_get(a, own);
 }
 
-/* The entry of a DimShuffle's operand that stands at an index of its result. */
+/* The entry of a DimShuffle's operand that is moved to that index of its result. */
 static scalar moved_entry_at(const damo_array *a, const damo_apply *node, const int64_t *index) {
   const prop_value *order = &OP_PROPS(node->op, dimshuffle_props)->new_order;
   int64_t own[DAMO_MAX_NDIM] = {0};
@@ -73,15 +73,15 @@ static scalar moved_entry_at(const damo_array *a, const damo_apply *node, const 
 
 static bool is_true(scalar s) { return scalar_cast(s, DAMO_BOOL).v.i != 0; }
 
-/* What is being found out about one result. */
+/* The mask of one result while it is computed. */
 typedef struct mask_finding {
   damo_array *at;
-  const nanguard_mask *inherited; /* the first mask that has a share */
-  bool fresh;                     /* there are entries that arose here; text says of the first */
+  const nanguard_mask *inherited; /* the first operand's mask that contributes an entry */
+  bool fresh;                     /* some entries arose in this node; text describes the first */
   char text[400];
 } mask_finding;
 
-/* Whether the entry at this index of the node's result is made of one that a mask names; *from: which. */
+/* Whether the entry at this index of the result is computed from an entry in an operand's mask *from. */
 static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const int64_t *index,
                          const nanguard_mask **from) {
   const damo_apply *node = t->node;
@@ -126,7 +126,7 @@ static damo_status mask_find(const damo_function *f, const thunk *t, const damo_
   return DAMO_OK;
 }
 
-/* ---- What becomes of them ---------------------------------------------------------------------------------------- */
+/* ---- Masks of results ---------------------------------------------------------------------------------------- */
 
 static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *node, const mask_finding *found) {
   nanguard_mask *m = mem_calloc(f->obj.ctx, sizeof *m);

@@ -1,9 +1,10 @@
-/* watch: the modes that look at what a Function computes.
+/* watch: the modes that check what a Function computes: NANGUARD and DEBUG.
  *
- * In: Functions as they are compiled and called. Out: errors. NANGUARD looks for nan and inf; DEBUG checks what each node
- * says of itself, runs it in other ways, computes it by another definition of its class, and computes the graph as it
- * was written and both sides of each rewrite. Always holds: a watched call gives what one in FAST_RUN gives, or an
- * error; compile knows the modes as fn_watcher alone.
+ * In: Functions as they are compiled and called. Out: errors. NANGUARD looks for nan and inf in values. DEBUG checks
+ * the claims of each node's Op (Types, patterns, aliases), reruns the node in other ways, compares it with an
+ * independent definition of its class, and compares both sides of each rewrite and the results with those of the graph
+ * as it was written. Always holds: a watched call gives the same results as one in FAST_RUN, or an error; compile/
+ * knows the modes as fn_watchers alone.
  */
 #ifndef DAMO_WATCH_H
 #define DAMO_WATCH_H
