@@ -7,15 +7,15 @@
 
 /* ---- OpFromGraph ------------------------------------------------------------------------------------------------- */
 
-/* The class of an Op that is known to be an OpFromGraph (op_from_graph_of asks). */
+/* The class of an Op that is known to be an OpFromGraph; op_from_graph_of checks. */
 static inline op_from_graph *op_from_graph_at(const damo_op *op) { return (op_from_graph *)op->owner; }
 
 /* op_from_graph_grad.c: the L_op and R_op of OpFromGraph's class. */
 damo_status op_from_graph_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status op_from_graph_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **tangent);
 
-/* op_from_graph_inline.c: copies of the Variables `what` of g's graph into out, borrowed from b, over the node's
- * inputs. */
+/* op_from_graph_inline.c: out[i] becomes a copy of the Variable what[i] of g's inner graph over the node's inputs,
+ * borrowed from b. */
 damo_status op_from_graph_unfold(build *b, const op_from_graph *g, damo_apply *node, damo_var *const *what, int n,
                                  damo_var **out);
 /* The class's infer_shape, and the rule that inlines nodes. */
@@ -23,8 +23,8 @@ damo_status op_from_graph_infer_shape(build *b, damo_apply *node, damo_var *cons
                                       damo_var ***out_shape);
 extern const rewrite_rule op_from_graph_inline_rule;
 
-/* op_from_graph_run.c: the class's perform; a thunk's state is its copy of the inner function (owned; NULL until it
- * runs). */
+/* op_from_graph_run.c: the class's perform. The state of a thunk is its copy of the inner Function (owned; NULL until
+ * the first run). */
 typedef struct op_from_graph_state {
   damo_function *f;
 } op_from_graph_state;

@@ -1,5 +1,5 @@
-/* call_api.c: the part of damo.h that calls op functions by their names. Options come as damo_props, or as a text that is
- * read into damo_props; either way they are checked against the function's signature here.
+/* call_api.c: the part of damo.h that calls op functions by name. Options come as damo_props, or as a text that is
+ * parsed into damo_props; either way they are checked against the function's signature.
  */
 #include "api.h"
 
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define CALL_MAX_TEXT 256
-#define CALL_MAX_LISTED (2 * DAMO_MAX_NDIM) /* entries of all lists of one call */
+#define CALL_MAX_LISTED (2 * DAMO_MAX_NDIM) /* most entries of all lists of one call */
 
-/* The options of one call on their way to the function's struct of options. */
+/* The options of one call, converted to the function's struct of options. */
 typedef struct call_options {
   damo_ctx *ctx;
   const fn_signature *f;
@@ -64,7 +64,7 @@ static damo_status call_fail_unknown(damo_ctx *ctx, const fn_signature *f, const
   return s;
 }
 
-/* A list of n entries, which the caller fills; NULL: more than there is space for. */
+/* Takes n entries of c->listed, which the caller fills; NULL with an error if there is not enough space. */
 static prop_value *call_take_list(call_options *c, const char *name, int64_t n) {
   if (n > CALL_MAX_LISTED - c->n_listed) {
     ctx_fail(c->ctx, DAMO_EVALUE, "%s: option '%s' has too many entries", c->f->name, name);
@@ -92,7 +92,7 @@ static damo_status call_read_vars(call_options *c, const damo_prop *p, prop_valu
   return DAMO_OK;
 }
 
-/* An integer, as the option wants it: a number, or a list of one. */
+/* Converts an integer to the option's kind: an integer, a number, or a list of one integer. */
 static damo_status call_read_int(call_options *c, fn_option_kind kind, const damo_prop *p, prop_value *out) {
   if (kind == OPT_INTS) {
     return call_read_ints(c, &(damo_prop){.name = p->name, .kind = DAMO_PROP_INTS, .ints = &p->i, .n = 1}, out);
@@ -101,7 +101,7 @@ static damo_status call_read_int(call_options *c, fn_option_kind kind, const dam
   return DAMO_OK;
 }
 
-/* Of a kind that fits. */
+/* Converts a value whose kind fits the option (call_option_takes). */
 static damo_status call_read_value(call_options *c, fn_option_kind kind, const damo_prop *p, prop_value *out) {
   switch (p->kind) {
     case DAMO_PROP_NIL: *out = prop_nil(); break;
@@ -138,7 +138,7 @@ static damo_status call_read_prop(call_options *c, const damo_prop *p) {
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* The function of that name, when the operands are fit to be given to it. */
+/* The function of that name, if the operands are Variables of the context; NULL with an error else. */
 static const fn_signature *call_find_function(damo_ctx *ctx, const char *caller, const char *name,
                                               damo_var *const *operands, int n) {
   if (ctx_check_given(ctx, caller, "func", name) != DAMO_OK) return NULL;
@@ -148,7 +148,7 @@ static const fn_signature *call_find_function(damo_ctx *ctx, const char *caller,
   return f;
 }
 
-/* Retains what the call gave: all of it, or, for n -1, the first. */
+/* Retains the n results of a call, or the first one for n = -1. */
 static damo_status call_keep_results(damo_ctx *ctx, const fn_signature *f, const ptrvec *found, damo_var **results,
                                      int n) {
   if (n >= 0 && found->n != n) {
@@ -208,7 +208,7 @@ damo_status damo_call_all(damo_ctx *ctx, const char *func, damo_var *const *oper
 
 /* ---- Options as text --------------------------------------------------------------------------------------------- */
 
-/* A text of options, cut into words, and what they say. */
+/* A text of options, split into words, and the damo_props parsed from it. */
 typedef struct call_text {
   char at[CALL_MAX_TEXT];
   damo_prop prop[FN_MAX_OPTIONS];
@@ -239,7 +239,7 @@ static damo_status call_parse_list(damo_ctx *ctx, call_text *t, const char *name
   return DAMO_OK;
 }
 
-/* The value of an option of that kind. */
+/* Parses the value of an option of that kind. */
 static damo_status call_parse_value(damo_ctx *ctx, call_text *t, fn_option_kind kind, const char *name,
                                     const char *text, damo_prop *out) {
   const char *end;
@@ -263,7 +263,7 @@ static damo_status call_parse_value(damo_ctx *ctx, call_text *t, fn_option_kind 
   return DAMO_OK;
 }
 
-/* Cuts t->at, "axis=1 keepdims=true", into its words. */
+/* Splits t->at, "axis=1 keepdims=true", into words and parses them into t->prop. */
 static damo_status call_parse_text(damo_ctx *ctx, const fn_signature *f, call_text *t) {
   for (char *p = t->at + strspn(t->at, " "); *p != '\0'; p += strspn(p, " ")) {
     char *name = p, *value = p + strcspn(p, "= ");

@@ -6,7 +6,7 @@
 #include "sparse/sparse.h"
 #include "watch/watch.h"
 
-/* In the order in which errors list the modes. */
+/* In the order in which error messages list the modes. */
 static const fn_watcher *const mode_watchers[] = {&debug_watcher, &nanguard_watcher, NULL};
 
 static damo_status register_layers(damo_ctx *ctx) {

@@ -1,7 +1,7 @@
 /* function_api.c: the part of damo.h that compiles and calls Functions. */
 #include "api.h"
 
-/* Entries that are not NULL are values of that context. */
+/* Checks that the entries that are not NULL are arrays or sparse matrices of that context. */
 static damo_status check_values(damo_ctx *ctx, const char *func, const char *list, damo_obj *const *values, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const damo_obj *a = values[i];
@@ -42,7 +42,7 @@ static void fill_specs(const damo_compile_options *o, damo_var *const *inputs, i
   }
 }
 
-/* The options are checked, and func names the function that was called. */
+/* Checks the arguments and compiles. func: the name of the public function, for errors. */
 static damo_function *compile_checked(damo_ctx *ctx, const char *func, damo_var *const *inputs, int64_t n_in,
                                       damo_var *const *outputs, int64_t n_out, const damo_compile_options *given) {
   if (ctx_check_objs(ctx, func, "inputs", inputs, n_in, OBJ_VAR) != DAMO_OK ||
@@ -105,7 +105,7 @@ damo_array *damo_function_shared_value(const damo_function *f, const damo_var *s
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* An argument that is NULL is one not given. */
+/* Checks the lists of a call. A NULL argument is one that is not given. */
 static damo_status check_call(damo_function *f, const char *func, damo_obj *const *args, int64_t n_args,
                               const char *into_name, const void *results) {
   if (f == NULL) return DAMO_EVALUE;

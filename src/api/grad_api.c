@@ -1,11 +1,11 @@
-/* grad_api.c: the part of damo.h that differentiates. Results are collected in memory of damo's own, so that the caller's
- * list is untouched when a call fails. */
+/* grad_api.c: the part of damo.h that differentiates. Results are collected in a list of its own, so that the caller's
+ * list is untouched if the call fails. */
 #include <string.h>
 
 #include "api.h"
 #include "grad/grad.h"
 
-/* The lists and words of the options; `o` is what grad takes. */
+/* Checks the public options and converts them to grad_options. */
 static damo_status grad_api_options(damo_ctx *ctx, const char *func, const damo_grad_options *options,
                                     grad_options *o) {
   damo_grad_options given;
@@ -28,7 +28,7 @@ static damo_status grad_api_options(damo_ctx *ctx, const char *func, const damo_
   return DAMO_OK;
 }
 
-/* Gradients of cost, which may be NULL, into out. */
+/* Sets out to the gradients of cost, which may be NULL. */
 static damo_status grad_api_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n,
                                     const grad_options *o, damo_var **out) {
   const size_t bytes = (size_t)n * sizeof *out;

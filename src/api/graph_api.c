@@ -1,4 +1,4 @@
-/* graph_api.c: the part of damo.h that makes Types and Variables and asks about them. */
+/* graph_api.c: the part of damo.h that makes and queries Types and Variables. */
 #include "api.h"
 #include "sparse/sparse.h"
 
@@ -114,7 +114,7 @@ damo_sparse *damo_shared_sparse_value(damo_var *shared) {
   return damo_retain(shared->value);
 }
 
-/* copy is taken. */
+/* Makes take_copy, converted to the Variable's Type, its value. */
 static damo_status set_shared(damo_var *shared, damo_obj *take_copy) {
   if (take_copy == NULL) return DAMO_EMEMORY;
   damo_obj *fit = type_filter(shared->type, take_copy, (filter_options){0});

@@ -1,8 +1,8 @@
-/* host_op.c: Op classes that a host registers through damo.h, and what their callbacks see.
+/* host_op.c: Op classes that a host registers through damo.h, and the functions that their callbacks call.
  *
- * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. Callbacks hand over owned
- * Variables, which go into the scope of who asked. What a callback gives is checked: a wrong result is an error that
- * names the class.
+ * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. A callback returns owned
+ * Variables, which are given to the caller's build scope. Its results are checked; a wrong one is an error that names
+ * the class.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 typedef struct host_op_class {
   op_def def;
-  damo_op_class host; /* texts and lists owned */
+  damo_op_class host; /* the host's table, for its callbacks; texts and lists are copied into the fields below */
   char *name, *doc;
   op_field *props;
   size_t props_size;
@@ -72,7 +72,8 @@ static damo_status infer_same_type(const damo_op *op, damo_var *const *in, int n
   return DAMO_OK;
 }
 
-/* A status that came without an error would be reported with an older one. */
+/* The status of a callback. If it failed without setting an error, sets one: otherwise an older error would be
+ * reported. */
 static damo_status settled(const damo_op *op, damo_status s, const char *callback) {
   damo_ctx *ctx = op->obj.ctx;
   if (s == DAMO_OK || ctx->error.status != DAMO_OK) return s;
@@ -83,7 +84,7 @@ static damo_status settled(const damo_op *op, damo_status s, const char *callbac
   return ctx_fail(ctx, s, "%s: its %s failed with status %s", op->def->name, callback, damo_status_kind(s));
 }
 
-/* Whether what a callback gave in this place is an object of that kind in the Op's context. NULL is. */
+/* An error unless obj, a result of a callback, is NULL or an object of that kind in the Op's context. */
 static damo_status check_given(const damo_op *op, const char *callback, const void *obj, obj_kind kind) {
   char func[200];
   if (obj == NULL || (((const damo_obj *)obj)->kind == kind && ((const damo_obj *)obj)->ctx == op->obj.ctx))
@@ -103,7 +104,7 @@ static damo_status asked_type(const damo_op *op, damo_var *const *in, int n_in, 
   return DAMO_OK;
 }
 
-/* Gives the owned Variables to the scope; when the callback failed they are only released. */
+/* Gives the owned Variables v[0..n) to the scope, or only releases them if the callback failed (s). */
 static damo_status take_all(build *b, const damo_op *op, const char *callback, damo_status s, damo_var **v, int n) {
   for (int i = 0; i < n; i++) {
     if (v[i] == NULL) continue;
@@ -150,20 +151,20 @@ static damo_status asked_shape(build *b, damo_apply *node, damo_var *const *cons
 
 /* ---- perform ----------------------------------------------------------------------------------------------------- */
 
-/* What a thunk knows of an output: its Type, here rather than four pointers away, and whether perform has taken it in
- * this run: cells keep the values of earlier runs, which would hide that it took none. */
+/* Data of a thunk about one output: its Type, cached to save four pointer dereferences, and whether perform has set the
+ * output in this run. The cell does not show the latter, since it keeps the value of an earlier run. */
 typedef struct out_record {
-  const damo_type *type; /* the node's */
+  const damo_type *type; /* Type of the node's output */
   bool taken;
 } out_record;
 
-/* A thunk's state: this, filled by the first run, then the host's own bytes. */
+/* The state of a thunk: this struct, filled by the first run, followed by the host's own bytes. */
 typedef struct host_state {
   damo_status (*perform)(damo_thunk *t);
   out_record out[];
 } host_state;
 
-/* What a host's perform is given. */
+/* The argument of a host's perform. */
 struct damo_thunk {
   const thunk *t;
   frame *f;
@@ -194,8 +195,8 @@ static damo_status wrong_output(const thunk *t, frame *f, int o) {
                   dtype_name(array_dtype(a)), shape_format(dims, sizeof dims, a->ndim, array_shape(a)), o + 1, want);
 }
 
-/* Output o shares memory with an input or an earlier output, which the maps do not allow, or the host holds it too:
- * what is written over it later must not reach there. */
+/* Whether output o must be copied: it is read-only, the host still holds it, or it shares memory with an input or an
+ * earlier output that the maps do not declare. A later write into the output would change these. */
 static bool is_shared(const thunk *t, frame *f, int o) {
   const damo_op *op = t->node->op;
   const damo_array *a = value_array(thunk_result(t, f, o));
@@ -222,7 +223,7 @@ static damo_status host_op_check_output(const thunk *t, frame *f, int o) {
   return DAMO_OK;
 }
 
-/* What host_op_check_output finds nothing in, by far the most common: an array of the Type that nobody else holds. */
+/* Fast path of host_op_check_output: the output is a writeable array of the Type that nothing else holds. */
 static inline bool is_plain(const out_record *r, const damo_obj *v) {
   const damo_type *type = r->type;
   const damo_array *a = (const damo_array *)v;
@@ -240,7 +241,7 @@ static damo_status asked_perform(const thunk *t, frame *f) {
   const damo_status before = f->ctx->error.status;
   if (st->perform == NULL) fill_state(t, f);
   for (int o = 0; o < t->n_out; o++) st->out[o].taken = false;
-  f->ctx->error.status = DAMO_OK; /* an older error stays to be read where this call makes none */
+  f->ctx->error.status = DAMO_OK; /* cleared to see whether this call sets an error; else the older one is restored */
   const damo_status s = st->perform(&(damo_thunk){t, f});
   if (s != DAMO_OK) return settled(t->node->op, s, "perform");
   if (f->ctx->error.status == DAMO_OK) f->ctx->error.status = before;
@@ -351,7 +352,7 @@ damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class) {
   if (s == DAMO_OK) s = fill_class(ctx, k, op_class);
   if (s == DAMO_OK) return DAMO_OK;
   if (k != NULL) {
-    k->host.destroy = NULL; /* called below, once */
+    k->host.destroy = NULL; /* called once, below */
     class_free(ctx, k);
   }
   if (op_class->destroy != NULL) op_class->destroy(op_class->user);
@@ -362,7 +363,7 @@ damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class) {
 
 #define HOST_OP_MAX_PROPS 32
 
-/* Of a kind that exists: damo_op_make looks. */
+/* Converts a property whose kind damo_op_make has checked. */
 static prop_value to_value(const damo_prop *p) {
   switch (p->kind) {
     case DAMO_PROP_BOOL: return prop_bool(p->i != 0);
@@ -436,7 +437,7 @@ damo_apply *damo_op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n
 void *damo_op_user(const damo_op *op) { return op != NULL ? op->def->user : NULL; }
 const char *damo_op_name(const damo_op *op) { return op != NULL ? op->def->name : NULL; }
 
-/* The property where it is of that kind, else NULL. */
+/* The property if it is of that kind, else NULL. */
 static const prop_value *prop_of_kind(const damo_op *op, const char *prop, prop_kind kind) {
   const prop_value *v = op != NULL && prop != NULL ? op_prop(op, prop) : NULL;
   return v != NULL && v->kind == kind ? v : NULL;
@@ -487,7 +488,7 @@ const int64_t *damo_type_shape(const damo_type *type) { return type != NULL ? ty
 static const char *name_in(const damo_thunk *h) { return thunk_name(h->t); }
 static bool has_input(const damo_thunk *h, int i) { return h != NULL && i >= 0 && i < h->t->n_in; }
 
-/* The node has such an output. */
+/* An index error unless the node has an output i. */
 static damo_status check_out(const damo_thunk *h, const char *func, int i) {
   if (h == NULL) return DAMO_EVALUE;
   if (i >= 0 && i < h->t->n_out) return DAMO_OK;

@@ -1,9 +1,9 @@
 /* op_from_graph.c: OpFromGraph: a graph as an Op.
  *
- * In: Variables that bound a graph. Out: an Op whose class (op_from_graph) is its own. The inner graph is a copy that
- * nobody changes; shared Variables in it become further inputs, which applying the Op adds, so that values are read at
- * each call and gradients reach them. (Its thunks: op_from_graph_run.c; its copies in the graph around it:
- * op_from_graph_inline.c; gradients: op_from_graph_grad.c.)
+ * In: the inputs and outputs of a graph. Out: an Op with a class of its own (op_from_graph). The inner graph is a copy
+ * that does not change. Shared Variables in it become further inputs, which applying the Op adds, so that their values
+ * are read in each call and gradients reach them. Thunks are in op_from_graph_run.c, inlining in
+ * op_from_graph_inline.c, gradients in op_from_graph_grad.c.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void graph_destroy(damo_obj *obj) {
   obj_free(obj, sizeof *g);
 }
 
-/* Ops never change once made: what replaces inside one works on a clone. */
+/* A feature that refuses every change of the inner graph, because Ops are immutable. */
 static damo_status refuse_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
                                  damo_var *now) {
   (void)user;
@@ -55,7 +55,8 @@ static const fg_feature inner_graph_frozen = {.name = "inner graph", .on_change_
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
-/* x as the inner input can take it: a literal in the dtype that it has next to it, and what converts without loss. */
+/* x converted to the Type of inner input i: a weak literal takes its dtype from that input, any other x is cast if that
+ * loses nothing. NULL with an error if the Types do not fit. */
 static damo_var *fit_input(build *b, const op_from_graph *g, int i, damo_var *x) {
   const damo_type *want = ((damo_var *)g->fgraph->inputs.at[i])->type;
   damo_var *fit[2] = {g->fgraph->inputs.at[i], x};
@@ -133,9 +134,9 @@ static bool graph_folds(const damo_apply *node) {
 
 typedef struct reach_sets {
   damo_ctx *ctx;
-  int words;      /* of 64 inputs each, a Variable */
-  map place;      /* damo_var* → number + 1 */
-  uint64_t *bits; /* words for each numbered Variable: the inputs that it depends on */
+  int words;      /* 64-bit words for a Variable: one bit for each input */
+  map place;      /* damo_var* → its number + 1 */
+  uint64_t *bits; /* `words` words for each numbered Variable: the set of inputs that it depends on */
   size_t bytes;
   bool *connected;
   size_t cap;
@@ -184,7 +185,7 @@ static damo_status reach_all(reach_sets *r, const damo_fgraph *fg, const ptrvec 
   return DAMO_OK;
 }
 
-/* g->connected from the inner graph, and what else is asked of its nodes. */
+/* Derives g->connected, shapes_known, impure and nonfinite from the inner graph. */
 static damo_status look_inside(op_from_graph *g) {
   damo_ctx *ctx = g->obj.ctx;
   reach_sets r = {.ctx = ctx, .words = (g->n_in + 63) / 64};
@@ -205,7 +206,7 @@ static damo_status look_inside(op_from_graph *g) {
     g->shapes_known = g->shapes_known && def->infer_shape != NULL;
     g->def.impure = g->def.impure || def->impure;
   }
-  for (int o = 0; o < g->n_out; o++) { /* what is lawful inside is so outside */
+  for (int o = 0; o < g->n_out; o++) { /* an output may be non-finite if its inner node may */
     const damo_apply *maker = ((damo_var *)g->fgraph->outputs.at[o])->owner;
     if (maker != NULL && maker->op->def->nonfinite > g->def.nonfinite) g->def.nonfinite = maker->op->def->nonfinite;
   }
@@ -218,7 +219,7 @@ static damo_status look_inside(op_from_graph *g) {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* The shared Variables that the graph between inputs and outputs reads, in the order in which it meets them. */
+/* Appends the shared Variables between inputs and outputs, in the order in which the nodes read them. */
 static damo_status find_shared(damo_ctx *ctx, damo_var *const *in, int n_in, damo_var *const *out, int n_out,
                                ptrvec *shared) {
   ptrvec nodes;
@@ -402,7 +403,7 @@ damo_op *op_from_graph_copy(const op_from_graph *g) {
   damo_op *op = op_from_graph_new(g->obj.ctx, (damo_var *const *)fg->inputs.at, g->n_in,
                                   (damo_var *const *)fg->outputs.at, g->n_out, &o);
   if (op == NULL) return NULL;
-  op_from_graph *copy = op_from_graph_at(op); /* the last inputs stand for the same shared Variables */
+  op_from_graph *copy = op_from_graph_at(op); /* its last inputs are applied to the same shared Variables */
   damo_var **shared = mem_calloc(g->obj.ctx, (size_t)(g->n_in - g->n_given) * sizeof *shared);
   if (shared == NULL) {
     damo_release(op);

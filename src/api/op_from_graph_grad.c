@@ -1,8 +1,9 @@
-/* op_from_graph_grad.c: gradients and tangents of OpFromGraph.
+/* op_from_graph_grad.c: L_op and R_op of OpFromGraph.
  *
- * The inner graph is differentiated over its own Variables. What comes out becomes a further OpFromGraph, compiled once
- * for all nodes, of those of {inputs, outputs, output gradients or eval points} that it reads; or, for an Op that is
- * inlined, graph over the node's Variables. The further Op is remembered as long as something uses it.
+ * The inner graph is differentiated over its own Variables. The derived graph becomes another OpFromGraph, which is
+ * compiled once for all nodes; its inputs are those of the inputs, outputs, output gradients (L_op) or eval points
+ * (R_op) that it reads. If the Op is inlined, the derived graph is instead copied over the node's Variables. The class
+ * remembers the derived Op as long as something uses it.
  */
 #include <string.h>
 
@@ -12,8 +13,9 @@
 
 /* ---- An identity ------------------------------------------------------------------------------------------------- */
 
-/* A known gradient of y stands for all of it: where one output is made from another, or from nothing, or listed twice,
- * the contributions of the others would be lost. So each output is taken through a node of its own. It never runs. */
+/* grad_reverse takes a known gradient of y as its total: if y is an ancestor of another output, is listed twice, or is
+ * an input, the contributions of other outputs would be lost. So each output is passed through an identity node of its
+ * own, which never runs. */
 static damo_status pass_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op;
   (void)n_in;
@@ -42,11 +44,11 @@ typedef struct derivation {
   op_from_graph *g;
   damo_apply *node;
   bool tangent;           /* R_op */
-  damo_var *const *given; /* output gradients, eval points: NULL where there is none */
-  int n_from, n_result;   /* entries of given, of the result */
-  damo_var **from;        /* inner stand-ins of given */
-  damo_var **result;      /* inner results: NULL, of NullType, or a value */
-  damo_var **at;          /* the memory of these lists */
+  damo_var *const *given; /* output gradients or eval points; NULL: none */
+  int n_from, n_result;   /* number of entries of `given` and of `result` */
+  damo_var **from;        /* inner placeholders for `given` */
+  damo_var **result;      /* inner results: NULL, a NullType Variable, or a value */
+  damo_var **at;          /* the allocation of these lists, followed by scratch */
   size_t bytes;
 } derivation;
 
@@ -76,7 +78,7 @@ static damo_status make_stand_ins(derivation *d) {
   return b->status;
 }
 
-/* Takes what grad gave (owned references) into the scope. */
+/* Gives the owned results of grad to the scope, or releases them if it failed (s). */
 static damo_status derivation_take_results(derivation *d, damo_status s) {
   for (int i = 0; i < d->n_result; i++) {
     damo_var *v = d->result[i];
@@ -130,9 +132,10 @@ static bool is_value(const damo_var *v) {
   return v != NULL && v->type->kind != TYPE_NULL && v->type->kind != TYPE_DISCONNECTED;
 }
 
-/* ---- What the derived graph reads -------------------------------------------------------------------------------- */
+/* ---- Inputs of the derived graph -------------------------------------------------------------------------------- */
 
-/* Candidates by number: inputs, then outputs that are computed (each once), then stand-ins. */
+/* Candidate number i for an input of the derived graph: the inputs, then the outputs (NULL for one that is no node's or
+ * is listed again), then the placeholders. */
 static damo_var *candidate(const derivation *d, int i) {
   const damo_fgraph *fg = d->g->fgraph;
   if (i < d->g->n_in) return fg->inputs.at[i];
@@ -147,14 +150,14 @@ static damo_var *candidate(const derivation *d, int i) {
 
 static int n_candidates(const derivation *d) { return d->g->n_in + d->g->n_out + d->n_from; }
 
-/* What stands for the candidate at the node. */
+/* The Variable at the node that corresponds to the candidate. */
 static damo_var *outer(const derivation *d, int i) {
   if (i < d->g->n_in) return d->node->in[i];
   i -= d->g->n_in;
   return i < d->g->n_out ? d->node->out[i] : d->given[i - d->g->n_out];
 }
 
-/* The results that are values, compacted; their number. */
+/* Puts the results that are values into out; returns their number. */
 static int derivation_values(const derivation *d, damo_var **out) {
   int n = 0;
   for (int i = 0; i < d->n_result; i++) {
@@ -172,7 +175,7 @@ static damo_status note_used(map *used, const ptrvec *nodes, damo_var *const *va
   return DAMO_OK;
 }
 
-/* The numbers of the candidates that the values read. */
+/* Sets pick to the numbers of the candidates that the values depend on. */
 static damo_status derivation_find_used(derivation *d, damo_var *const *values, int n, int32_t *pick, int *n_pick) {
   damo_ctx *ctx = d->b->ctx;
   map used;
@@ -198,7 +201,7 @@ static damo_status derivation_find_used(derivation *d, damo_var *const *values, 
 
 /* ---- The derived Op ---------------------------------------------------------------------------------------------- */
 
-/* What the derived Op must remember to be applied again. */
+/* Records in the derived Op's class what is needed to apply it to further nodes. */
 static damo_status remember(derivation *d, op_from_graph *made, const int32_t *pick, int n_pick) {
   damo_ctx *ctx = d->b->ctx;
   made->pick = mem_alloc(ctx, (size_t)n_pick * sizeof *pick);
@@ -224,7 +227,7 @@ static damo_status remember(derivation *d, op_from_graph *made, const int32_t *p
   return DAMO_OK;
 }
 
-/* The OpFromGraph of the values, borrowed from the scope. */
+/* Makes the OpFromGraph that computes the values (owned). NULL on failure. */
 static damo_op *derived_op(derivation *d, damo_var *const *values, int n, const int32_t *pick, int n_pick) {
   build *b = d->b;
   char name[160];
@@ -250,7 +253,7 @@ static damo_op *derived_op(derivation *d, damo_var *const *values, int n, const 
   return op;
 }
 
-/* Applies a derived Op to the node's Variables and sorts its outputs into `to`. */
+/* Applies a derived Op (taken) to the node's Variables and puts its outputs into `to`, except where `skip`. */
 static damo_status apply_derived(derivation *d, op_from_graph *made, damo_op *op, const bool *skip, damo_var **to) {
   build *b = d->b;
   damo_var **in = mem_alloc(b->ctx, (size_t)made->n_pick * sizeof *in);
@@ -259,7 +262,7 @@ static damo_status apply_derived(derivation *d, op_from_graph *made, damo_op *op
     return b->status = DAMO_EMEMORY;
   }
   for (int i = 0; i < made->n_pick; i++) in[i] = outer(d, made->pick[i]);
-  damo_retain(&made->obj); /* its Op goes with the scope */
+  damo_retain(&made->obj); /* the Op, which owns it, is released with the scope */
   damo_apply *node = build_apply(b, op, in, made->n_pick);
   for (int i = 0, next = 0; i < d->n_result && b->status == DAMO_OK; i++) {
     damo_type *lack = made->lack[i];
@@ -276,7 +279,7 @@ static damo_status apply_derived(derivation *d, op_from_graph *made, damo_op *op
   return b->status;
 }
 
-/* Graph over the node's Variables instead of a further Op. */
+/* Copies the derived graph over the node's Variables, instead of making an Op. */
 static damo_status unfold(derivation *d, const bool *skip, damo_var **to) {
   build *b = d->b;
   map memo;
@@ -325,7 +328,8 @@ static damo_status by_new_op(derivation *d, const bool *skip, damo_var **to) {
   return s;
 }
 
-/* The Op remembered from an earlier node, when it was made for the same; NULL else. */
+/* The derived Op of an earlier node, if it was made for the same set of given gradients and compatible Types; else
+ * NULL. */
 static op_from_graph *remembered(const derivation *d) {
   op_from_graph *made = d->g->derived[d->tangent];
   if (made == NULL || made->op == NULL || made->n_from != d->n_from) return NULL;
@@ -339,7 +343,7 @@ static op_from_graph *remembered(const derivation *d) {
   return made;
 }
 
-/* Sets the entries of `to` that are not to be skipped. */
+/* Sets the entries of `to`, except where `skip`. */
 static damo_status derivation_set(derivation *d, const bool *skip, damo_var **to) {
   op_from_graph *made = d->g->inlined ? NULL : remembered(d);
   if (made != NULL) return apply_derived(d, made, damo_retain(made->op), skip, to);
@@ -353,13 +357,14 @@ static damo_status derivation_set(derivation *d, const bool *skip, damo_var **to
 
 /* ---- Overrides --------------------------------------------------------------------------------------------------- */
 
-/* Output gradients (eval points) that an Op can take: zeros where there are none. */
+/* The given output gradient or eval point, or zeros like `like` if there is none. */
 static damo_var *grad_or_zeros(build *b, damo_var *given, damo_var *like) {
   if (given != NULL) return given;
   return build_zero_grad(b, like);
 }
 
-/* Applies the overriding Op to inputs, (outputs,) given; its outputs are the results. */
+/* Applies the overriding Op to the inputs, the outputs (L_op only) and the given gradients; its outputs are the
+ * results. */
 static damo_status by_op(derivation *d, damo_op *op, int n_result, bool *skip, damo_var **to) {
   build *b = d->b;
   const op_from_graph *g = d->g;

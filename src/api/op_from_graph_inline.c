@@ -1,7 +1,6 @@
-/* op_from_graph_inline.c: the inner graph of an OpFromGraph copied into the graph around a node of it.
+/* op_from_graph_inline.c: copies the inner graph of an OpFromGraph into the graph that contains one of its nodes.
  *
- * Its gradients and shapes are built so, and the rewrite rule puts the copy in the place of nodes that are to be
- * inlined.
+ * Shapes are inferred from such a copy, and a rewrite rule replaces nodes that are to be inlined by it.
  */
 #include "api_int.h"
 #include "op/op.h"
@@ -10,7 +9,8 @@
 
 /* ---- Unfolding --------------------------------------------------------------------------------------------------- */
 
-/* The node's input i as what the graph inside takes it for: what its Type leaves open is checked when it runs. */
+/* The node's input i as a Variable of the inner input's Type. If the input's Type says less (an unknown dimension), a
+ * node is added that checks the value at run time. */
 static damo_var *fitted_input(build *b, const op_from_graph *g, const damo_apply *node, int i) {
   const damo_var *inner = g->fgraph->inputs.at[i];
   char name[160], input[200];
@@ -32,7 +32,7 @@ damo_status op_from_graph_unfold(build *b, const op_from_graph *g, damo_apply *n
     damo_var *fit = fitted_input(b, g, node, i);
     s = fit != NULL ? map_put(&memo, g->fgraph->inputs.at[i], (uintptr_t)fit) : b->status;
   }
-  /* every node is copied: a shared one would be changed with the graph that it comes into */
+  /* every node is copied: a shared one would change with the graph that it is put into */
   if (s == DAMO_OK) s = graph_clone(b->ctx, what, n, &memo, true, NULL, out);
   map_clear(&memo);
   for (int i = 0; i < n && s == DAMO_OK; i++) {
@@ -52,7 +52,8 @@ static damo_var **unfold_outputs(build *b, const op_from_graph *g, damo_apply *n
   return out;
 }
 
-/* The lengths of the unfolded outputs: rewriting finds them from the inputs', and nothing of the copy is computed. */
+/* The lengths are those of the unfolded outputs. Rewriting expresses them by the inputs' lengths, so nothing of the
+ * copy is computed. */
 damo_status op_from_graph_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                       damo_var ***out_shape) {
   const op_from_graph *g = op_from_graph_at(node->op);
@@ -88,7 +89,7 @@ static bool is_inlined(const damo_apply *node) {
   return g != NULL && g->inlined;
 }
 
-/* One sweep; what it brings in may hold further ones. */
+/* Inlines all nodes once. *any: there were some; the copies may contain further ones. */
 static damo_status inline_sweep(damo_fgraph *fg, bool *any) {
   ptrvec nodes;
   *any = false;

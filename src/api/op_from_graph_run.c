@@ -1,5 +1,5 @@
-/* op_from_graph_run.c: the thunks of OpFromGraph: each runs a copy of the one compiled inner function, with storage of
- * its own. What the copy gives goes out without being copied.
+/* op_from_graph_run.c: running OpFromGraph. The inner graph is compiled once; each thunk runs a copy of that Function,
+ * with a frame of its own. Its results become the outputs without a copy.
  */
 #include "api_int.h"
 
@@ -30,13 +30,14 @@ damo_function *op_from_graph_function(op_from_graph *g) {
   damo_function *f = compile_inner(g, g->mode);
   if (g->fn == NULL) {
     g->fn = f;
-  } else { /* a callback asked for it meanwhile */
+  } else { /* a callback during compilation has compiled it already */
     damo_release(f);
   }
   return g->fn;
 }
 
-/* The thunk's own copy: results stay in its cells too, and are written again when nobody else holds them. */
+/* The thunk's own copy, made at the first run. Its results stay in its cells as well (lends), so that a later run can
+ * reuse their memory when nothing else holds them. */
 static damo_function *thunk_function(const thunk *t, frame *f) {
   op_from_graph_state *state = thunk_state(t, f);
   if (state->f != NULL) return state->f;
@@ -65,7 +66,8 @@ const damo_function *op_from_graph_running(const thunk *t, const frame *f) {
 
 static damo_status run_inner(const thunk *t, frame *f, damo_function *inner, damo_obj **args) {
   for (int i = 0; i < t->n_in; i++) args[i] = thunk_value(t, f, i);
-  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, NULL); /* so that the inner cells hold their values alone */
+  /* so that the inner cells are the only holders of the last results */
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, NULL);
   damo_status s = function_run(inner, args, t->n_in, NULL);
   if (s != DAMO_OK) {
     ctx_fail_add(f->ctx, "while computing %s", t->node->op->def->name);

@@ -1,4 +1,4 @@
-/* random_api.c: the part of damo.h that makes states of generators. */
+/* random_api.c: the part of damo.h that makes and seeds the states of random generators. */
 #include "api.h"
 #include "op/op.h"
 
