@@ -1,4 +1,4 @@
-/* damo.h: the public C API of damo, a numerical engine of graphs.
+/* damo.h: the public C API of damo, a numerical engine that compiles expression graphs.
  *
  * Rules that hold for every function here
  *
@@ -7,15 +7,16 @@
  * Errors.    A function returns a damo_status, or a pointer that is NULL on failure. The error object (kind, message,
  *            node, trace) is left in the context until the next failing call: damo_error_*. Results that go through an
  *            `out` argument are untouched on failure. Nothing here prints, exits, aborts or raises.
- * Arguments. An object of another kind or context is a type error; NULL where something must be, and a negative count,
- *            are value errors. A question about NULL is answered as of nothing: NULL, 0, false, DAMO_N_DTYPES; one about
- *            an object trusts the C type of its pointer.
+ * Arguments. An object of the wrong kind or of another context is a type error; a NULL argument that is required and a
+ *            negative count are value errors. A query of NULL returns NULL, 0, false or DAMO_N_DTYPES; a query of an
+ *            object trusts the C type of its pointer.
  * Ownership. Objects carry a reference count. Arguments are borrowed unless the name says `take`; what is returned is
  *            owned unless the name says `get`. damo_release takes NULL.
  * Options.   A struct of options begins with its size, sizeof the struct, so that a program built with an older damo.h
- *            goes on working: fields that it did not know count as 0. A field that is 0, and NULL for the whole struct,
- *            is the default that its comment gives.
- * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing.
+ *            keeps working: fields that it does not have count as 0. A field that is 0 means the default that its
+ *            comment gives; NULL instead of the struct means all defaults.
+ * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing, except the compiled
+ *            programs of damo_function_copy_to.
  * Numbers.   Axes, positions and indices are 0-based in C (the Lua side is 1-based, and so are the values that an index
  *            operand of an op holds). Strides are in bytes.
  */
@@ -41,7 +42,7 @@ extern "C" {
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 
-/* code, kind as scripts see it, default text */
+/* Code, kind as scripts see it, default text. */
 #define DAMO_STATUS_MAP(X)                                                  \
   X(OK, "ok", "no error")                                                   \
   X(ETYPE, "type", "wrong type")                                            \
@@ -69,7 +70,7 @@ typedef enum damo_status {
 
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
-/* code, name, C type, bytes, letter (of the Variable makers) */
+/* Code, name, C type, bytes, letter in the names of Variable makers (dvector). */
 #define DAMO_DTYPE_MAP(X)                     \
   X(BOOL, "bool", uint8_t, 1, '?')            \
   X(INT8, "int8", int8_t, 1, 'b')             \
@@ -99,18 +100,18 @@ typedef enum damo_dtype {
       DAMO_N_DTYPES
 } damo_dtype;
 
-/* "float64", …; the bytes of an element. "unknown" and 0 for what is no dtype. */
+/* The name of a dtype ("float64", …), and the bytes of an element; "unknown" and 0 if it is no dtype. */
 DAMO_API const char *damo_dtype_name(damo_dtype dtype);
 DAMO_API size_t damo_dtype_size(damo_dtype dtype);
-/* The dtype of that name; false when there is none. */
+/* Sets *out to the dtype of that name; false if there is none. */
 DAMO_API bool damo_dtype_from_name(const char *name, damo_dtype *out);
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
-typedef struct damo_ctx damo_ctx;       /* owns everything: allocator, config, error, registries */
-typedef struct damo_obj damo_obj;       /* what all reference-counted objects begin with */
+typedef struct damo_ctx damo_ctx;       /* owns the allocator, configuration, error and registries */
+typedef struct damo_obj damo_obj;       /* the common header of all reference-counted objects */
 typedef struct damo_array damo_array;   /* strided n-d array */
-typedef struct damo_sparse damo_sparse; /* sparse matrix, csr or csc */
+typedef struct damo_sparse damo_sparse; /* sparse matrix, CSR or CSC */
 typedef struct damo_type
     damo_type; /* TensorType, SparseTensorType, RandomType, NullType, DisconnectedType, GenericType */
 typedef struct damo_var damo_var;           /* Variable, Constant or shared Variable */
@@ -118,246 +119,260 @@ typedef struct damo_apply damo_apply;       /* an Op applied to Variables */
 typedef struct damo_op damo_op;             /* an Op: a table of functions and properties */
 typedef struct damo_fgraph damo_fgraph;     /* FunctionGraph */
 typedef struct damo_function damo_function; /* a compiled graph */
-typedef struct damo_thunk damo_thunk;       /* a node made runnable: what an Op's perform is given */
+typedef struct damo_thunk damo_thunk;       /* a node that runs: the argument of an Op's perform */
 
-/* Adds a reference; returns its argument (NULL is allowed). */
+/* Adds a reference. Returns its argument, which may be NULL. */
 DAMO_API void *damo_retain(const void *obj);
-/* Drops a reference; frees without recursion what nobody holds any more. */
+/* Drops a reference (NULL is allowed). An object without references is freed, with all that it alone holds; this does
+ * not recurse, however deep the graph. */
 DAMO_API void damo_release(const void *obj);
 /* The context that an object belongs to. */
 DAMO_API damo_ctx *damo_obj_ctx(const void *obj);
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
-/* Allocator: as Lua's. nsize 0 frees ptr (of osize bytes); ptr NULL allocates; NULL means out of memory. */
+/* An allocator with the protocol of Lua's: nsize 0 frees ptr, a block of osize bytes; ptr NULL allocates; otherwise the
+ * block is resized. Returns NULL if out of memory. */
 typedef void *(*damo_alloc_fn)(void *user, void *ptr, size_t osize, size_t nsize);
-/* Receives warnings; kind is an error kind. */
+/* Receives a warning. kind is one of the error kinds; the texts are valid during the call. */
 typedef void (*damo_warning_fn)(void *user, const char *kind, const char *message);
 
-/* A new context with every op family; alloc NULL is malloc. NULL when out of memory. */
+/* A new context with every op family registered, with one reference. alloc NULL: malloc. NULL if out of memory. */
 DAMO_API damo_ctx *damo_ctx_new(damo_alloc_fn alloc, void *user);
-/* Drops a reference on the context: it lives until its last object is gone. */
+/* Drops a reference on the context (NULL is allowed). It is freed when the last reference and the last of its objects
+ * are gone. */
 DAMO_API void damo_ctx_release(damo_ctx *ctx);
-/* Adds a reference; returns its argument. */
+/* Adds a reference on the context; returns its argument. */
 DAMO_API damo_ctx *damo_ctx_retain(damo_ctx *ctx);
-/* Bytes in use, the most ever in use, the cap (0: none), live objects. */
+/* Memory of a context: bytes in use, the largest number ever in use, the cap (0: none), and the number of live
+ * objects. */
 typedef struct damo_memory_info {
   size_t bytes, peak, cap;
   int64_t objects;
 } damo_memory_info;
 DAMO_API damo_memory_info damo_ctx_memory(const damo_ctx *ctx);
-/* Past the cap an allocation fails with DAMO_EMEMORY; 0 means no cap. */
+/* Sets the cap: an allocation that would exceed it fails with DAMO_EMEMORY. 0: no cap. */
 DAMO_API void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes);
-/* Makes the context a sandbox for scripts, for good: from then on nothing that goes through damo opens a file, starts a
- * program, makes or follows a native pointer, or changes a limit such as the memory cap; each is a state error. A script
- * does the same by damo.config.sandbox = true. The host's own calls (damo_ctx_set_memory_cap) work on. */
+/* Makes the context a sandbox for scripts, which can't be undone: from then on no function of damo opens a file, starts
+ * a program, converts between arrays and native pointers, or changes a limit such as the memory cap; each attempt is a
+ * state error. A script does the same by damo.config.sandbox = true. damo_ctx_set_memory_cap still works for the
+ * host. */
 DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
-/* Whether it is one. */
+/* Whether the context is a sandbox. */
 DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
-/* Warnings go to fn(user, …) from here on; NULL drops them. */
+/* Sends later warnings to fn(user, …); fn NULL discards them. */
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-/* The last error. Texts are borrowed until the next failing call. */
+/* The last error of the context. Texts and node are borrowed, valid until the next failing call. */
 DAMO_API damo_status damo_error_status(const damo_ctx *ctx);
-DAMO_API const char *damo_error_kind(const damo_ctx *ctx);     /* "shape", … */
-DAMO_API const char *damo_error_message(const damo_ctx *ctx);  /* without kind and trace */
+DAMO_API const char *damo_error_kind(const damo_ctx *ctx);     /* "shape", …; "ok" if there is none */
+DAMO_API const char *damo_error_message(const damo_ctx *ctx);  /* the message, without kind and trace */
 DAMO_API const char *damo_error_op(const damo_ctx *ctx);       /* name of the op, or NULL */
 DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx); /* the node that failed, or NULL */
-/* The kind of a status: "shape" of DAMO_ESHAPE. */
+/* The kind of a status: "shape" for DAMO_ESHAPE. */
 DAMO_API const char *damo_status_kind(damo_status status);
-/* Sets the context's error, for callbacks: `return damo_fail(ctx, DAMO_ESHAPE, "…")`. Returns status. */
+/* Sets the context's error; for use in callbacks: `return damo_fail(ctx, DAMO_ESHAPE, "…")`. Returns status. message is
+ * copied; NULL: the status's default text. */
 DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message);
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
-/* A new C-contiguous array of zeros. */
+/* A new C-contiguous array of zeros. shape has ndim entries (NULL if ndim is 0). A negative dimension and more than
+ * DAMO_MAX_NDIM of them are shape errors. */
 DAMO_API damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
-/* A new array with a copy of C-contiguous data. */
+/* A new C-contiguous array with a copy of data, which is C-contiguous and of that dtype. data may be NULL if the array
+ * has no elements. */
 DAMO_API damo_array *damo_array_from(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, const void *data);
-/* A new array of no dimensions that holds value, converted to dtype. */
+/* A new 0-d array that holds value, converted to dtype. */
 DAMO_API damo_array *damo_array_scalar(damo_ctx *ctx, damo_dtype dtype, double value);
 
-/* Tells the host that damo is done with what user stands for. */
+/* Tells the host that damo no longer uses the memory that `user` stands for. */
 typedef void (*damo_release_fn)(void *user);
-/* An array over the host's memory, not copied. data is the first element; strides are in bytes, may be negative, and
- * NULL stands for C order. The memory stays where it is until release(user) is called, once: when the last array over
- * it is gone (views in other arrays and held results count), or before this returns NULL. release may be NULL. What the
- * host writes meanwhile the next call reads. damo writes there only where writeable is true and the host asks for it:
- * an `into` target, a mutable input. Value errors: an address or stride that is not aligned for the dtype, and elements
- * that overlap (a stride of 0, say) in a writeable array. */
+/* An array over the host's memory, which is not copied. data is the first element; strides are in bytes and may be
+ * negative; strides NULL: C order. The host keeps the memory valid until release(user) is called, which happens once:
+ * when the last array over it is freed (views and results that share it count), or before this function returns NULL.
+ * release may be NULL. The host may write into the memory between calls; the next call reads the new values. damo
+ * writes there only if writeable is true and the host asks for it, by an `into` target or a mutable input. Value
+ * errors: an address or stride that is not aligned for the dtype, and overlapping elements (a stride of 0, for example)
+ * in a writeable array. */
 DAMO_API damo_array *damo_array_wrap(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape,
                                      const int64_t *strides, void *data, bool writeable, damo_release_fn release,
                                      void *user);
 
-/* Dimensions; their lengths and strides in bytes have as many entries, borrowed as long as the array lives. */
+/* The number of dimensions; shape and strides (in bytes) have as many entries, and are valid as long as the array. */
 DAMO_API int damo_array_ndim(const damo_array *a);
 DAMO_API const int64_t *damo_array_shape(const damo_array *a);
 DAMO_API const int64_t *damo_array_strides(const damo_array *a);
 DAMO_API damo_dtype damo_array_dtype(const damo_array *a);
 /* The number of elements. */
 DAMO_API int64_t damo_array_size(const damo_array *a);
-/* The first element. Arrays that damo made begin at a multiple of 64 bytes and, but for views, are C-contiguous. */
+/* The first element. An array made by damo is aligned to 64 bytes and C-contiguous, unless it is a view. */
 DAMO_API void *damo_array_data(const damo_array *a);
 /* Whether the elements may be written through this array. */
 DAMO_API bool damo_array_is_writeable(const damo_array *a);
-/* The entry of a 0-d or one-element array as a double. */
+/* Sets *out to the element of a 0-d or one-element array, converted to double; of a complex one the real part. A shape
+ * error for any other number of elements. */
 DAMO_API damo_status damo_array_item(const damo_array *a, double *out);
 
 /* ---- Sparse matrices --------------------------------------------------------------------------------------------- */
 
-/* How a matrix is compressed: row by row, or column by column. */
+/* Compressed sparse row or column storage: entries are stored row by row, or column by column. */
 typedef enum damo_format { DAMO_CSR, DAMO_CSC } damo_format;
 
-/* A matrix of rows × cols with nnz stored entries, all arrays copied and checked. indptr has rows + 1 (csr) or cols + 1
- * (csc) entries, indices and data have nnz; numbers in them are 0-based. Lines may be unsorted; duplicates stand for
- * their sum. Indices are kept as int32 where the dimensions and nnz allow. */
+/* A matrix of rows × cols with nnz stored entries; all arrays are copied and checked. indptr has rows + 1 (CSR) or cols
+ * + 1 (CSC) entries, indices and data have nnz; indices are 0-based. Rows (columns) may be unsorted; duplicates stand
+ * for their sum. Indices are stored as int32 if the dimensions and nnz allow. */
 DAMO_API damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
                                       int64_t nnz, const int64_t *indptr, const int64_t *indices, const void *data);
-/* From n coordinates, 0-based; duplicates are summed. */
+/* A matrix from n entries data[k] at the 0-based coordinates (row[k], col[k]), all copied; duplicates are summed. */
 DAMO_API damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows,
                                            int64_t cols, int64_t n, const int64_t *row, const int64_t *col,
                                            const void *data);
-/* From three vectors, which may lie over the host's memory (damo_array_wrap): data of nnz entries, whose memory the
- * matrix shares where it is contiguous; indices and indptr as in damo_sparse_new, of any integer dtype, checked and
- * copied. */
+/* A matrix from three vectors, which may wrap the host's memory (damo_array_wrap). data has nnz entries; the matrix
+ * shares its memory if it is contiguous. indices and indptr are as in damo_sparse_new, of any integer dtype, checked
+ * and copied. */
 DAMO_API damo_sparse *damo_sparse_from_parts(damo_ctx *ctx, damo_format format, int64_t rows, int64_t cols,
                                              const damo_array *data, const damo_array *indices,
                                              const damo_array *indptr);
-/* A matrix whose entries stand where a's do, with these values: a vector of a's nnz entries, of any dtype, shared where
- * it is contiguous. Both matrices have one pattern in memory. */
+/* A matrix with a's pattern and other values: data is a vector of as many entries as a has, of any dtype, shared if it
+ * is contiguous. The two matrices share their index arrays. */
 DAMO_API damo_sparse *damo_sparse_with_data(const damo_sparse *a, const damo_array *data);
-/* The entries of a matrix that are not 0. */
+/* The sparse matrix of the nonzero entries of a 2-d array. */
 DAMO_API damo_sparse *damo_sparse_from_array(const damo_array *a, damo_format format);
-/* What it is made of. */
+/* Storage format and dtype of the values. */
 DAMO_API damo_format damo_sparse_format(const damo_sparse *a);
 DAMO_API damo_dtype damo_sparse_dtype(const damo_sparse *a);
-/* Rows and columns. */
+/* Rows and columns: 2 entries, valid as long as the matrix. */
 DAMO_API const int64_t *damo_sparse_shape(const damo_sparse *a);
-/* Stored entries: explicit zeros and duplicates count. */
+/* The number of stored entries, explicit zeros and duplicates included. */
 DAMO_API int64_t damo_sparse_nnz(const damo_sparse *a);
-/* The arrays themselves, borrowed; indices and indptr (int32 or int64) are read-only. */
+/* The arrays that the matrix consists of, borrowed. indices and indptr (int32 or int64) are read-only. */
 DAMO_API damo_array *damo_sparse_get_data(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_get_indices(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_get_indptr(const damo_sparse *a);
-/* The matrix as a new dense array; duplicates are summed. */
+/* The matrix as a new dense array, owned; duplicates are summed. */
 DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
 
-/* The object itself when it is that, else NULL. */
+/* The object itself if it is an array (a sparse matrix), else NULL. Borrowed. */
 DAMO_API damo_array *damo_as_array(damo_obj *value);
 DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-/* Paths are those of the host's file system. What is written stands beside its path first and takes its place when it
- * is whole. Failures are io errors that name the file and, where there is one, the line or the member; in a sandbox each
- * of these functions is a state error. */
+/* Paths are those of the host's file system. A file is written under a temporary name in the same folder and renamed to
+ * its path when it is complete. Failures are io errors that name the file and, if there is one, the line or member; in
+ * a sandbox each of these functions fails with a state error. */
 
-/* An array from a .npy file, versions 1 to 3, either byte order and either memory order. */
+/* Reads the array of a .npy file: versions 1 to 3, either byte order, C or Fortran order. */
 DAMO_API damo_array *damo_npy_read(damo_ctx *ctx, const char *path);
-/* Writes one, in C order. */
+/* Writes an array as a .npy file, in C order. */
 DAMO_API damo_status damo_npy_write(const char *path, const damo_array *a);
 
-/* The arrays of a .npz file by their names, without ".npy", in the order of the file. */
+/* The arrays of a .npz file, in the order of the file, with their names without ".npy". */
 typedef struct damo_npz damo_npz;
-/* Reads all of them. Compressed members that take more than max_bytes (0: 2^30) are refused before memory is taken. */
+/* Reads all arrays of a .npz file; free with damo_npz_free. A file whose compressed members would take more than
+ * max_bytes (0: 2^30) is refused before any memory is taken. */
 DAMO_API damo_npz *damo_npz_read(damo_ctx *ctx, const char *path, uint64_t max_bytes);
-/* Frees it; takes NULL. What was got from it and retained lives on. */
+/* Frees it (NULL is allowed). Arrays of it that were retained stay valid. */
 DAMO_API void damo_npz_free(damo_npz *z);
 /* The number of arrays. */
 DAMO_API int64_t damo_npz_size(const damo_npz *z);
-/* Name and array number i, and the array of a name; borrowed; NULL where there is none. */
+/* Name and array number i, counted from 0, and the array of a name. Borrowed; NULL if there is none. */
 DAMO_API const char *damo_npz_get_name(const damo_npz *z, int64_t i);
 DAMO_API damo_array *damo_npz_get_array(const damo_npz *z, int64_t i);
 DAMO_API damo_array *damo_npz_find(const damo_npz *z, const char *name);
-/* Writes n arrays, stored without compression. */
+/* Writes n arrays under these names (without ".npy") as a .npz file, without compression. */
 DAMO_API damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char *const *names,
                                     damo_array *const *arrays, int64_t n);
-/* A matrix as SciPy's save_npz writes it: csr and csc as they are; coo, dia and bsr are read as csr. */
+/* Reads a sparse matrix as SciPy's save_npz writes it: csr and csc as they are, coo, dia and bsr as csr. */
 DAMO_API damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path);
-/* Writes one that SciPy's load_npz reads. */
+/* Writes a sparse matrix as SciPy's load_npz reads it. */
 DAMO_API damo_status damo_npz_write_sparse(const char *path, const damo_sparse *a);
 
-/* What the triangle that a Matrix Market file leaves out holds. */
+/* Symmetry of a matrix in a Matrix Market file, which then lists one triangle only. */
 typedef enum damo_symmetry { DAMO_GENERAL, DAMO_SYMMETRIC, DAMO_SKEW, DAMO_HERMITIAN } damo_symmetry;
 typedef struct damo_mtx_options {
   size_t size;            /* sizeof(damo_mtx_options) */
-  const char *comment;    /* each of its lines becomes a comment line; NULL: none */
-  damo_symmetry symmetry; /* writes one triangle; a value error where the matrix is not so */
-  bool pattern;           /* writes the places alone */
+  const char *comment;    /* text of which each line becomes a comment line; NULL: none */
+  damo_symmetry symmetry; /* writes one triangle; a value error if the matrix is not that symmetric */
+  bool pattern;           /* writes positions without values */
 } damo_mtx_options;
 
-/* A Matrix Market file: a coordinate file gives a sparse matrix in that format, an array file an array. Symmetric storage
- * is expanded, entries that are listed twice are summed. */
+/* Reads a Matrix Market file: a coordinate file as a sparse matrix in that format, an array file as an array. Symmetric
+ * storage is expanded; entries that are listed twice are summed. */
 DAMO_API damo_obj *damo_mtx_read(damo_ctx *ctx, const char *path, damo_format format);
-/* Writes a sparse matrix as a coordinate file, an array of one or two dimensions as an array file; every value with the
- * digits that read back to it. */
+/* Writes a sparse matrix as a coordinate file, an array of one or two dimensions as an array file, each value with as
+ * many digits as reading it back exactly takes. options may be NULL. */
 DAMO_API damo_status damo_mtx_write(const char *path, const damo_obj *value, const damo_mtx_options *options);
 
 typedef struct damo_csv_options {
   size_t size;       /* sizeof(damo_csv_options) */
   const char *dtype; /* name of the dtype of the result; NULL: "float64" */
-  int64_t skip;      /* lines before the data; -1: none; 0: one where its cells are not all numbers */
+  int64_t skip;      /* number of lines before the data; -1: none; 0: one if its cells are not all numbers */
   char delimiter;    /* 0: ',' */
-  bool text_as_nan;  /* cells that are no number become nan instead of an error; empty cells always do */
+  bool text_as_nan;  /* cells that are not numbers become nan instead of an error; empty cells always do */
 } damo_csv_options;
 
-/* A table of numbers, rows × columns. header, which may be NULL, receives the cells of the header line, one a line, to be
- * freed with damo_text_free, or NULL where there is none. */
+/* Reads a table of numbers as an array of rows × columns. header, which may be NULL, receives the cells of the header
+ * line, separated by newlines, to be freed with damo_text_free; NULL if there is no header. options may be NULL. */
 DAMO_API damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_options *options, char **header);
 
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 
-/* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the
- * same pointer. */
+/* A TensorType. shape may be NULL (all dimensions unknown) or hold -1 for unknown dimensions. Types are interned: equal
+ * Types have the same address. */
 DAMO_API damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
-/* SparseTensorType; itype: DAMO_INT32, or DAMO_INT64 for indices that are int64 whatever the size; shape as above, 2
- * entries. */
+/* A SparseTensorType. itype: DAMO_INT32 (int64 only if the size needs it), or DAMO_INT64 for int64 indices in any case;
+ * shape as above, 2 entries. */
 DAMO_API damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype,
                                      const int64_t *shape);
-/* SparseTensorType of matrices of that dtype whose entries stand where a's do, stored in the same order; format, shape
- * and index dtype are a's. Equal patterns give the same pointer. */
+/* The SparseTensorType of matrices of that dtype with a's pattern: entries at the same positions, in the same order;
+ * format, shape and index dtype are a's. Equal patterns give the same Type. */
 DAMO_API damo_type *damo_type_sparse_like(const damo_sparse *a, damo_dtype dtype);
-/* That pattern, owned: a bool matrix with true at each place; NULL when the Type has none. */
+/* The pattern of a Type as an owned bool matrix whose stored values are all true; NULL if the Type has none. */
 DAMO_API damo_sparse *damo_type_pattern(const damo_type *type);
-DAMO_API bool damo_type_is_sparse(const damo_type *type); /* a SparseTensorType */
-/* Dimensions and dtype of a TensorType or SparseTensorType. */
+DAMO_API bool damo_type_is_sparse(const damo_type *type); /* whether it is a SparseTensorType */
+/* The number of dimensions and the dtype of a TensorType or SparseTensorType. */
 DAMO_API int damo_type_ndim(const damo_type *type);
 DAMO_API damo_dtype damo_type_dtype(const damo_type *type);
-/* -1 where a dimension is unknown; ndim entries. */
+/* The static shape: ndim entries, -1 for an unknown dimension; valid as long as the Type. */
 DAMO_API const int64_t *damo_type_shape(const damo_type *type);
 
 /* A new input Variable; name may be NULL. */
 DAMO_API damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name);
-/* A constant (the array is copied). */
+/* A constant Variable; the array is copied. */
 DAMO_API damo_var *damo_constant(damo_ctx *ctx, const damo_array *value);
-/* A literal that takes the dtype of its neighbours, as a Lua number does. */
+/* A float literal, which takes its dtype from the other operands, as a Lua number does. */
 DAMO_API damo_var *damo_number(damo_ctx *ctx, double value);
-/* A shared Variable (the array is copied), read and updated by compiled functions. */
+/* A shared Variable, which compiled functions read and update; the array is copied. Its dtype and rank are fixed, its
+ * shape is not. name may be NULL. */
 DAMO_API damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name);
-/* Its current value, owned; never written by later calls while held. */
+/* The current value of a shared Variable, owned; later calls do not write into it while it is held. */
 DAMO_API damo_array *damo_shared_value(damo_var *shared);
-/* Gives it a copy of value, converted to its Type where that loses nothing. */
+/* Sets the value to a copy of `value`, converted to the Variable's Type; a type error if that would lose anything. */
 DAMO_API damo_status damo_shared_set(damo_var *shared, const damo_array *value);
-/* The same of sparse matrices. A shared Variable's format and dtype stay; values in the other format are converted. */
+/* The same for sparse matrices. Format and dtype of a shared Variable are fixed; a value in the other format is
+ * converted. */
 DAMO_API damo_var *damo_constant_sparse(damo_ctx *ctx, const damo_sparse *value);
 DAMO_API damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char *name);
 DAMO_API damo_sparse *damo_shared_sparse_value(damo_var *shared);
 DAMO_API damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value);
-/* Its Type; the node that computes it, NULL of inputs, constants and shared Variables; its name, or NULL. */
+/* A Variable's Type; the node that computes it (NULL for inputs, constants and shared Variables); its name, or NULL.
+ * Borrowed. */
 DAMO_API damo_type *damo_var_get_type(const damo_var *v);
 DAMO_API damo_apply *damo_var_get_owner(const damo_var *v);
 DAMO_API const char *damo_var_get_name(const damo_var *v);
 
-/* The tree of a Variable as text; free with damo_text_free. */
+/* The expression tree of a Variable as text, to be freed with damo_text_free (NULL is allowed there). */
 DAMO_API char *damo_debugprint(damo_ctx *ctx, damo_var *v);
 DAMO_API void damo_text_free(damo_ctx *ctx, char *text);
 
 /* ---- Calls of op functions --------------------------------------------------------------------------------------- */
 
-/* An option of a function, or a property of an Op, by its name. kind says which of the fields counts. Ops take no lists
- * and no Variables. */
+/* An option of a function, or a property of an Op, by name. kind says which of the other fields is used. Properties of
+ * Ops can't be lists or Variables. */
 typedef enum damo_prop_kind {
   DAMO_PROP_NIL,    /* not given */
   DAMO_PROP_BOOL,   /* i */
@@ -409,17 +424,17 @@ static inline damo_prop damo_prop_vars(const char *name, damo_var *const *values
   return p;
 }
 
-/* Calls an op function by its name ("add", "dot", "sum", …) without options; the first result, owned. */
+/* Calls an op function by name ("add", "dot", "sum", …) without options. Returns the first result, owned. */
 DAMO_API damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n);
-/* The same with options, as the function's documentation names them. Axes are 1-based there, as scripts give them, and
- * negative ones count from the end. A name that the function does not have is a value error, a value of another kind a
- * type error. */
+/* The same with options, which are named as in the function's documentation. Axes are 1-based here, as in scripts, and
+ * negative ones count from the end. An unknown option is a value error, a value of the wrong kind a type error. */
 DAMO_API damo_var *damo_call_props(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
                                    const damo_prop *props, int n_props);
-/* The same with all results, owned, into results. n_results is their number; another one is a value error. */
+/* The same with all results: results receives n_results owned references. A value error unless n_results is the number
+ * of results. */
 DAMO_API damo_status damo_call_all(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
                                    const damo_prop *props, int n_props, damo_var **results, int n_results);
-/* damo_call_props with the options as text, "axis=1 keepdims=true": at most 255 bytes, values without spaces. */
+/* damo_call_props with the options as text, "axis=1 keepdims=true": at most 255 bytes, no spaces in values. */
 DAMO_API damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
                                   const char *options);
 
@@ -430,89 +445,100 @@ typedef struct damo_alias {
   int16_t out, in;
 } damo_alias;
 
-/* An Op class of the host's. Every callback runs on the thread that uses the context, may fail (damo_fail) and must not
- * jump out. What it gives is checked; a wrong result is an error that names the class. What a NULL callback means is
- * said beside it. Variables that a callback hands over are owned references, which damo releases. */
+/* An Op class of the host. Every callback runs on the thread that uses the context; it may fail (damo_fail) and must
+ * return, not jump out. Its results are checked, and a wrong one is an error that names the class. The comment of each
+ * callback says what NULL means. Variables that a callback returns are owned references, which damo releases. */
 typedef struct damo_op_class {
-  const char *name;   /* letters, digits and '_'; a script finds the class as damo.ops.<name> */
+  const char *name;   /* letters, digits and '_'; scripts find the class as damo.ops.<name> */
   const char *doc;    /* or NULL */
-  const char *props;  /* the properties' names, space-separated, "low high"; NULL: none, and the class has one Op */
+  const char *props;  /* names of the properties, space-separated, "low high"; NULL: none, the class has one Op */
   int n_in;           /* inputs; -1: any number */
   int n_out;          /* outputs; 0 means 1 */
-  int default_output; /* the output, from 1, that a call gives; 0: all */
+  int default_output; /* the output, counted from 1, that a call returns; 0: all */
 
-  /* Checks the inputs and sets an owned Type an output. NULL: every output has the first input's Type. */
+  /* Checks the inputs and sets out[o] to an owned Type for each output. NULL: every output has the first input's
+   * Type. */
   damo_status (*infer_type)(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
-  /* Computes: reads damo_thunk_input, writes damo_thunk_output. Inputs are read-only unless destroy_map names them. Each
-   * run takes every output, with the dtype and rank of its Type. An output that the host goes on holding, or that shares
-   * memory with an input that the maps don't name, is copied. Required. */
+  /* Computes: reads damo_thunk_input, writes damo_thunk_output. Inputs are read-only unless destroy_map names them.
+   * Each run must set every output, with the dtype and rank of its Type. An output that the host still holds, or that
+   * shares memory with an input that the maps don't name, is copied. Required. */
   damo_status (*perform)(damo_thunk *t);
-  /* Zeroed bytes that a thunk keeps between runs (damo_thunk_state), and what frees things kept there (or NULL). */
+  /* Bytes, zeroed at first, that a thunk keeps between runs (damo_thunk_state), and a function that frees what the host
+   * has stored there, or NULL. */
   size_t state_size;
   void (*state_clear)(void *state);
-  /* L_op: gout[o] is the gradient of output o, NULL where there is none; sets gin[i], left NULL where input i gets
-   * none. NULL: not implemented. */
+  /* L_op: gout[o] is the gradient of output o, NULL if it has none. Sets gin[i] to the gradient for input i, or leaves
+   * it NULL if there is none. NULL: not implemented. */
   damo_status (*grad)(const damo_op *op, damo_apply *node, damo_var *const *gout, damo_var **gin);
-  /* R_op: eval[i] is NULL where input i has no tangent; sets tangent[o]. NULL: by two L_ops. */
+  /* R_op: eval[i] is the tangent of input i, NULL if it has none. Sets tangent[o] likewise. NULL: computed by two
+   * L_ops. */
   damo_status (*rop)(const damo_op *op, damo_apply *node, damo_var *const *eval, damo_var **tangent);
-  /* The outputs' lengths as int64 scalar Variables, from the inputs': in[i][axis], out[o][axis]. NULL: not known
-   * without the value. */
+  /* Sets out[o][axis] to the length of each axis of each output, as an int64 scalar Variable, computed from the inputs'
+   * lengths in[i][axis]. NULL: unknown without the value. */
   damo_status (*infer_shape)(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out);
-  /* connected[i * n_out + o]: a gradient goes from output o to input i; preset to true. NULL: all do. */
+  /* connected[i * n_out + o], preset to true: whether a gradient flows from output o to input i. NULL: all do. */
   void (*connection_pattern)(const damo_apply *node, bool *connected);
-  /* Asked when all inputs are constants. NULL: yes. */
+  /* Whether a node whose inputs are all constants may be folded into constants. NULL: yes. */
   bool (*do_constant_folding)(const damo_apply *node);
-  const damo_alias *view_map, *destroy_map; /* of inputs and outputs that there are; copied; NULL: none */
+  const damo_alias *view_map, *destroy_map; /* copied; NULL: none. A pair that names no input or output is a value
+                                             * error */
 
-  void *user;                  /* damo_op_user gives it back */
-  void (*destroy)(void *user); /* called when the context goes, or when registering fails; or NULL */
+  void *user;                  /* returned by damo_op_user */
+  void (*destroy)(void *user); /* called when the context is freed, or if registering fails; or NULL */
 } damo_op_class;
 
-/* Adds the class (copied, its texts too) to the context, where it stays. A name that is taken is a value error. */
+/* Adds the class to the context for the context's life; the struct and its texts are copied. A value error if the name
+ * is taken. */
 DAMO_API damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class);
-/* The Op of a registered class with these properties, those not named being nil. Equal properties give the same Op. */
+/* The Op of a registered class with these properties, owned; properties not listed are nil. Equal properties give the
+ * same Op. */
 DAMO_API damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *props, int n_props);
-/* Applies it: the node, owned; its outputs live as long as references on them, or on the node, do. */
+/* Applies an Op to inputs and returns the node, owned. A reference on an output keeps the node, and the node its
+ * outputs. */
 DAMO_API damo_apply *damo_op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 /* The class's user pointer. */
 DAMO_API void *damo_op_user(const damo_op *op);
 /* The class's name. */
 DAMO_API const char *damo_op_name(const damo_op *op);
-/* A property into *out; false, *out untouched, when it is nil or of another kind (an integer is a number too). */
+/* Reads a property into *out; returns false and leaves *out untouched if the property is nil or of another kind (an
+ * integer counts as a number too). */
 DAMO_API bool damo_op_get_number(const damo_op *op, const char *prop, double *out);
 DAMO_API bool damo_op_get_int(const damo_op *op, const char *prop, int64_t *out);
 DAMO_API bool damo_op_get_bool(const damo_op *op, const char *prop, bool *out);
-DAMO_API const char *damo_op_get_string(const damo_op *op, const char *prop); /* NULL when it is none */
+DAMO_API const char *damo_op_get_string(const damo_op *op, const char *prop); /* NULL if it is no string */
 
-/* The node's inputs and outputs, counted from 0, and its Op; NULL past the last. */
+/* The inputs and outputs of a node, counted from 0 (NULL past the last), and its Op. Borrowed. */
 DAMO_API int damo_apply_n_inputs(const damo_apply *node);
 DAMO_API int damo_apply_n_outputs(const damo_apply *node);
 DAMO_API damo_var *damo_apply_get_input(const damo_apply *node, int i);
 DAMO_API damo_var *damo_apply_get_output(const damo_apply *node, int i);
 DAMO_API damo_op *damo_apply_get_op(const damo_apply *node);
 
-/* Inside perform. The value of input i, borrowed. */
+/* For use inside perform. The value of input i, borrowed; NULL if it is sparse. */
 DAMO_API const damo_array *damo_thunk_input(const damo_thunk *t, int i);
-/* NULL where that value is sparse; it is this one then (NULL where it is not). */
+/* The value of input i if it is sparse, borrowed, else NULL. */
 DAMO_API const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i);
-/* Makes an owned matrix output i. NULL is passed on as a failure of what made it. A matrix that is held elsewhere is
- * copied when perform has ended. */
+/* Makes take_value, an owned matrix, output i. If it is NULL, returns the pending error, that of the call that should
+ * have made it. A matrix that is also held elsewhere is copied when perform has returned. */
 DAMO_API damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value);
-/* A C-contiguous array to write output i into (contents undefined): the last run's where it fits and nobody holds it,
- * so that a warm call allocates nothing. NULL: out of memory. Take all outputs before writing any. */
+/* A C-contiguous array to write output i into, borrowed, contents undefined. It is the last run's array if that has the
+ * dtype and shape and nothing else holds it, so that a repeated call allocates nothing. NULL: out of memory. Get all
+ * outputs before writing any, so that the node can be run again after a memory error. */
 DAMO_API damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-/* Output i where destroy_map lets it overwrite input j: the input itself when it may be written, else a copy of it. */
+/* Output i for an Op whose destroy_map lets it overwrite input j: the input itself if it may be written, else a copy of
+ * it. Borrowed. */
 DAMO_API damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j);
-/* Scratch memory of at least that size, 64-byte aligned, kept between runs; contents undefined. NULL: out of memory. */
+/* Scratch memory of at least that size, 64-byte aligned, kept between runs, contents undefined. NULL: out of memory. */
 DAMO_API void *damo_thunk_scratch(damo_thunk *t, size_t size);
-/* The bytes that the class's state_size asks for; the Op; the context. */
+/* The state of the thunk (damo_op_class.state_size bytes); the node's Op; the context of the run. Borrowed. */
 DAMO_API void *damo_thunk_state(const damo_thunk *t);
 DAMO_API damo_op *damo_thunk_get_op(const damo_thunk *t);
 DAMO_API damo_ctx *damo_thunk_ctx(const damo_thunk *t);
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-/* A shared Variable that holds the state of a generator (Philox, the same numbers on every machine) with that seed.
+/* A shared Variable, owned, that holds the state of a random generator (Philox, the same numbers on every machine) with
+ * that seed. name may be NULL.
  *
  * A draw is a call of "normal", "uniform", … whose first operand is a state; its results are the next state and the
  * draw. The next state is the state's update in the Function that draws:
@@ -520,21 +546,22 @@ DAMO_API damo_ctx *damo_thunk_ctx(const damo_thunk *t);
  *     damo_call_all(ctx, "normal", &state, 1, &shape, 1, next_and_draw, 2);
  *     damo_compile(ctx, NULL, 0, &next_and_draw[1], 1, &state, &next_and_draw[0], 1, NULL);
  *
- * Two draws of one state are the same numbers: give each draw a state of its own, or the state that follows. The value
- * of the Variable is a uint64 vector of 3 entries, for damo_shared_value and damo_shared_set to save and restore. */
+ * Two draws from one state give the same numbers: each draw needs a state of its own, or the next state of another
+ * draw. The value of the Variable is a uint64 vector of 3 entries; damo_shared_value and damo_shared_set save and
+ * restore it. */
 DAMO_API damo_var *damo_random_state(damo_ctx *ctx, uint64_t seed, const char *name);
-/* Starts it anew from a seed. */
+/* Resets the generator's state to that of a seed. */
 DAMO_API damo_status damo_random_seed(damo_var *state, uint64_t seed);
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* What becomes of a wrt that the cost does not depend on: a disconnected_input error, a warning, nothing. */
+/* What happens for a wrt that the cost does not depend on: a disconnected_input error, a warning, nothing. */
 typedef enum damo_disconnected {
   DAMO_DISCONNECTED_RAISE,
   DAMO_DISCONNECTED_WARN,
   DAMO_DISCONNECTED_IGNORE
 } damo_disconnected;
-/* What its gradient is then: zeros, NULL, a Variable of DisconnectedType. */
+/* The gradient of such a wrt: zeros, NULL, or a Variable of DisconnectedType. */
 typedef enum damo_return_disconnected {
   DAMO_RETURN_ZERO,
   DAMO_RETURN_NONE,
@@ -544,98 +571,104 @@ typedef struct damo_grad_options {
   size_t size;                                  /* sizeof(damo_grad_options) */
   damo_var *const *known_of, *const *known;     /* known[i] is the gradient of known_of[i] */
   int64_t n_known;                              /* entries of both */
-  damo_var *const *consider_constant;           /* no gradient goes through these */
-  int64_t n_consider_constant;                  /* entries of it */
+  damo_var *const *consider_constant;           /* gradients do not propagate through these */
+  int64_t n_consider_constant;                  /* entries of consider_constant */
   damo_disconnected disconnected_inputs;        /* 0: an error */
   damo_return_disconnected return_disconnected; /* 0: zeros */
-  bool null_gradients_return;                   /* an undefined gradient is a result, not an error */
+  bool null_gradients_return;                   /* an undefined gradient is returned as a NullType Variable, not an
+                                                 * error */
 } damo_grad_options;
 
-/* d cost / d wrt[i] into out[i], owned. cost is a real scalar. */
+/* Sets out[i] to d cost / d wrt[i], owned. cost is a real scalar. Errors: type (cost), disconnected_input,
+ * null_gradient. */
 DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
-/* The same with options. cost may be NULL where known gradients say what to start from. */
+/* The same with options. cost may be NULL if known gradients are given. */
 DAMO_API damo_status damo_grad_with(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n,
                                     const damo_grad_options *options, damo_var **out);
-/* The L operator: the sum over k of output_grads[k] · d f[k] / d wrt[i] into out[i], owned; zeros where no f depends on
+/* The L-operator: sets out[i] to the sum over k of output_grads[k] · d f[k] / d wrt[i], owned; zeros if no f depends on
  * wrt[i]. f and output_grads have n_f entries, wrt and out n. */
 DAMO_API damo_status damo_lop(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, int64_t n,
                               damo_var *const *output_grads, damo_var **out);
-/* The R operator, a derivative along a direction: the sum over i of d f[k] / d wrt[i] · eval_points[i] into out[k], owned.
- * f and out have n_f entries, wrt and eval_points n. Of the options, disconnected_inputs and return_disconnected count;
- * they speak of an f that depends on no wrt. */
+/* The R-operator, a directional derivative: sets out[k] to the sum over i of d f[k] / d wrt[i] · eval_points[i], owned.
+ * f and out have n_f entries, wrt and eval_points n. Of the options, disconnected_inputs and return_disconnected are
+ * used; they apply to an f that depends on no wrt. */
 DAMO_API damo_status damo_rop(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, int64_t n,
                               damo_var *const *eval_points, const damo_grad_options *options, damo_var **out);
-/* A Variable that says "this gradient is undefined": asking for it raises null_gradient with the reason. */
+/* A Variable that marks a gradient as undefined, for a callback to return: asking for that gradient is a null_gradient
+ * error with the reason `why`. */
 DAMO_API damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why);
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* What becomes of an input that no output depends on: an unused_input error, a warning, nothing. */
+/* What happens for an input that no output depends on: an unused_input error, a warning, nothing. */
 typedef enum damo_unused { DAMO_UNUSED_RAISE, DAMO_UNUSED_WARN, DAMO_UNUSED_IGNORE } damo_unused;
 typedef struct damo_compile_options {
   size_t size;                              /* sizeof(damo_compile_options) */
-  const char *name;                         /* how errors call the function; NULL: "function" */
+  const char *name;                         /* the function's name in errors; NULL: "function" */
   const char *mode;                         /* "FAST_RUN" (NULL), "FAST_COMPILE", "DEBUG", "NANGUARD" */
   const char *optimizer;                    /* "fast_run", "fast_compile", "none"; NULL: the mode's */
-  const char *include, *exclude;            /* tags of rewrites, space-separated, besides the optimizer's; NULL: none */
+  const char *include, *exclude;            /* tags of rewrites, space-separated, in addition to the optimizer's; NULL:
+                                             * none */
   damo_var *const *shared, *const *update;  /* shared[i] takes the value of update[i] after each successful call */
   int64_t n_updates;                        /* entries of both */
   damo_var *const *given, *const *given_as; /* every use of given[i] becomes given_as[i] */
   int64_t n_givens;                         /* entries of both */
-  damo_obj *const *defaults;                /* one an input, NULL where it has none; retained, not copied. NULL: none */
-  const bool *mutable_inputs;               /* one an input: a call may overwrite the caller's array. NULL: none */
-  const bool *strict_inputs;                /* one an input: values are not converted to its Type. NULL: none */
-  const bool *borrow_outputs;               /* one an output: f keeps the array, to write it when it is released */
+  damo_obj *const *defaults;                /* a value for each input, NULL if it has none; retained, not copied. NULL:
+                                             * none */
+  const bool *mutable_inputs;               /* for each input: a call may overwrite the caller's array. NULL: none */
+  const bool *strict_inputs;                /* for each input: values are not converted to its Type. NULL: none */
+  const bool *borrow_outputs;               /* for each output: f keeps the array and may overwrite it in the next call.
+                                             * NULL: none */
   damo_unused on_unused_input;              /* 0: an error */
-  bool allow_input_downcast;                /* float64 arguments are rounded to float32 inputs, and their like */
-  bool no_default_updates;                  /* updates that a script set with a shared Variable are left out */
-  int threads;                              /* that one call may use: 0 or 1. More is not implemented, and an error */
+  bool allow_input_downcast;                /* arguments are cast even if that loses digits: float64 to float32 */
+  bool no_default_updates;                  /* default updates of shared Variables, set by scripts, are left out */
+  int threads;                              /* threads that one call may use: 0 or 1; more is a not_implemented error */
 } damo_compile_options;
 
-/* Compiles inputs → outputs. The graph stays as it is; the Function holds what it needs of it. */
+/* Compiles a Function, owned, that computes outputs from inputs. The graph is not changed; the Function keeps a copy of
+ * what it needs. */
 DAMO_API damo_function *damo_compile_with(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in,
                                           damo_var *const *outputs, int64_t n_out, const damo_compile_options *options);
-/* The same with updates and mode alone. */
+/* The same with the options updates and mode only. */
 DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                      int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                                      const char *mode);
-/* Another Function over the same graph and the same shared Variables, with storage of its own. What was compiled is
- * shared between them. */
+/* Another Function, owned, with the same compiled program and shared Variables but storage of its own. */
 DAMO_API damo_function *damo_function_copy(const damo_function *f);
-/* The same in another context: f and its copies may then be called on a thread each, at once. Constants are shared; the
- * values of shared Variables, and defaults, are copied, and the copy's own from here on: it updates these. No thread may
- * use either context while this runs. Arguments and results are of the copy's context, and errors are there. f's context
- * and f may be let go first, but as long as its own thread uses it, the host keeps a reference on it. A state error that
- * names the Op where one runs only in the context that it was made in (a host's, a script's), or in a mode that looks
- * on. */
+/* The same in another context, so that f and its copies may be called at the same time, each on its own thread.
+ * Constants are shared. The values of shared Variables and the default values are copied; the copy reads and updates
+ * its own. No other thread may use either context during this call. Arguments, results and errors of the copy belong to
+ * the copy's context. f and the reference on f's context may be released before the copy, but as long as a thread uses
+ * f's context, the host must keep a reference on it. A state error if an Op runs only in its own context (an Op of a
+ * host or of a script), which the error names, or if f was compiled in the mode DEBUG or NANGUARD. */
 DAMO_API damo_function *damo_function_copy_to(const damo_function *f, damo_ctx *ctx);
-/* The value of a shared Variable that f reads or updates, an array of f's context, owned: in a copy of another context
- * its own. NULL where f does not use it, or it is sparse. */
+/* The value of a shared Variable that f reads or updates, as an owned array of f's context; a copy in another context
+ * has its own value. NULL if f does not use the Variable, or if its value is sparse. */
 DAMO_API damo_array *damo_function_shared_value(const damo_function *f, const damo_var *shared);
-/* How many inputs and outputs it was compiled with. */
+/* The number of inputs and outputs that f was compiled with. */
 DAMO_API int64_t damo_function_n_inputs(const damo_function *f);
 DAMO_API int64_t damo_function_n_outputs(const damo_function *f);
 
-/* Calls it; results receives n_out owned arrays. An argument that is NULL, and those past n_args, are not given: their
- * defaults count. Nothing shared changes when the call fails. A type error where an output is sparse:
- * damo_function_call_values gives those. */
+/* Calls f. results receives an owned array for each output. For a NULL argument, and for inputs from n_args on, the
+ * default value is used; missing_input if there is none. If the call fails, no shared Variable has changed. A type
+ * error if an output is sparse: use damo_function_call_values. */
 DAMO_API damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args,
                                         damo_array **results);
-/* The same with arguments and results that are arrays or sparse matrices: (damo_obj *)a; damo_as_array and
- * damo_as_sparse tell which. */
+/* The same with arguments and results that are arrays or sparse matrices, cast to damo_obj *; damo_as_array and
+ * damo_as_sparse distinguish them. */
 DAMO_API damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args,
                                                damo_obj **results);
-/* The same with the results written into the host's objects: into[i] is an array of result i's dtype and shape, or a
- * matrix of its format, dtypes and shape, which takes its pattern too and is held by nobody else; where it is NULL the
- * result is dropped. Arguments may share memory with targets: results are as if they did not. When the call fails,
- * arrays may have been written in part; matrices are as they were. */
+/* The same, writing the results into objects of the host. into[i] is an array of result i's dtype and shape, or a
+ * matrix of its format, dtypes and shape, which nothing else may hold and which takes on the result's pattern; if it is
+ * NULL, the result is discarded. Arguments may overlap targets; the results are the same as without overlap. If the
+ * call fails, arrays may have been written in part; matrices are unchanged. */
 DAMO_API damo_status damo_function_into(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
 
 /* ---- Graphs as Ops ----------------------------------------------------------------------------------------------- */
 
-/* A graph as an Op of its own: the inner graph is copied, rewritten and compiled once. Shared Variables inside become
- * further inputs, which applying it adds. inlined: the node gives way to its inner graph when it is compiled. name:
- * NULL for "OpFromGraph". */
+/* An Op, owned, that computes a graph. The inner graph is copied; it is rewritten and compiled once. Shared Variables
+ * in it become further inputs, which applying the Op adds. inlined: compiling replaces the node by its inner graph.
+ * name NULL: "OpFromGraph". */
 DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs,
                                      int n_out, const char *name, bool inlined);
 
@@ -643,9 +676,10 @@ DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int
 
 struct lua_State;
 
-/* The module: put it into package.preload["damo.core"]. */
+/* Opens the Lua module; put it into package.preload["damo.core"]. */
 DAMO_API int luaopen_damo_core(struct lua_State *L);
-/* Gives the state a host's context (retained); before damo.core is loaded there, else a state error. */
+/* Makes the Lua state use the host's context, which is retained. A state error if damo.core has been loaded there
+ * already. */
 DAMO_API damo_status damo_lua_set_context(struct lua_State *L, damo_ctx *ctx);
 
 #ifdef __cplusplus
