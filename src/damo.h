@@ -15,8 +15,8 @@
  * Options.   A struct of options begins with its size, sizeof the struct, so that a program built with an older damo.h
  *            keeps working: fields that it does not have count as 0. A field that is 0 means the default that its
  *            comment gives; NULL instead of the struct means all defaults.
- * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing, except the compiled
- *            programs of damo_function_copy_to.
+ * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing, except for the
+ *            compiled programs of damo_function_copy_to.
  * Numbers.   Axes, positions and indices are 0-based in C (the Lua side is 1-based, and so are the values that an index
  *            operand of an op holds). Strides are in bytes.
  */

@@ -1,9 +1,9 @@
-/* base: what every layer stands on.
+/* base: the foundation of all layers.
  *
  * In: an allocator from the host. Out: a context that counts and caps memory, reference-counted objects, the error
  * object, the dtype table, and three containers (ptrvec, map, strbuf). Always holds: every allocation goes through
- * mem_*; an object's memory is freed only by damo_release, which never recurses (a dying object is queued, and the
- * outermost release drains the queue); a failing function has set the context's error exactly once.
+ * mem_*; an object is destroyed only by damo_release, which never recurses (a dying object is queued, and the outermost
+ * release drains the queue); a failing function has set the context's error.
  */
 #ifndef DAMO_BASE_H
 #define DAMO_BASE_H
@@ -19,14 +19,14 @@
 #define PRINTF_LIKE(f, a)
 #endif
 
-/* Returns the failing status of expr from the current function: only where nothing is owned. */
+/* Returns the failing status of expr from the current function. For use only where the function owns nothing yet. */
 #define DAMO_TRY(expr)                              \
   do {                                              \
     damo_status try_status_ = (expr);               \
     if (try_status_ != DAMO_OK) return try_status_; \
   } while (0)
 
-/* For our own bugs, in debug builds; a wrong value from a user is a status. */
+/* Checks an internal invariant in debug builds. A wrong value from a user is a status, never an assertion. */
 #ifdef DAMO_DEBUG
 #include <assert.h>
 #define damo_assert(c) assert(c)
@@ -58,19 +58,20 @@ typedef enum obj_kind {
 struct damo_obj {
   int64_t refs;
   damo_ctx *ctx;
-  damo_obj *next; /* the queue of the dying */
+  damo_obj *next; /* next in ctx's queue of dying objects */
   uint8_t kind;   /* obj_kind */
-  uint8_t flags;  /* free for the kind's own use */
+  uint8_t flags;  /* for the kind's own use */
 };
 
-/* Frees what obj holds (releasing children with damo_release) and its memory (mem_free). Never fails. */
+/* Releases the objects that obj holds (damo_release), then frees its memory (obj_free). Never fails. */
 typedef void (*obj_destroy_fn)(damo_obj *obj);
-/* What a reference on obj really counts on: an output Variable's references are its node's. NULL: obj itself. */
+/* The object whose count references on obj use: references on an output Variable are counted on its node. NULL: obj
+ * itself. */
 typedef damo_obj *(*obj_holder_fn)(damo_obj *obj);
 
 /* Allocates size zeroed bytes (size >= sizeof(damo_obj)) with the header set and one reference. */
 void *obj_new(damo_ctx *ctx, obj_kind kind, size_t size);
-/* Frees the memory of an object of that size: the last act of a destructor. */
+/* Frees the memory of an object of that size: the last call of a destructor. */
 void obj_free(damo_obj *obj, size_t size);
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
@@ -89,11 +90,11 @@ typedef struct ctx_error {
   damo_apply *node; /* owned, or NULL */
 } ctx_error;
 
-/* A layer's own table that hangs from the context (interned types, interned ops, op functions, default generator…).
- * destroy is called once, when the context dies. An object that a slot holds a reference on would keep the context
- * alive for ever: such a slot sets ctx->drop[id], which releases these objects and leaves the slot able to work on. It
- * is called when the host's last reference on the context is gone, and after each later drain. A slot of weak entries
- * needs none. */
+/* A table of one layer that belongs to the context (interned Types and Ops, op functions, default generator, …).
+ * destroy is called once, when the context is freed. A reference held by a slot would keep the context alive for ever,
+ * since objects hold references on it. So a slot that holds references sets ctx->drop[id], which releases them and
+ * leaves the slot usable; it is called when the host's last reference on the context is gone, and after each later
+ * drain. A slot that only holds weak entries needs none. */
 typedef enum ctx_slot_id {
   CTX_GRAPH,
   CTX_TYPES,
@@ -114,11 +115,11 @@ typedef struct ctx_slot {
 } ctx_slot;
 
 typedef struct kernel_isa kernel_isa; /* kernel/isa.h */
-/* What other contexts may hold too: lent.c. */
+/* The header of something that other contexts may hold too (lent.c). */
 typedef struct ctx_lent {
   atomic_llong refs;
-  void (*free)(struct ctx_lent *l); /* by the context that it is of */
-  struct ctx_lent *next;            /* of those that came back */
+  void (*free)(struct ctx_lent *l); /* called in the owning context */
+  struct ctx_lent *next;            /* next in damo_ctx.returned */
 } ctx_lent;
 
 struct damo_ctx {
@@ -126,19 +127,19 @@ struct damo_ctx {
   damo_alloc_fn alloc;
   void *alloc_user;
   size_t bytes, peak, cap;
-  bool limited; /* memory may run out: there is a cap, a host's allocator or a limit of the process */
+  bool limited; /* allocation may fail at any time: there is a cap, a host's allocator or a limit of the process */
   int64_t n_objects;
   int64_t census[OBJ_N_KINDS]; /* live objects by kind */
-  int64_t fail_after;          /* allocations until one fails; -1 never. Tests set it */
-  unsigned stress;             /* stress_switch bits of DAMO_STRESS; 0 but in debug builds */
-  bool sandbox;                /* a latch: set once, never cleared (ctx_gate) */
+  int64_t fail_after;          /* number of allocations until one fails, for tests; -1: never */
+  unsigned stress;             /* stress_switch bits of DAMO_STRESS; always 0 in release builds */
+  bool sandbox;                /* set once, never cleared (ctx_gate) */
   ctx_error error;
   ctx_config config;
   const kernel_isa *isa; /* the kernels for this CPU; set by array_register, the first layer that calls them */
   damo_warning_fn on_warning;
   void *warning_user;
-  int32_t depth; /* calls under way that may come to be inside each other: ctx_enter */
-  int32_t stack; /* and what they may take of the C stack, in bytes */
+  int32_t depth; /* number of nested calls (ctx_enter) */
+  int32_t stack; /* bytes of C stack that these may use */
   damo_obj *dying, *dying_last;
   bool draining;
   uint64_t next_id; /* creation order of Variables and nodes */
@@ -146,18 +147,19 @@ struct damo_ctx {
   obj_holder_fn holder[OBJ_N_KINDS];
   ctx_slot slots[CTX_N_SLOTS];
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
-  atomic_llong borrowers;                               /* see lent.c, as the three below */
-  _Atomic(ctx_lent *) returned;                         /* nobody holds them any more */
+  atomic_llong borrowers;                               /* see lent.c, also for the next three */
+  _Atomic(ctx_lent *) returned;                         /* list of what has no holder left, to be freed by this
+                                                         * context */
   bool host_gone, abandoned;
 };
 
-/* One hold, that of its owner (the context that it is of). */
+/* Initialises l with one hold, that of its owning context. */
 void lent_init(ctx_lent *l, void (*free_fn)(ctx_lent *l));
-/* A further hold, of the owner's or of another context's; by that context's thread, while the owner's does not use it,
- * where it is the first. */
+/* Adds a hold of the context `by`, which may be the owner. Called on by's thread; for by's first hold the owner must
+ * not be in use on another thread. */
 void lent_hold(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
 void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
-/* Frees what has come back: by the owner's thread. */
+/* Frees everything in owner->returned. Called on the owner's thread. */
 void lent_collect(damo_ctx *owner);
 
 /* What DAMO_STRESS, a list of these names, asks of a context in debug builds, to show code that counts on luck: an object
@@ -177,17 +179,18 @@ static inline bool ctx_stress(const damo_ctx *ctx, stress_switch s) {
 #endif
 }
 
-/* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC and stress from
- * DAMO_STRESS, once, here. The api layer adds the tables of the upper layers. */
+/* A context without the tables of the upper layers, which the api layer adds. alloc NULL: malloc. Debug builds read
+ * fail_after from DAMO_FAIL_ALLOC and stress from DAMO_STRESS here, once. */
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
 /* Registers the destructor (and holder rule) of a kind; each layer does so once for each of its kinds. */
 void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder);
-/* The live objects by kind, "buffer 2, array 2"; "" when there are none. Writes at most n bytes; returns dst. */
+/* The number of live objects by kind, "buffer 2, array 2"; "" if there are none. Writes at most n bytes; returns
+ * dst. */
 char *ctx_census(const damo_ctx *ctx, char *dst, size_t n);
-/* Around what may lead to itself again by way of a callback or a graph inside an Op: calls of Functions and callbacks,
- * compiling, differentiating. `stack` is about what one round takes of the C stack, in bytes. A state error where all
- * that is under way would take more than CTX_STACK, so that recursion without an end fails before a thread's stack of
- * 128 KB is full. Each enter that gave DAMO_OK is followed by a leave. */
+/* Brackets calls that may nest, through a callback or a graph inside an Op: calls of Functions and callbacks,
+ * compiling, differentiating. `stack` is roughly the C stack of one level, in bytes. A state error if all nested calls
+ * together would use more than CTX_STACK, so that infinite recursion fails before a thread's stack of 128 KB is full.
+ * Each ctx_enter that returned DAMO_OK is followed by a ctx_leave. */
 damo_status ctx_enter(damo_ctx *ctx, int32_t stack);
 static inline void ctx_leave(damo_ctx *ctx, int32_t stack) {
   ctx->depth--;
@@ -196,42 +199,43 @@ static inline void ctx_leave(damo_ctx *ctx, int32_t stack) {
 #define CTX_STACK (80 * 1024)
 enum { /* measured on x86-64, rounded up */
        STACK_CALL = 640,
-       STACK_CALLBACK = 2048, /* with Lua's own frames, and the binding's of what it calls */
+       STACK_CALLBACK = 2048, /* includes Lua's own frames and those of the binding */
        STACK_COMPILE = 3072,
        STACK_GRAD = 1536,
        STACK_WARNING = 3584
 };
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* What a sandbox forbids. */
+/* The kinds of access that a sandbox forbids. */
 typedef enum gate_kind {
-  GATE_FILE,    /* a file is opened by a path, or a text of a script's goes to standard error */
-  GATE_PROGRAM, /* a program is started */
-  GATE_POINTER, /* an address becomes an Array, or an Array's address a value */
-  GATE_LIMIT    /* what a host has bounded: memory_cap, threads and their like */
+  GATE_FILE,    /* opening a file by path, or writing a script's text to standard error */
+  GATE_PROGRAM, /* starting a program */
+  GATE_POINTER, /* converting an address to an Array, or an Array's address to a value */
+  GATE_LIMIT    /* changing a limit set by the host: memory_cap, threads, … */
 } gate_kind;
-/* DAMO_OK, or a state error "what: the sandbox forbids …" once the context is a sandbox. Every door to the outside asks
- * it at the time of use: a script may have kept a function from before. make/check-gates lists the doors. */
+/* A state error "what: the sandbox forbids …" if the context is a sandbox. Every function with such access calls it at
+ * the time of use, because a script may have kept a function from before. make/check-gates lists these functions. */
 damo_status ctx_gate(damo_ctx *ctx, gate_kind gate, const char *what);
 
-/* Nanoseconds of a clock that never goes back; and since 1970. */
+/* Nanoseconds of a monotonic clock, and since 1970. */
 int64_t clock_ns(void);
 int64_t clock_epoch_ns(void);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* NULL after setting DAMO_EMEMORY. Size 0 gives a unique pointer. The size is passed back on free. */
+/* Allocation. Returns NULL after setting the error DAMO_EMEMORY. Size 0 gives a unique pointer. mem_free and
+ * mem_realloc are told the size that was allocated. */
 void *mem_alloc(damo_ctx *ctx, size_t size);
 void *mem_calloc(damo_ctx *ctx, size_t size);
 void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize);
 void mem_free(damo_ctx *ctx, void *ptr, size_t size);
-/* Memory that a foreign library takes by itself: counted and capped as if it came from here, never touched.
- * DAMO_EMEMORY past the cap. Each charge is given back with mem_uncharge. */
+/* Charges memory that a foreign library allocates by itself to the context's count and cap. DAMO_EMEMORY past the cap.
+ * Each charge is returned by mem_uncharge. */
 damo_status mem_charge(damo_ctx *ctx, size_t size);
 void mem_uncharge(damo_ctx *ctx, size_t size);
 char *mem_strdup(damo_ctx *ctx, const char *s); /* free with mem_strfree */
 void mem_strfree(damo_ctx *ctx, char *s);
-/* false on overflow; *out untouched then. */
+/* Checked arithmetic: false on overflow, with *out untouched. */
 bool size_mul(size_t a, size_t b, size_t *out);
 bool size_add(size_t a, size_t b, size_t *out);
 bool i64_mul(int64_t a, int64_t b, int64_t *out);
@@ -241,40 +245,40 @@ bool i64_mul(int64_t a, int64_t b, int64_t *out);
 /* Sets the error object (status, message); returns status, so that `return ctx_fail(…)` reads well. */
 damo_status ctx_fail(damo_ctx *ctx, damo_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 damo_status ctx_vfail(damo_ctx *ctx, damo_status status, const char *fmt, va_list args);
-/* The preallocated error: formats nothing, allocates nothing. */
+/* Sets the memory error with a fixed text, without formatting. */
 damo_status ctx_fail_memory(damo_ctx *ctx);
-/* Adds a line of context to the pending error ("while …"); the status stays. */
+/* Appends a line of context ("while …") to the message of the pending error. */
 void ctx_fail_add(damo_ctx *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* Names the op and the node (either may be NULL) of the pending error, unless already named. */
+/* Sets the op's name and the node (either may be NULL) of the pending error, unless they are set already. */
 void ctx_fail_at(damo_ctx *ctx, const char *op, damo_apply *node);
 void ctx_clear_error(damo_ctx *ctx);
-/* The word of list (NULL-terminated) closest to word, for "did you mean …?"; NULL when none is near. */
+/* The word of list (NULL-terminated) that is closest to word, for "did you mean …?"; NULL if none is close. */
 const char *suggest(const char *word, const char *const *list);
-/* The word of list of which `word` is a misspelling: at most one letter is wrong where it has five to eight, two where it
- * has more, and none but in case where it has four or fewer; NULL when there is none. */
+/* The word of list that `word` misspells: up to four letters must match apart from case, five to eight may have one
+ * edit, longer words two (insertion, deletion, change, swap of neighbours). NULL if there is none. */
 const char *suggest_misspelt(const char *word, const char *const *list);
 
 /* ---- Arguments of damo.h ----------------------------------------------------------------------------------------- */
 
-/* A value error where something is missing or a count is negative, a type error where an object is of another kind or
- * context; the message names the function and the argument. */
+/* Argument checks of the public functions. A value error if something is NULL or a count negative, a type error for an
+ * object of another kind or context; the message names the function and the argument. */
 damo_status ctx_check_given(damo_ctx *ctx, const char *func, const char *arg, const void *p); /* not NULL */
 damo_status ctx_check_obj(damo_ctx *ctx, const char *func, const char *arg, const void *obj, obj_kind kind);
-/* A list of n things, which may be NULL when n is 0. */
+/* A list of n entries, which may be NULL if n is 0. */
 damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n);
 damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n,
                            obj_kind kind);
-/* The options that a host gives: a struct of damo.h that begins with its size, or NULL, into `out` of `size` bytes, where
- * what the host's lacks is 0. A value error where its size can be none, not_implemented where a newer one asks for more
- * than this library knows. */
+/* Copies a host's options, a struct of damo.h that begins with its size, or NULL, into `out` of `size` bytes; fields
+ * that the host's struct does not have become 0. A value error if its size is impossible; not_implemented if a newer
+ * struct sets a field that this library does not have. */
 damo_status ctx_read_options(damo_ctx *ctx, const char *func, const void *given, void *out, size_t size);
 
 /* ---- Rounding ---------------------------------------------------------------------------------------------------- */
 
-/* Around whatever runs thunks: numbers are rounded to nearest there, whatever mode the host's thread is in; the kernels'
- * error bounds rest on it. Whether subnormal numbers are flushed to zero is left to the host. */
+/* Brackets every run of thunks: sets the rounding mode to nearest, which the kernels' error bounds assume, and restores
+ * the mode of the host's thread afterwards. Flushing of subnormal numbers to zero is left as the host has it. */
 typedef struct rounding {
-  bool other; /* the host's mode is not the default: it is put back */
+  bool other; /* the host's mode is not the default and must be restored */
   int mode;
   unsigned csr;
 } rounding;
@@ -302,31 +306,31 @@ extern const dtype_info dtype_table[DAMO_N_DTYPES];
 #define dtype_kind_of(dt) (dtype_table[dt].kind)
 static inline bool dtype_is_integer(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_UINT64; } /* bool excluded */
 static inline bool dtype_is_discrete(damo_dtype dt) { return dt <= DAMO_UINT64; }                   /* bool included */
-/* A type error where the cast that `who` is asked for would drop an imaginary part. */
+/* A type error if the cast, requested by `who`, would drop an imaginary part. */
 damo_status dtype_check_cast(damo_ctx *ctx, const char *who, damo_dtype from, damo_dtype to);
-/* Sums stay what they are when their terms are cast: between float dtypes, but for rounding. Integers wrap, and bool
- * does not count. */
+/* Whether the sum of cast values is the cast of their sum, up to rounding: true between float and complex dtypes.
+ * Integers wrap, and bool addition is logical or. */
 static inline bool dtype_cast_keeps_sums(damo_dtype from, damo_dtype to) {
   return from == to || (!dtype_is_discrete(from) && !dtype_is_discrete(to));
 }
 static inline bool dtype_is_float(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_FLOAT64; }
 static inline bool dtype_is_complex(damo_dtype dt) { return dt == DAMO_COMPLEX64 || dt == DAMO_COMPLEX128; }
 static inline bool dtype_is_signed(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_INT64; }
-/* The common dtype, as NumPy promotes. */
+/* The common dtype by NumPy's promotion rules. */
 damo_dtype dtype_promote(damo_dtype a, damo_dtype b);
-/* NumPy's safe casts: every value of from is a value of to, but for (u)int64 to float64 or complex128, which count
+/* NumPy's safe casts: every value of `from` is a value of `to`; (u)int64 to float64 or complex128 counts as safe
  * too. */
 bool dtype_can_cast_safely(damo_dtype from, damo_dtype to);
-/* The dtype's name that somebody may have meant who wrote `word`: a misspelling, or what other languages call it; NULL:
+/* The dtype name to suggest for `word`: the one that it misspells, or that is another language's name for; NULL:
  * none. */
 const char *dtype_suggest(const char *word);
-/* The dtype of float functions: bool, int8, int16, uint8 (uint16: float32 too, as NumPy) give float32, wider integers
- * float64; others themselves. */
+/* The result dtype of float functions, as in NumPy: float32 for bool, int8, int16, uint8 and uint16, float64 for wider
+ * integers; a float or complex dtype stays. */
 damo_dtype dtype_to_float(damo_dtype dt);
 
 /* ---- Containers -------------------------------------------------------------------------------------------------- */
 
-/* A growing list of borrowed pointers. {ctx} or ptrvec_init, then push; clear frees the storage. */
+/* A growing list of borrowed pointers. Initialise with {ctx} or ptrvec_init; clear frees the storage. */
 typedef struct ptrvec {
   damo_ctx *ctx;
   void **at;
@@ -339,7 +343,8 @@ void ptrvec_clear(ptrvec *v);
 /* Releases every pointer as an object, then clears. */
 void ptrvec_release_all(ptrvec *v);
 
-/* Pointer (or any uintptr_t but 0) to uintptr_t; open addressing; never shrinks. Iterate over cells with key != 0. */
+/* A hash map from pointers (or any uintptr_t above MAP_TOMBSTONE) to uintptr_t. It never shrinks. Iterate over the
+ * cells, skipping keys 0 and MAP_TOMBSTONE. */
 typedef struct map_cell {
   uintptr_t key, value;
 } map_cell;
@@ -347,7 +352,7 @@ typedef struct map {
   damo_ctx *ctx;
   map_cell *cells;
   size_t cap;     /* a power of two, or 0 */
-  size_t n, used; /* live entries; live entries and tombstones */
+  size_t n, used; /* n: live entries; used: live entries and tombstones */
 } map;
 static inline void map_init(map *m, damo_ctx *ctx) { *m = (map){.ctx = ctx}; }
 damo_status map_put(map *m, const void *key, uintptr_t value);
@@ -358,9 +363,10 @@ static inline void *map_get_ptr(const map *m, const void *key) {
   uintptr_t v = 0;
   return map_get(m, key, &v) ? (void *)v : NULL;
 }
-#define MAP_TOMBSTONE ((uintptr_t)1) /* a removed cell's key: skip it when iterating */
+#define MAP_TOMBSTONE ((uintptr_t)1) /* key of a removed cell */
 
-/* A growing text. Appends after a failure do nothing; take returns NULL then. */
+/* A growing text, zero-terminated once something has been added; `at` is NULL before. Appending after a failure
+ * (failed) does nothing. */
 typedef struct strbuf {
   damo_ctx *ctx;
   char *at;

@@ -1,5 +1,5 @@
-/* check: what the functions of damo.h ask of their arguments: objects that are there, of the right kind, of this
- * context. A NULL context fails too, without a place for a message. */
+/* check: checks of the arguments of damo.h's functions: objects must not be NULL, and be of the right kind and of this
+ * context. A NULL context fails too, without a message. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ damo_status ctx_check_given(damo_ctx *ctx, const char *func, const char *arg, co
   return p ? DAMO_OK : ctx_fail(ctx, DAMO_EVALUE, "%s: %s is NULL", func, arg);
 }
 
-/* The object is there, but is not of that kind and context. */
+/* The error for an object that is not NULL but of another kind or context. */
 static damo_status check_refuse(damo_ctx *ctx, const char *func, const char *arg, const damo_obj *obj, obj_kind kind) {
   if (obj->kind != kind) {
     return ctx_fail(ctx, DAMO_ETYPE, "%s: %s must be %s, got %s", func, arg, kind_word(kind), kind_word(obj->kind));
@@ -45,7 +45,7 @@ damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, con
   return n == 0 || list ? DAMO_OK : ctx_fail(ctx, DAMO_EVALUE, "%s: the list of %s is NULL", func, arg);
 }
 
-/* Entry i, NULL or wrong. */
+/* The error for entry i, which is NULL, of another kind or of another context. */
 static damo_status refuse_entry(damo_ctx *ctx, const char *func, const char *arg, const damo_obj *obj, int64_t i,
                                 obj_kind kind) {
   char what[96];
@@ -64,7 +64,7 @@ damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, con
   return DAMO_OK;
 }
 
-#define OPTIONS_MOST 4096 /* bytes of any struct of options, of this version or a later one */
+#define OPTIONS_MOST 4096 /* limit for the size of a struct of options, in this version or a later one */
 
 damo_status ctx_read_options(damo_ctx *ctx, const char *func, const void *given, void *out, size_t size) {
   size_t n = 0;

@@ -1,8 +1,8 @@
-/* context: birth, configuration and death of a damo_ctx.
+/* context: construction, configuration and destruction of a damo_ctx.
  *
- * A context counts the host's references and one for every live object, so it outlives the host's last reference for as
- * long as objects do. The objects that the context itself holds (the node of the last error, what slots own) must not
- * keep it alive: they are let go as soon as the host's references are gone (refs == n_objects).
+ * A context counts the host's references and one for every live object, so it outlives the host's last reference as
+ * long as objects exist. Objects that the context itself holds (the node of the last error, those of slots) must not
+ * keep it alive: they are released as soon as the host's references are gone (refs == n_objects).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static unsigned stress_at_birth(void) {
   return bits;
 }
 #else
-/* What a user's environment holds must not make a program fail. */
+/* A release build ignores these variables: a user's environment must not make a program fail. */
 static int64_t fail_after_at_birth(void) { return -1; }
 static unsigned stress_at_birth(void) { return 0; }
 #endif
@@ -66,7 +66,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
   return ctx;
 }
 
-/* Lets go what only the context holds. The slots work on: what they dropped they make again when asked. */
+/* Releases the objects that only the context holds. Slots remain usable: they make these objects again when needed. */
 static void drop_own_objects(damo_ctx *ctx) {
   damo_apply *node = ctx->error.node;
   ctx->error.node = NULL;
@@ -86,7 +86,7 @@ static void destroy_slots(damo_ctx *ctx) {
 
 void ctx_settle(damo_ctx *ctx) {
   if (ctx->draining || ctx->refs > ctx->n_objects || !lent_let_go(ctx)) return;
-  ctx->refs++; /* the releases below must not come here again */
+  ctx->refs++; /* keeps the releases below from settling again */
   lent_collect(ctx);
   drop_own_objects(ctx);
   if (ctx->n_objects == 0) destroy_slots(ctx);
@@ -131,7 +131,7 @@ damo_status ctx_enter(damo_ctx *ctx, int32_t stack) {
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) {
   if (!ctx->on_warning) return;
   ctx->depth++;
-  ctx->stack += STACK_WARNING; /* what it calls is refused where that is too much: a warning can't be */
+  ctx->stack += STACK_WARNING; /* a warning can't be refused, but calls nested in its handler can */
   char text[ERROR_MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);

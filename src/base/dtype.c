@@ -3,7 +3,7 @@
 
 #include "base.h"
 
-/* The kind of each code, so that the table below is made from DAMO_DTYPE_MAP alone. */
+/* The kind of each dtype under a name that the X-macro below can form. */
 enum {
   KIND_OF_BOOL = KIND_BOOL,
   KIND_OF_INT8 = KIND_INT,
@@ -82,7 +82,7 @@ damo_status dtype_check_cast(damo_ctx *ctx, const char *who, damo_dtype from, da
                   dtype_name(from), dtype_name(to));
 }
 
-/* What other languages and NumPy's short codes call a dtype. */
+/* Names of dtypes in other languages, and NumPy's short codes. */
 static const struct {
   const char *word;
   damo_dtype dtype;

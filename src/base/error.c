@@ -1,4 +1,4 @@
-/* error: the context's error object. All its memory lies in the context, so failing never allocates. */
+/* error: the context's error object. Its memory is part of the context, so failing never allocates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ const char *damo_status_kind(damo_status status) {
   return i >= 0 && i < N_STATUS ? STATUS_KINDS[i] : "unknown";
 }
 
-/* A text that was cut must not end inside a UTF-8 sequence. */
+/* Removes an incomplete UTF-8 sequence from the end of a truncated text. */
 static void trim_utf8(char *s, size_t n) {
   size_t i = n;
   while (i > 0 && n - i < 3 && ((unsigned char)s[i - 1] & 0xC0) == 0x80) i--;
@@ -45,7 +45,8 @@ static size_t format_into(char *dst, size_t n, const char *fmt, va_list args) {
   return strlen(dst);
 }
 
-/* Forgets op and node of the error before, whose texts the new message may have been made from: so call it last. */
+/* Sets the status and clears op and node of the former error. Called last, since the new message may have been
+ * formatted from their texts. */
 static void set_status(damo_ctx *ctx, damo_status status) {
   damo_apply *node = ctx->error.node;
   ctx->error.status = status;
@@ -85,7 +86,7 @@ void ctx_fail_add(damo_ctx *ctx, const char *fmt, ...) {
   va_end(args);
   char *message = ctx->error.message;
   size_t at = strlen(message);
-  if (at > n && message[at - n - 1] == '\n' && strcmp(message + at - n, text) == 0) return; /* recursion: said once */
+  if (at > n && message[at - n - 1] == '\n' && strcmp(message + at - n, text) == 0) return; /* repeated by recursion */
   if (at + 1 >= ERROR_MESSAGE_MAX) return;
   message[at++] = '\n';
   size_t left = ERROR_MESSAGE_MAX - 1 - at;
@@ -106,7 +107,7 @@ void ctx_clear_error(damo_ctx *ctx) {
   set_status(ctx, DAMO_OK);
 }
 
-/* Without a context there is no error object: what is wrong is the argument. */
+/* A NULL context has no error object: the argument itself is the error. */
 damo_status damo_error_status(const damo_ctx *ctx) { return ctx ? ctx->error.status : DAMO_EVALUE; }
 
 const char *damo_error_kind(const damo_ctx *ctx) { return damo_status_kind(damo_error_status(ctx)); }

@@ -1,4 +1,5 @@
-/* gate: the latch of a sandbox, and the one question that every door to the outside asks at the time of use. */
+/* gate: the sandbox flag of a context, and the check that every function with access to the outside makes at the time
+ * of use. */
 #include "base.h"
 
 static const char *const GATES[] = {

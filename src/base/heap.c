@@ -1,10 +1,10 @@
-/* heap: the allocator of a context whose host gives none.
+/* heap: the default allocator of a context.
  *
- * It is malloc, with two things that large blocks gain from. They ask for large pages, so that touching fresh memory
- * costs a fraction of the faults. And freed ones are kept for a while: the C library would give them back to the
- * system, which clears every page again for the next result of the same size. Kept is no more than brings the whole
- * back to the most that was ever in use, between spare_low and spare_high; no count of the context includes it, and it
- * is let go when malloc fails. Debug builds keep nothing, so that a sanitizer sees each block's end.
+ * It is malloc with two additions for large blocks. They are allocated on huge pages (madvise), which costs a fraction
+ * of the page faults. And freed blocks are cached: the C library would return them to the system, which clears every
+ * page again for the next result of the same size. The cache holds at most peak - used bytes, bounded by spare_low from
+ * below and spare_high from above; the context's counts do not include it, and it is emptied when malloc fails. Debug
+ * builds cache nothing, so that a sanitizer sees each block freed.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include <stdlib.h>
@@ -21,18 +21,18 @@ static const size_t spare_low = 0, spare_high = 0;
 #else
 static const size_t spare_low = (size_t)32 << 20, spare_high = (size_t)256 << 20;
 #endif
-#define SPARE_LEAST ((size_t)16 << 10) /* the C library has smaller ones ready */
+#define SPARE_LEAST ((size_t)16 << 10) /* the C library caches smaller ones itself */
 #define SPARE_MOST 128
 
 typedef struct heap_spare {
   void *ptr;
-  size_t size; /* that may be used; at least what was asked for last */
+  size_t size; /* usable bytes */
 } heap_spare;
 
 struct mem_heap {
-  heap_spare spares[SPARE_MOST]; /* n of them, oldest first, `bytes` in all */
+  heap_spare spares[SPARE_MOST]; /* n cached blocks, oldest first, `bytes` in total */
   int n;
-  size_t bytes, used, peak; /* used: by the context */
+  size_t bytes, used, peak; /* used: bytes in use by the context */
 };
 
 static bool is_bounded(int resource) {
@@ -60,7 +60,8 @@ void heap_free(mem_heap *h) {
   free(h);
 }
 
-/* A kept block of at least size bytes, and not much more; the newest, which may still be in the caches. */
+/* Takes a cached block of at least size bytes and at most an eighth more than needed; the newest one, which may still
+ * be in the CPU's caches. */
 static void *take_spare(mem_heap *h, size_t size) {
   for (int i = h->n - 1; i >= 0; i--) {
     const heap_spare s = h->spares[i];
@@ -71,13 +72,14 @@ static void *take_spare(mem_heap *h, size_t size) {
   return NULL;
 }
 
-/* While `used` bytes are in use. */
+/* The most bytes that may be cached while `used` bytes are in use. */
 static size_t most_kept(const mem_heap *h, size_t used) {
   const size_t bytes = h->peak - used;
   return bytes < spare_low ? spare_low : bytes < spare_high ? bytes : spare_high;
 }
 
-/* A large block that grew to its size has small pages. */
+/* Whether to cache the block. A large one that is not aligned to a huge page was grown by realloc and has small
+ * pages. */
 static bool is_worth_keeping(const void *ptr, size_t size) {
   return size >= SPARE_LEAST && (size < LARGE_PAGE || (uintptr_t)ptr % LARGE_PAGE == 0);
 }
@@ -93,7 +95,8 @@ static void heap_release(mem_heap *h, void *ptr, size_t size) {
   h->bytes += size;
 }
 
-/* Up to whole large pages where that costs an eighth at most: the rest of a block would have small ones. */
+/* The size rounded up to whole huge pages if that adds at most an eighth: otherwise the end of a block would have small
+ * pages. */
 static size_t in_large_pages(size_t size) {
   const size_t whole = size / LARGE_PAGE * LARGE_PAGE, left = size - whole;
   return left > 0 && LARGE_PAGE - left <= size / 8 ? whole + LARGE_PAGE : size;
@@ -105,7 +108,7 @@ static void *heap_block_new(size_t size) {
   void *ptr = NULL;
   if (posix_memalign(&ptr, LARGE_PAGE, bytes) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-  (void)madvise(ptr, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* no more than advice */
+  (void)madvise(ptr, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* advice: may be ignored */
 #endif
   return ptr;
 }

@@ -1,12 +1,13 @@
-/* lent: what a context lends to others.
+/* lent: sharing between contexts.
  *
- * An object's count is its context's thread's alone. What several contexts hold (a compiled program) is counted
- * atomically beside them, and is freed by the context that it is of, whose memory it lies in. Where the last holder is
- * another context, that may be in use by another thread meanwhile: it is left on a list, which the owner frees when it
- * next lends or takes back. An owner whose host's references are gone lives on while others borrow from it, and the last
- * of these frees it.
+ * Reference counts of objects are not atomic: only the thread of their context uses them. Something that several
+ * contexts hold (a compiled program) has an atomic count of its own, and is freed by its owner, the context whose
+ * memory it is in. If the last holder is another context, the owner may be in use on another thread; so the last holder
+ * pushes it onto a list, which the owner frees the next time it lends something or takes it back. An owner whose host's
+ * references are gone stays alive while others borrow from it; the last borrower frees it.
  *
- * borrowers: one for each hold of another context, and one for the owner's host. Whoever takes it to 0 frees the list.
+ * damo_ctx.borrowers counts the holds of other contexts, plus one for the owner's host. Whoever decrements it to 0
+ * frees the list and settles the owner.
  */
 #include "base_int.h"
 
@@ -37,7 +38,7 @@ void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by) {
   }
   if (last) leave_to_owner(owner, l);
   if (atomic_fetch_sub_explicit(&owner->borrowers, 1, memory_order_acq_rel) == 1) {
-    owner->abandoned = false; /* nobody else uses it any more */
+    owner->abandoned = false; /* no other thread uses the owner any more */
     ctx_settle(owner);
   }
 }
@@ -52,7 +53,6 @@ void lent_collect(damo_ctx *owner) {
   }
 }
 
-/* The host's references are gone: false where others borrow still, the last of whom settles then. */
 bool lent_let_go(damo_ctx *owner) {
   if (owner->abandoned) return false;
   if (owner->host_gone) return true;

@@ -1,5 +1,5 @@
-/* map: pointers to words, by open addressing with linear probing; a removed cell stays as a tombstone until the next
- * growth. At most three quarters of the cells are used. */
+/* map: a hash map by open addressing with linear probing. A removed cell stays as a tombstone until the table is
+ * rebuilt. At most three quarters of the cells are live or tombstones. */
 #include "base.h"
 
 #define MAP_MIN_CAP 8
@@ -9,7 +9,7 @@ static size_t map_slot_of(uintptr_t key, size_t cap) {
   return (size_t)((h ^ (h >> 32)) & (cap - 1));
 }
 
-/* The cell of key, or NULL. */
+/* The cell of the key, or NULL. */
 static map_cell *map_find_cell(const map *m, uintptr_t key) {
   if (!m->cap) return NULL;
   for (size_t i = map_slot_of(key, m->cap);; i = (i + 1) & (m->cap - 1)) {
@@ -18,7 +18,7 @@ static map_cell *map_find_cell(const map *m, uintptr_t key) {
   }
 }
 
-/* The cell where an absent key goes: a tombstone or a free one. */
+/* The first tombstone or free cell for a key that is not in the table. */
 static map_cell *find_free(map_cell *cells, size_t cap, uintptr_t key) {
   size_t i = map_slot_of(key, cap);
   while (cells[i].key > MAP_TOMBSTONE) i = (i + 1) & (cap - 1);

@@ -1,13 +1,13 @@
-/* memory: every byte that damo asks for, through the host's allocator.
+/* memory: all allocations of damo, through the host's allocator.
  *
- * Counts bytes and their peak, holds the cap, and fails on order (ctx->fail_after) so that tests can visit each
+ * Counts bytes and their peak, enforces the cap, and fails on request (ctx->fail_after), so that tests can reach each
  * out-of-memory path. Debug builds fill fresh memory with 0xAA and freed memory with 0xDD.
  */
 #include <string.h>
 
 #include "base.h"
 
-/* An allocator may take 0 for "free", and callers want a unique pointer. */
+/* At least 1: size 0 means "free" to the allocator, and callers get a unique pointer. */
 static size_t real_size(size_t size) { return size ? size : 1; }
 
 static void debug_fill(void *ptr, int byte, size_t n) {
@@ -20,7 +20,7 @@ static void debug_fill(void *ptr, int byte, size_t n) {
 #endif
 }
 
-/* May `more` bytes be taken? Sets the error when not. */
+/* Whether `more` bytes may be allocated; sets the error if not. */
 static bool admit(damo_ctx *ctx, size_t more) {
   if (ctx->cap && (ctx->bytes > ctx->cap || more > ctx->cap - ctx->bytes)) {
     ctx_fail(ctx, DAMO_EMEMORY, "out of memory: %zu bytes asked with %zu in use, past the memory cap of %zu bytes",
@@ -62,7 +62,7 @@ void *mem_calloc(damo_ctx *ctx, size_t size) {
   return ptr;
 }
 
-/* Growth by another block always: who kept a pointer into the old one reads 0xDD. */
+/* Always moves to another block, so that a stale pointer into the old one reads 0xDD. */
 static void *realloc_elsewhere(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize) {
   void *fresh = mem_alloc(ctx, nsize);
   if (!fresh) return NULL;
@@ -130,7 +130,7 @@ bool size_add(size_t a, size_t b, size_t *out) {
   return true;
 }
 
-/* Limits by division: exact for each sign, and C11 has no checked multiply. */
+/* Compares by division, which is exact for each combination of signs; C11 has no checked multiplication. */
 static bool i64_mul_fits(int64_t a, int64_t b) {
   if (a == 0 || b == 0) return true;
   if (a > 0) return b > 0 ? a <= INT64_MAX / b : b >= INT64_MIN / a;

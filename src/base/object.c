@@ -1,14 +1,15 @@
 /* object: reference counts and iterative destruction.
  *
- * An object whose last reference goes is put on ctx->dying; the outermost release drains that queue, so a chain of any
- * length dies in constant C stack. Queued objects have next set (the last one points at itself); one that was retained
- * again while it waited is left alive.
+ * An object that loses its last reference during a drain is put on the queue ctx->dying; the outermost release drains
+ * the queue, so a chain of any length is freed with constant C stack. Queued objects have next set (the last one points
+ * to itself); an object that is retained again while it waits stays alive.
  */
 #include <stdio.h>
 
 #include "base_int.h"
 
-/* The count of an object whose destructor runs: far from 0, so that a reference taken and dropped there is harmless. */
+/* The count of an object during its destructor: far from 0, so that taking and dropping a reference there has no
+ * effect. */
 #define REFS_DESTROYING (INT64_MIN / 2)
 
 static const char *const KIND_NAMES[OBJ_N_KINDS] = {
@@ -35,7 +36,7 @@ void obj_free(damo_obj *obj, size_t size) {
   damo_ctx *ctx = obj->ctx;
   ctx->n_objects--;
   ctx->census[obj->kind]--;
-  ctx->refs--; /* the context itself dies at the end of the drain: see ctx_settle */
+  ctx->refs--; /* the context itself is freed at the end of the drain: ctx_settle */
   mem_free(ctx, obj, size);
 }
 

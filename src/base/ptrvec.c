@@ -26,12 +26,12 @@ void ptrvec_clear(ptrvec *v) {
 }
 
 void ptrvec_release_all(ptrvec *v) {
-  /* Detached first: a destructor may look at the vector's owner. */
+  /* Detached first, because a destructor may access the vector's owner. */
   ptrvec old = *v;
   ptrvec_init(v, v->ctx);
   for (int64_t i = 0; i < old.n; i++) {
     void *obj = old.at[i];
-    if (i == old.n - 1) ptrvec_clear(&old); /* the last release may end the context */
+    if (i == old.n - 1) ptrvec_clear(&old); /* the last release may free the context */
     damo_release(obj);
     if (!old.at) return;
   }

@@ -1,4 +1,4 @@
-/* rounding: the rounding mode of the host's thread, and numbers rounded to nearest within a call. */
+/* rounding: sets rounding to nearest during a call, and restores the mode of the host's thread. */
 #include <fenv.h>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -7,7 +7,7 @@
 #include "base.h"
 
 #if defined(__SSE2__)
-#define CSR_MODE 0x6000u /* SSE has a register of its own: a host may have set it alone */
+#define CSR_MODE 0x6000u /* rounding bits of MXCSR, which a host may set without changing the x87 mode */
 
 rounding rounding_enter(void) {
   rounding r = {.csr = _mm_getcsr()};

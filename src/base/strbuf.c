@@ -1,10 +1,10 @@
-/* strbuf: a growing text, always ended by a zero byte once something was added. */
+/* strbuf: a growing text, zero-terminated once something has been added. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base.h"
 
-/* Room for n more bytes and the zero. */
+/* Makes space for n more bytes and the terminating zero. */
 static bool reserve(strbuf *b, size_t n) {
   if (b->failed) return false;
   size_t want;

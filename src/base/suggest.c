@@ -1,6 +1,7 @@
 /* suggest: the nearest word of a list, for "did you mean …?".
  *
- * The distance counts insertions, deletions, changes and swaps of neighbours (optimal string alignment), case apart.
+ * The distance is that of optimal string alignment: the number of insertions, deletions, changes and swaps of
+ * neighbours. Case is ignored.
  */
 #include <ctype.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static int lower(char c) { return tolower((unsigned char)c); }
 
 static int min2(int a, int b) { return a < b ? a : b; }
 
-/* Both words have at most WORD_MAX letters. */
+/* Dynamic programming over the last three rows of the distance matrix. Both words have at most WORD_MAX letters. */
 static int edit_distance(const char *a, int na, const char *b, int nb) {
   int rows[3][WORD_MAX + 1];
   int *before = rows[0], *last = rows[1], *now = rows[2];
