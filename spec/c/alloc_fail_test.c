@@ -1,6 +1,6 @@
-/* alloc_fail_test: a program run again and again with the n-th allocation failing, n counted up until all of it passes:
- * every failure is a memory error, nothing leaks, and nothing shared changes. The same under a memory cap, and with an
- * allocator of the host that fails. */
+/* alloc_fail_test: runs a program with the n-th allocation failing, for n = 1, 2, … until it passes: every failure is a
+ * memory error, nothing leaks, and no shared value changes. The same under a memory cap, and with a host's allocator
+ * that fails. */
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -25,7 +25,7 @@ static void *host_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
   return p;
 }
 
-/* What the program made, so that all of it can be dropped wherever it stopped. */
+/* What the program has made, so that all of it can be released wherever it stopped. */
 typedef struct made {
   void *at[96];
   int n;
@@ -58,7 +58,7 @@ static damo_var *op2(damo_ctx *ctx, made *m, const char *f, damo_var *x, damo_va
 }
 static damo_var *op1(damo_ctx *ctx, made *m, const char *f, damo_var *x) { return keep(m, damo_call(ctx, f, &x, 1)); }
 
-/* One update of s and t: all or none. */
+/* Updates s and t; both or neither. */
 static bool train(damo_ctx *ctx, made *m, damo_function *f, damo_var *s, damo_var *t, damo_array *a) {
   damo_array *r[2] = {NULL, NULL};
   for (int i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ static bool train(damo_ctx *ctx, made *m, damo_function *f, damo_var *s, damo_va
   return true;
 }
 
-/* True when all of it passed; else the context has the error. */
+/* True if all of it passed; else the context has the error. */
 static bool program(damo_ctx *ctx, made *m, const char *mode) {
   damo_type *type;
   damo_var *x, *s, *t, *two, *y, *z, *w, *cost, *g[2] = {NULL, NULL}, *ns, *nt, *sum, *cat, *pick;
@@ -121,7 +121,7 @@ static bool program(damo_ctx *ctx, made *m, const char *mode) {
   return again != NULL && function_free(f) == DAMO_OK && train(ctx, m, again, s, t, a);
 }
 
-/* The same with a sparse input whose Type knows the pattern: an update of a shared one, its indices as a constant. */
+/* The same with a sparse input whose Type has a pattern: an update of a shared one, and its indices as a constant. */
 static bool patterned(damo_ctx *ctx, made *m, const char *mode) {
   damo_sparse *a, *other;
   damo_type *type;
@@ -151,7 +151,7 @@ static bool patterned(damo_ctx *ctx, made *m, const char *mode) {
   return true;
 }
 
-/* Runs it once more; true when it passed. */
+/* Runs the program once; true if it passed. */
 static bool attempt(damo_ctx *ctx, const char *mode) {
   made m = {.n = 0};
   bool passed = program(ctx, &m, mode) && patterned(ctx, &m, mode),
@@ -163,12 +163,12 @@ static bool attempt(damo_ctx *ctx, const char *mode) {
 
 #define LIMIT 200000
 
-/* In one context that is used again after each failure. */
+/* In one context, which is used again after each failure. */
 static void test_one_context(const char *mode) {
   host h = {.left = -1};
   damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
   if (!CHECK(ctx != NULL)) return;
-  CHECK(attempt(ctx, mode)); /* what is made once and kept is there */
+  CHECK(attempt(ctx, mode)); /* first makes what a context makes once and keeps */
   int64_t n = 0;
   for (; n < LIMIT; n++) {
     ctx->fail_after = n;
@@ -187,7 +187,8 @@ static void test_one_context(const char *mode) {
   CHECK(h.blocks == 0 && h.bytes == 0);
 }
 
-/* From the birth of a context on, by the host's allocator and, which debug builds alone read, by the environment. */
+/* From the creation of the context on. The allocation fails in the host's allocator, or through the environment, which
+ * only debug builds read. */
 static void test_new_context(bool by_host) {
   int64_t n = 1;
   bool passed = false;

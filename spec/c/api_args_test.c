@@ -1,6 +1,6 @@
-/* api_args_test: each function of damo.h is given what it can't take: nothing where an object must be, an object of
- * another kind or context, a negative count, a number that names nothing. It fails with a typed error that names it, or,
- * where it is a question without a context to say more, gives the answer for nothing; it never crashes. */
+/* api_args_test: each function of damo.h gets arguments it cannot take: NULL for an object, an object of another kind
+ * or context, a negative count, an unknown enum value. It must fail with a typed error that names it; a query without a
+ * context to hold an error must return its value for "nothing". No call may crash. */
 #include <stdlib.h>
 
 #include "damo.h"
@@ -50,12 +50,13 @@ static void set_up(void) {
 static void tear_down(void) {
   void *all[] = {a, a2, m, m2, type, type2, x, x2, y, shared, shared2, matrix, op, op2, node, f};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
-  CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0); /* a refusal keeps nothing */
+  CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0); /* a refused call keeps no object */
   damo_ctx_release(ctx);
   damo_ctx_release(other);
 }
 
-/* failed: the call's answer is that of a failure. The error is of that kind and its message names the function. */
+/* failed: whether the call returned a failure. Checks that the error has that kind and that its message names the
+ * function. */
 static void refused(bool failed, damo_status kind, const char *names, const char *what) {
   bool ok = failed && damo_error_status(ctx) == kind && strstr(damo_error_message(ctx), names) != NULL;
   if (!test_report(ok, __FILE__, __LINE__, what))
@@ -307,7 +308,7 @@ static void test_functions(void) {
   FAILS(ETYPE, "damo_function_into: entry 1 of into", damo_function_into(f, (damo_obj **)&a, 1, &no_value));
 }
 
-/* Without a context there is nowhere to leave an error: the answer is that of a failure, or of nothing. */
+/* Without a context no error can be stored: the call returns a failure or "nothing". */
 static void test_null(void) {
   double d = 5;
   int64_t i = 5;

@@ -1,4 +1,4 @@
-/* api_options_test: what damo.h takes by struct: options of op functions, of gradients and of Functions; random streams;
+/* api_options_test: options that damo.h takes as structs (of op functions, gradients and Functions); random streams;
  * results written into the host's objects. */
 #include "damo.h"
 #include "test.h"
@@ -63,7 +63,7 @@ static void test_props(void) {
     CHECK(damo_array_ndim(out[1]) == 0 && data(out[1])[0] == 21);
     CHECK(damo_array_shape(out[2])[0] == 3 && damo_array_shape(out[3])[1] == 2);
   }
-  /* a kind that is nil is not given; a number may be an integer */
+  /* an option of kind nil counts as absent; a number option may be an integer */
   damo_var *plain = CALL("sum", x, {.name = "axis", .kind = DAMO_PROP_NIL});
   damo_var *close = damo_call_props(ctx, "isclose", (damo_var *[]){x, x}, 2,
                                     (const damo_prop[]){damo_prop_int("rtol", 1), damo_prop_number("atol", 0.5)}, 2);
@@ -81,7 +81,7 @@ static void test_props(void) {
           close);
 }
 
-/* Text and struct give the same graph. */
+/* Options as text and as a struct give the same graph. */
 static void test_text_and_struct(void) {
   damo_var *x = input(2, "x"), *a = damo_call_with(ctx, "sum", &x, 1, "axis=1,2 keepdims=true");
   damo_var *b = CALL("sum", x, damo_prop_bool("keepdims", true), damo_prop_ints("axis", (const int64_t[]){1, 2}, 2));
@@ -94,7 +94,7 @@ static void test_text_and_struct(void) {
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-/* n draws of a Function that advances the state, the last value of each. */
+/* Calls n times a Function that draws and advances its state; stores the last value of each draw. */
 static void draw(damo_function *f, int n, double *out) {
   for (int i = 0; i < n; i++) {
     damo_array *a = NULL;
@@ -132,7 +132,7 @@ static void test_random(void) {
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* y = x³ by entries: L gives 3 x² v, R the same of a direction. */
+/* y = x³ elementwise: Lop gives 3 x² v, Rop the same for a direction. */
 static void test_lop_and_rop(void) {
   damo_var *x = input(1, "x"), *v = input(1, "v"), *sq = damo_call(ctx, "sqr", &x, 1);
   damo_var *y = damo_call(ctx, "mul", (damo_var *[]){sq, x}, 2), *out[2] = {NULL, NULL};
@@ -183,21 +183,22 @@ static void test_compile_options(void) {
   damo_release(r);
   fails_with(damo_function_call(f, NULL, 0, &r) == DAMO_EMISSING_INPUT, DAMO_EMISSING_INPUT, "step: input 1 (x)");
   damo_release(f);
-  /* givens: x becomes y + y, so that x is no input */
+  /* givens: x is replaced by y + y, so it is no input */
   damo_var *yy = damo_call(ctx, "add", (damo_var *[]){y, y}, 2);
   o = (damo_compile_options){.size = sizeof o, .given = &x, .given_as = &yy, .n_givens = 1};
   f = damo_compile_with(ctx, &y, 1, &sum, 1, &o);
   CHECK(f != NULL && damo_function_call(f, &one, 1, &r) == DAMO_OK && data(r)[0] == 3);
   damo_release(r);
   damo_release(f);
-  /* an input that nothing depends on */
+  /* an unused input */
   o = (damo_compile_options){.size = sizeof o};
   fails_with(damo_compile_with(ctx, xy, 2, &twice, 1, &o) == NULL, DAMO_EUNUSED_INPUT, "y");
   o.on_unused_input = DAMO_UNUSED_IGNORE;
   f = damo_compile_with(ctx, xy, 2, &twice, 1, &o);
   CHECK(f != NULL);
   damo_release(f);
-  /* a mutable input may be overwritten, and is by exp here; a borrowed result is the same array again where it was released */
+  /* A mutable input may be overwritten, and exp does so here. A borrowed result is the same array again once it was
+   * released. */
   o = (damo_compile_options){.size = sizeof o, .mutable_inputs = yes};
   damo_var *e = damo_call(ctx, "exp", &x, 1), *total = damo_call(ctx, "sum", &e, 1);
   f = damo_compile_with(ctx, &x, 1, &total, 1, &o);
@@ -211,7 +212,7 @@ static void test_compile_options(void) {
   damo_release(r);
   CHECK(damo_function_call(f, &one, 1, &r) == DAMO_OK && data(r) == at);
   damo_array *next = NULL;
-  CHECK(damo_function_call(f, &one, 1, &next) == DAMO_OK && data(next) != at); /* the host holds the last one */
+  CHECK(damo_function_call(f, &one, 1, &next) == DAMO_OK && data(next) != at); /* the host holds the previous result */
   RELEASE(f, r, next);
   /* strict: a float32 value is not converted */
   o = (damo_compile_options){.size = sizeof o, .strict_inputs = yes};
@@ -231,7 +232,7 @@ static void test_compile_options(void) {
   RELEASE(f, x, y, sum, twice, one, yy, e, total);
 }
 
-/* An older header's struct is shorter, a newer one's longer. */
+/* The struct of an older header is shorter, that of a newer one longer. */
 static void test_option_sizes(void) {
   damo_var *x = input(1, "x"), *e = damo_call(ctx, "exp", &x, 1);
   struct {
@@ -244,13 +245,13 @@ static void test_option_sizes(void) {
   fails_with(damo_compile_with(ctx, &x, 1, &e, 1, &newer.known) == NULL, DAMO_ENOT_IMPLEMENTED, "a newer damo.h");
   damo_compile_options o = {.size = offsetof(damo_compile_options, threads), .threads = 5};
   damo_function *older = damo_compile_with(ctx, &x, 1, &e, 1, &o);
-  CHECK(older != NULL); /* what lies past its size is not read */
+  CHECK(older != NULL); /* fields past its size are not read */
   o.size = 0;
   fails_with(damo_compile_with(ctx, &x, 1, &e, 1, &o) == NULL, DAMO_EVALUE, "the options' size is 0");
   RELEASE(x, e, f, older);
 }
 
-/* Into arrays over the host's memory: no allocation in a warm call, and the host reads its own buffer. */
+/* Results into arrays over the host's memory: a warm call allocates nothing, and the host reads its own buffer. */
 static void test_into(void) {
   const int64_t n = 100;
   double in[100], out[100];
@@ -266,7 +267,7 @@ static void test_into(void) {
   CHECK(damo_function_into(f, args, 1, into) == DAMO_OK && out[99] == 4);
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, before.objects);
   CHECK_EQ_I(damo_ctx_memory(ctx).bytes, before.bytes);
-  /* the target is the argument: written as if it were not */
+  /* the target is the argument too: the result is as if it were not */
   damo_array *same = damo_array_wrap(ctx, DAMO_FLOAT64, 1, &n, NULL, in, true, NULL, NULL);
   args[0] = into[0] = (damo_obj *)same;
   CHECK(damo_function_into(f, args, 1, into) == DAMO_OK && in[99] == 4 && in[3] == 9);
@@ -280,7 +281,7 @@ static void test_into(void) {
   RELEASE(x, y, s, f, a, b, same, wrong, total);
 }
 
-/* A matrix takes the result's pattern. */
+/* A target matrix gets the result's pattern. */
 static void test_into_sparse(void) {
   const int64_t open[2] = {-1, -1}, row[2] = {0, 1}, col[2] = {1, 0};
   damo_type *t = damo_type_sparse(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, open);
@@ -304,14 +305,14 @@ static void test_all(void) {
   test_option_sizes();
   test_into();
   test_into_sparse();
-  damo_fail(ctx, DAMO_EIO, ""); /* drops the node that an error kept */
+  damo_fail(ctx, DAMO_EIO, ""); /* releases the node that the last error refers to */
 }
 
 int main(void) {
   ctx = damo_ctx_new(NULL, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   test_all();
-  const int64_t kept = damo_ctx_memory(ctx).objects; /* what a context keeps for its life */
+  const int64_t kept = damo_ctx_memory(ctx).objects; /* objects that the context keeps until it closes */
   test_all();
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, kept);
   damo_ctx_release(ctx);

@@ -1,4 +1,5 @@
-/* api_test: a program of damo.h alone, without Lua: graphs, gradients, compiled functions, training, errors, memory. */
+/* api_test: a program that uses only damo.h, without Lua: graphs, gradients, compiled functions, training, errors,
+ * memory. */
 #include <fenv.h>
 #include "damo.h"
 #include "test.h"
@@ -113,7 +114,7 @@ static void test_training(const char *mode, double *w_out) {
   RELEASE(w0, b0, x, y, w, b, p, q, d, sq, cost, g[0], g[1], rate, sw, sb, nw, nb, f, in[0], in[1]);
 }
 
-/* The caller's hold on a shared value: later calls leave it alone. */
+/* A reference to a shared value: later calls do not change it. */
 static void test_shared(void) {
   damo_array *one = damo_array_scalar(ctx, DAMO_FLOAT64, 1), *other = damo_array_scalar(ctx, DAMO_INT8, 7);
   damo_array *wrong = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}),
@@ -156,7 +157,7 @@ static void test_options(void) {
   RELEASE(a, c, s, r, both, f, out[0], out[1]);
 }
 
-/* What goes wrong says what, where and why, and leaves everything usable. */
+/* An error says what went wrong, where and why, and everything stays usable. */
 static void test_errors(void) {
   damo_var *x = tensor(DAMO_FLOAT64, 1, "x"), *y = tensor(DAMO_FLOAT64, 1, "y"), *z = op2("add", x, y);
   damo_array *a2 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}),
@@ -179,12 +180,12 @@ static void test_errors(void) {
   CHECK(damo_function_call(f, (damo_array *[]){a2, a2, a2}, 3, &out) == DAMO_ETYPE);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a2}, 2, &out) == DAMO_OK && damo_array_size(out) == 2);
   damo_var *untouched = x;
-  CHECK(damo_grad(ctx, z, &x, 1, &untouched) == DAMO_ETYPE && untouched == x); /* the cost is no scalar */
+  CHECK(damo_grad(ctx, z, &x, 1, &untouched) == DAMO_ETYPE && untouched == x); /* the cost is not scalar */
   CHECK_EQ_S(damo_status_kind(DAMO_ENULL_GRADIENT), "null_gradient");
   RELEASE(x, y, z, a2, a3, c2, out, f);
 }
 
-/* The same graph compiles to the same program each time, in a context of its own too. */
+/* The same graph compiles to the same program each time, also in another context. */
 static char *program_text(damo_ctx *c) {
   damo_ctx *saved = ctx;
   ctx = c;
@@ -242,7 +243,7 @@ static void note_warning(void *user, const char *kind, const char *message) {
   ++*(int *)user;
 }
 
-/* A host that rounds otherwise gets the same numbers, and its own mode back, also after an error. */
+/* In a host with another rounding mode the results are the same, and its mode is restored, also after an error. */
 static void test_rounding(void) {
   static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   const int64_t n = 1000;
@@ -264,7 +265,7 @@ static void test_rounding(void) {
     CHECK(called == DAMO_OK && kept == modes[m] && missing == DAMO_EMISSING_INPUT && kept_after_error == modes[m]);
     CHECK(memcmp(damo_array_data(plain), damo_array_data(other), (size_t)n * sizeof(double)) == 0);
     damo_release(other);
-    CHECK_EQ_I(damo_function_call(g, NULL, 0, &other), DAMO_OK); /* folded while the mode was another */
+    CHECK_EQ_I(damo_function_call(g, NULL, 0, &other), DAMO_OK); /* folded under the other rounding mode */
     CHECK(memcmp(damo_array_data(plain), damo_array_data(other), (size_t)n * sizeof(double)) == 0);
     damo_release(other);
     damo_release(g);
@@ -293,7 +294,7 @@ int main(void) {
   test_memory();
   test_context_outlived();
   CHECK_EQ_I(warnings, 0);
-  CHECK(damo_array_new(ctx, DAMO_FLOAT64, -1, NULL) == NULL); /* drops the node that the last error kept */
+  CHECK(damo_array_new(ctx, DAMO_FLOAT64, -1, NULL) == NULL); /* releases the node that the last error refers to */
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
   damo_ctx_release(ctx);
   TEST_MAIN_END;

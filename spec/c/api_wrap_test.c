@@ -1,4 +1,4 @@
-/* api_wrap_test: arrays over the host's memory, sparse matrices of parts, and files, by damo.h alone. */
+/* api_wrap_test: arrays over the host's memory, sparse matrices from parts, and files, through damo.h only. */
 #include <stdlib.h>
 
 #include "damo.h"
@@ -24,7 +24,7 @@ static damo_array *wrap(const int64_t *shape, const int64_t *strides, void *data
   return damo_array_wrap(ctx, DAMO_FLOAT64, 2, shape, strides, data, writeable, count_release, &released);
 }
 
-/* f(x) = 2 x of a matrix. */
+/* f(x) = 2 x for a matrix. */
 static damo_function *doubled(void) {
   damo_type *type = damo_type_tensor(ctx, DAMO_FLOAT64, 2, NULL);
   damo_var *x = damo_var_new(ctx, type, "x"), *two = damo_number(ctx, 2);
@@ -37,7 +37,7 @@ static damo_function *doubled(void) {
   return f;
 }
 
-/* A call reads what the host has written meanwhile, and holds the memory no longer than arrays over it live. */
+/* A call reads what the host has written meanwhile; the memory is released with the last array over it. */
 static void test_wrap(void) {
   double m[6] = {1, 2, 3, 4, 5, 6};
   damo_array *a = wrap((const int64_t[]){2, 3}, NULL, m, true), *out = NULL;
@@ -52,7 +52,7 @@ static void test_wrap(void) {
   CHECK_EQ_I(released, 0);
   damo_release(a);
   CHECK_EQ_I(released, 1);
-  /* rows from the last to the first, columns before rows, and one row for both */
+  /* reversed rows, column-major, and one row for all */
   const struct {
     int64_t strides[2];
     int first;
@@ -74,7 +74,7 @@ static void test_wrap(void) {
   damo_release(f);
 }
 
-/* What is refused is released at once. */
+/* Memory that is refused is released at once. */
 static void test_wrap_refused(void) {
   double m[8] = {0};
   const int64_t shape[2] = {2, 3}, huge[2] = {INT64_MAX / 4, 2};
@@ -96,7 +96,7 @@ static void test_wrap_refused(void) {
   damo_release(a);
 }
 
-/* A read-only array is never written, whatever a call is told. */
+/* A read-only array is never written, whatever options a call has. */
 static void test_read_only(void) {
   double m[4] = {1, 2, 3, 4};
   damo_array *a = wrap((const int64_t[]){2, 2}, NULL, m, false);
@@ -119,7 +119,7 @@ static void test_parts(void) {
   damo_array *ptr = damo_array_from(ctx, DAMO_INT32, 1, &n, indptr);
   damo_sparse *m = damo_sparse_from_parts(ctx, DAMO_CSR, 2, 3, data, idx, ptr);
   if (!CHECK(m != NULL)) return;
-  values[0] = 50; /* the matrix has the host's values */
+  values[0] = 50; /* the matrix shares the host's values */
   damo_array *dense = damo_sparse_toarray(m);
   CHECK(((double *)damo_array_data(dense))[1] == 50 && ((double *)damo_array_data(dense))[5] == 7);
   damo_array *ones = damo_array_from(ctx, DAMO_FLOAT32, 1, &n, (const float[]){1, 1, 1});
@@ -137,7 +137,7 @@ static void test_parts(void) {
 
 static char folder[256];
 
-/* One at a time. */
+/* Returns a static buffer. */
 static const char *path_of(const char *name) {
   static char path[400];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -226,7 +226,7 @@ static void test_csv(void) {
   fails_with(csv_of("1\n", &o, NULL) == NULL, DAMO_EVALUE, "there is no dtype 'float'");
 }
 
-/* In a sandbox the host's own files are closed too. */
+/* In a sandbox files are closed to the host too. */
 static void test_sandbox(void) {
   damo_ctx *boxed = damo_ctx_new(NULL, NULL);
   damo_ctx_set_sandbox(boxed);
@@ -253,14 +253,14 @@ static void test_all(void) {
   test_csv();
   test_sandbox();
   remove_files();
-  damo_fail(ctx, DAMO_EIO, ""); /* drops the node that an error kept */
+  damo_fail(ctx, DAMO_EIO, ""); /* releases the node that the last error refers to */
 }
 
 int main(void) {
   ctx = damo_ctx_new(NULL, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   test_all();
-  const int64_t kept = damo_ctx_memory(ctx).objects; /* what a context keeps for its life */
+  const int64_t kept = damo_ctx_memory(ctx).objects; /* objects that the context keeps until it closes */
   test_all();
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, kept);
   damo_ctx_release(ctx);

@@ -1,4 +1,4 @@
-/* Tests of array: making, views, casts, assignment, comparison, text, and what happens when memory runs out. */
+/* array_test: making, views, casts, assignment, comparison, text, and running out of memory. */
 #include <stdlib.h>
 
 #include "array/array.h"
@@ -29,7 +29,7 @@ static bool is_sound(const damo_array *a) {
   return ok;
 }
 
-/* The array's text and the text expected; takes the array. */
+/* Whether the array prints as expected; takes the array. */
 static bool prints(damo_array *a, const char *expected) {
   strbuf b;
   strbuf_init(&b, ctx);
@@ -60,7 +60,7 @@ static void test_new(void) {
   CHECK_EQ_I(array_get(a, SHAPE(1, 2, 3)).v.i, 0);
   CHECK(array_is_exclusive(a));
   damo_release(a);
-  for (int64_t n = 0; n < 40; n++) { /* across the border of small buffers */
+  for (int64_t n = 0; n < 40; n++) { /* small buffers and larger ones */
     a = damo_array_new(ctx, DAMO_FLOAT32, 1, &n);
     CHECK(is_sound(a) && (uintptr_t)a->data % 64 == 0);
     if (n) memset(a->data, 1, (size_t)n * 4);
@@ -198,7 +198,7 @@ static void test_copy(void) {
   damo_release(a);
 }
 
-/* Blocks of strided conversions: long and short last axes, sizes around the block. */
+/* Strided conversions are done in blocks: long and short last axes, sizes around the block's. */
 static void test_cast_strided(void) {
   static const int64_t shapes[][3] = {{1, 1, 1},   {2, 3, 4},   {1, 700, 2}, {3, 2, 700},
                                       {513, 1, 3}, {2, 511, 1}, {5, 16, 32}};
@@ -370,7 +370,7 @@ static void test_print_others(void) {
 
 /* ---- Out of memory ----------------------------------------------------------------------------------------------- */
 
-/* Every operation that allocates; false when one failed. */
+/* Every operation that allocates; false if one failed. */
 static bool exercise(void) {
   bool ok = false;
   strbuf text;
@@ -386,7 +386,7 @@ static bool exercise(void) {
   array_reseat(view, a, SHAPE(9, 7), SHAPE(-8, 72), 64);
   damo_release(scalar0);
   if (!(scalar0 = array_view(a, 2, SHAPE(7, 9), SHAPE(72, -8), 64))) goto done;
-  if (array_assign(a, scalar0) != DAMO_OK) goto done; /* overlapping: takes a copy */
+  if (array_assign(a, scalar0) != DAMO_OK) goto done; /* overlapping, so through a copy */
   array_format(&text, a);
   ok = !text.failed;
 done:

@@ -1,4 +1,4 @@
-/* Tests of base: memory accounting and failure, objects and contexts, errors, dtypes, containers. */
+/* base_test: memory accounting and failure, objects and contexts, errors, dtypes, containers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct tally {
   int wrong;
 } tally;
 
-/* Keeps the size in front of each block and compares it with what is passed back. */
+/* Stores the size in front of each block and compares it with the size passed on free. */
 static void *tally_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
   tally *t = user;
   char *block = ptr ? (char *)ptr - 64 : NULL;
@@ -82,7 +82,7 @@ static void test_fail_after(void) {
   damo_ctx *ctx = ctx_new_bare(NULL, NULL);
   unsetenv("DAMO_FAIL_ALLOC");
 #ifndef DAMO_DEBUG
-  CHECK_EQ_I(ctx->fail_after, -1); /* the environment has no say in a release */
+  CHECK_EQ_I(ctx->fail_after, -1); /* release builds do not read the environment */
   ctx->fail_after = 1;
 #endif
   void *a = mem_alloc(ctx, 8), *b = mem_alloc(ctx, 8), *c = mem_alloc(ctx, 8);
@@ -119,7 +119,7 @@ typedef struct link {
 static void link_destroy(damo_obj *obj) {
   link *l = (link *)obj;
   if (l->deaths) ++*l->deaths;
-  damo_retain(obj); /* as a destructor that looks itself up would: must not die twice */
+  damo_retain(obj); /* as a destructor might that finds the object: it must not be destroyed twice */
   damo_release(obj);
   damo_release(l->child);
   damo_release(l->other);
@@ -167,7 +167,7 @@ static void test_shared_child(void) {
   damo_ctx_release(ctx);
 }
 
-/* A pair: `part` belongs to `whole`, whose references it counts on. */
+/* A pair: `part` belongs to `whole` and shares its reference count. */
 typedef struct part {
   damo_obj obj;
   damo_obj *whole;
@@ -207,7 +207,7 @@ static void test_holder(void) {
   CHECK_EQ_I(deaths, 0);
   damo_release(p);
   CHECK_EQ_I(deaths, 1);
-  damo_release(obj_new(ctx, OBJ_VAR, sizeof(part))); /* without a whole it counts for itself */
+  damo_release(obj_new(ctx, OBJ_VAR, sizeof(part))); /* without a whole it has its own count */
   CHECK_EQ_I(ctx->n_objects, 0);
   damo_ctx_release(ctx);
 }
@@ -226,7 +226,7 @@ static void test_context_outlives_host(void) {
   CHECK_EQ_I(t.wrong, 0);
 }
 
-/* A slot that owns an object and its own memory. */
+/* A context slot that owns an object and memory of its own. */
 typedef struct cache {
   link *kept;
   int drops;
@@ -260,7 +260,7 @@ static void test_slots(void) {
   ctx->drop[CTX_TYPES] = cache_drop;
   link *mine = link_new(ctx, damo_retain(c->kept), &deaths);
   damo_ctx_release(ctx);
-  CHECK_EQ_I(slots_destroyed, 0); /* `mine` may still need it */
+  CHECK_EQ_I(slots_destroyed, 0); /* `mine` may still use it */
   CHECK_EQ_I(c->drops, 1);
   CHECK_EQ_I(deaths, 0);
   damo_release(mine);
@@ -269,7 +269,7 @@ static void test_slots(void) {
   CHECK_EQ_I(t.bytes, 0);
 }
 
-/* The error's node must not keep a context alive that nobody holds. */
+/* The error's reference to a node must not keep an otherwise released context alive. */
 static void test_error_node(void) {
   tally t = {0};
   int deaths = 0;
@@ -313,7 +313,7 @@ static void test_errors(void) {
   CHECK_EQ_S(damo_status_kind((damo_status)99), "unknown");
   char big[3000];
   memset(big, 'x', sizeof big);
-  memcpy(big + ERROR_MESSAGE_MAX - 3, "\xe2\x86\x92", 3); /* an arrow across the limit is left out whole */
+  memcpy(big + ERROR_MESSAGE_MAX - 3, "\xe2\x86\x92", 3); /* a multibyte character across the limit is dropped whole */
   big[sizeof big - 1] = '\0';
   ctx_fail(ctx, DAMO_EVALUE, "%s", big);
   CHECK_EQ_I(strlen(damo_error_message(ctx)), ERROR_MESSAGE_MAX - 3);
@@ -349,7 +349,7 @@ static void test_suggest(void) {
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
 static void test_dtypes(void) {
-  /* NumPy's promote_types, rows and columns in the order of the codes; each letter is dtype_table's. */
+  /* NumPy's promote_types; rows and columns in the order of the codes, letters as in dtype_table. */
   static const char *const table[DAMO_N_DTYPES] = {"?bwilBWILfdcz", "bbwilwildfdcz", "wwwilwildfdcz", "iiiiliildddzz",
                                                    "lllllllldddzz", "BwwilBWILfdcz", "WiiilWWILfdcz", "IllllIIILddzz",
                                                    "LddddLLLLddzz", "fffddffddfdcz", "dddddddddddzz", "ccczzcczzczcz",
@@ -397,7 +397,7 @@ static void test_ptrvec(void) {
   CHECK_EQ_I(ctx->bytes, 0);
   ptrvec_push(&v, link_new(ctx, NULL, &deaths));
   damo_ctx_release(ctx);
-  ptrvec_release_all(&v); /* the last object takes the context along */
+  ptrvec_release_all(&v); /* the last object releases the context */
   CHECK_EQ_I(deaths, 101);
 }
 
@@ -417,7 +417,7 @@ static void test_map(void) {
   CHECK_EQ_I(wrong, 0);
   CHECK_EQ_I(m.n, 999);
   size_t cap = m.cap;
-  for (uintptr_t i = 0; i < 100000; i++) { /* tombstones must not fill it */
+  for (uintptr_t i = 0; i < 100000; i++) { /* tombstones must not fill the table */
     map_put(&m, (void *)(1000000 + i * 8), i);
     map_remove(&m, (void *)(1000000 + i * 8));
   }
@@ -466,7 +466,7 @@ static void test_hash(void) {
   CHECK(hash_bytes(1, "a\0", 2) != hash_bytes(1, "a", 1));
 }
 
-/* The allocator of a context without one: what is freed is found again, and blocks hold what they should. */
+/* The default allocator: freed blocks are found again, and blocks have the size asked for. */
 static void test_heap(void) {
   mem_heap *h = heap_new();
   const size_t sizes[] = {1, 100, 70000, 1 << 20, 5 << 20, (5 << 20) - 4096, 40 << 20};
@@ -497,7 +497,7 @@ static void test_heap(void) {
   heap_free(h);
 }
 
-/* DAMO_STRESS counts in debug builds alone: "move" gives memory that grows another address, and reuses no array. */
+/* Only debug builds read DAMO_STRESS: "move" makes every reallocation that grows move, and reuses no array. */
 static void test_stress(void) {
   setenv("DAMO_STRESS", "collect,move,block", 1);
   damo_ctx *ctx = ctx_new_bare(NULL, NULL);

@@ -15,7 +15,7 @@ static int64_t below(int64_t n) {
   return (int64_t)(random_state % (uint64_t)n);
 }
 
-/* ---- The program: of a, b float64, c int32, d never read ---------------------------------------------------------- */
+/* ---- The program: inputs a, b float64, c int32, d (unused) ------------------------------------------------------- */
 
 static int64_t calls, longest;
 
@@ -32,7 +32,7 @@ static void mixed(void *const *args, int64_t n) {
   for (int64_t i = 0; i < n; i++) out[i] = x[i] + 3 * y[i];
 }
 
-/* x - y and x * y: two results */
+/* x - y and x * y, two outputs */
 static void both(void *const *args, int64_t n) {
   const double *x = args[0], *y = args[1];
   double *minus = args[2], *times = args[3];
@@ -78,7 +78,7 @@ _Alignas(64) static char memory[OPS][2 * MEMORY], before[OPS][2 * MEMORY];
 static bool is_out(int k) { return k >= IN; }
 static int64_t size_of(int k) { return (int64_t)dtype_size((damo_dtype)regs[k].dtype); }
 
-/* Strides in C order, with gaps, axes swapped or reversed; those of inputs may be broadcast too. */
+/* Random strides: C order, with gaps, permuted or reversed; for inputs also broadcast. */
 static void random_strides(box *b, int k) {
   int64_t step = size_of(k) * (1 + (below(4) == 0)), order[DAMO_MAX_NDIM];
   const bool shuffled = below(4) == 0, gaps = below(3) == 0;
@@ -138,7 +138,7 @@ static void fill_operands(char **base) {
   }
 }
 
-/* The outputs in `before` as they must become. */
+/* Computes the expected outputs into `before`. */
 static void compute(const box *b) {
   for (int64_t i = 0; i < b->size; i++) {
     char *p[OPS];
@@ -193,7 +193,7 @@ static void test_random(void) {
   program.max_block = 0;
 }
 
-/* What all blocks share is computed once, on one value where that is all there is. */
+/* A step whose operands are the same for all blocks runs once, over one value if they are all scalars. */
 static void test_once(void) {
   box b = {.ndim = 2, .size = 5000, .shape = {5, 1000}};
   char *base[OPS];
@@ -225,7 +225,7 @@ static void test_once(void) {
   CHECK_EQ_I(longest, 1000);
 }
 
-/* One step over operands that are used in place needs no workspace, and is one call. */
+/* A single step whose operands are used in place needs no workspace and is one kernel call. */
 static void test_direct(void) {
   static const loop_reg same[] = {{DAMO_FLOAT64}, {DAMO_FLOAT64}, {DAMO_FLOAT64}};
   static const loop_step step = {.kind = LOOP_KERNEL, .n_in = 2, .n_out = 1, .reg = {0, 1, 2}, .fn.kernel = mixed};

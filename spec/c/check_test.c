@@ -1,7 +1,7 @@
-/* check_test: DEBUG mode finds each sparse class by the check that it brings (graph/op_check.h) when its results are
- * broken, each time in the same way, so that a second run says nothing. The graphs are those of
- * spec/sparse/class_graphs.lua; every class without a graph there, or without a check or a reason for none, is a failure.
- * Run from the root of the tree. */
+/* check_test: for each sparse class, DEBUG mode notices a broken result by the class's own check (graph/op_check.h).
+ * Results are always broken in the same way, so that running twice and comparing would not notice. The graphs are those
+ * of spec/sparse/class_graphs.lua; a class fails that has no graph there, or neither a check nor a reason for having
+ * none. Run from the root of the tree. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -18,7 +18,7 @@
 static struct {
   char op[64];
   int output; /* 0-based */
-  bool index; /* an index of a sparse matrix, else every value */
+  bool index; /* break an index of a sparse matrix, else every value */
   int n;      /* results broken so far */
 } broken;
 
@@ -40,7 +40,7 @@ static void add_one(damo_array *a) {
   }
 }
 
-/* A matrix that stores nothing gains a diagonal. */
+/* An empty matrix gets a diagonal. */
 static damo_obj *broken_matrix(const damo_sparse *m) {
   if (sparse_nnz(m) == 0) {
     damo_sparse *eye = sparse_eye(m->obj.ctx, m->shape[0], m->shape[1], 0, sparse_dtype(m), sparse_format(m));
@@ -84,7 +84,7 @@ static damo_obj *broken_factor(damo_factor *f, const damo_sparse *a) {
   return (damo_obj *)out;
 }
 
-/* A result of its own in the place of the one that was computed, which may be a view. */
+/* Replaces the computed result, which may be a view, by a broken copy. */
 static damo_status broken_run(const thunk *t, frame *f) {
   DAMO_TRY(thunk_run(t, f));
   const op_def *def = t->node->op->def;
@@ -108,8 +108,8 @@ static damo_status broken_step(vm_frame *vf, const thunk *t) { return debug_step
 
 /* ---- What the script calls --------------------------------------------------------------------------------------- */
 
-/* break_class(name, output, index): from here on that output (1-based) of such nodes is broken; an empty name: none.
- * Returns how many were since the last call. */
+/* break_class(name, output, index): from now on this output (1-based) of nodes of the class is broken; an empty name:
+ * of none. Returns the number of results broken since the last call. */
 static int break_class(lua_State *L) {
   const int n = broken.n;
   snprintf(broken.op, sizeof broken.op, "%s", luaL_checkstring(L, 1));

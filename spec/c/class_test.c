@@ -1,4 +1,4 @@
-/* class_test: what holds of every Op class of damo: its name is its own, and it says what a class must say. */
+/* class_test: every Op class of damo has a unique name and the fields that a class must have. */
 #include <string.h>
 
 #include "op/op.h"

@@ -1,5 +1,5 @@
-/* compile_case: what the programs that test compiled functions share: shared Variables, results in caller's memory, Ops
- * that fail, destroy and view. */
+/* compile_case: shared by the tests of compiled functions: shared Variables, results in the caller's memory, Ops that
+ * fail, destroy and view. */
 #ifndef COMPILE_CASE_H
 #define COMPILE_CASE_H
 
@@ -13,7 +13,7 @@ static inline damo_var *shared(build *b, double from, const char *name) {
   return s;
 }
 
-/* The vector holds from, from + step, … */
+/* Whether the vector is from, from + step, … */
 static inline bool is_ramp(const damo_array *a, double from, double step) {
   if (a == NULL || a->ndim != 1 || array_shape(a)[0] != N) return false;
   for (int64_t i = 0; i < N; i++) {
@@ -35,7 +35,7 @@ static inline void release_all(void *const *at, size_t n) {
 }
 #define RELEASE(...) release_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 
-/* Ops: one that fails when told to, one that writes over its input, one whose result is a view of it. */
+/* Ops: one that fails if fail_now is set, one that overwrites its input, one whose result is a view of it. */
 static int fail_now;
 static inline damo_status fragile_run(const thunk *t, frame *f) {
   if (fail_now) return ctx_fail(f->ctx, DAMO_ENUMERIC, "fragile: told to fail");
@@ -62,7 +62,7 @@ static const op_def destroyer_def = {
 static const op_def reverse_def = {
     .name = "ReverseView", .n_in = 1, .infer_type = same_type, .perform = reverse_run, .view_map = first_of_first};
 
-/* Ends the scope, and finds nothing left in the context. */
+/* Ends the scope, and checks that nothing is left in the context. */
 static inline void compile_case_end(build *b) {
   CHECK_EQ_I(build_end(b), DAMO_OK);
   ctx_clear_error(ctx);

@@ -1,5 +1,5 @@
-/* compile_run_test: runs of compiled functions: warm calls without allocation, both modes against each other over
- * graphs of many kinds and over random ones, the same program for the same graph. */
+/* compile_run_test: runs of compiled functions: warm calls without allocation, FAST_RUN against FAST_COMPILE over
+ * graphs of many kinds and random ones, and deterministic compilation. */
 #include "compile_case.h"
 #include "op/op.h"
 #include "grad/grad.h"
@@ -17,7 +17,7 @@ static damo_array *filled(int64_t rows, int64_t cols, double phase) {
   return a;
 }
 
-/* Training steps through `into`: no block is asked for after the first call of a shape. */
+/* Training steps with results into the caller's arrays: after the first calls of a shape nothing is allocated. */
 static void test_warm(build *b, const char *mode) {
   damo_array *w0 = filled(8, 5, 1), *u0 = filled(5, 2, 2), *a = filled(16, 8, 3),
              *loss = damo_array_scalar(ctx, DAMO_FLOAT64, 0);
@@ -41,7 +41,7 @@ static void test_warm(build *b, const char *mode) {
   for (int i = 0; i < 60 && f != NULL; i++) {
     int64_t before = n_allocations;
     if (!CHECK_EQ_I(call_into(f, &a, 1, into, r), DAMO_OK)) break;
-    if (i >= 2) CHECK_EQ_I(n_allocations - before, 0); /* the second call makes what the first one swapped away */
+    if (i >= 2) CHECK_EQ_I(n_allocations - before, 0); /* the second call replaces what the first one gave away */
     damo_release(r[0]);
     damo_release(r[1]);
     damo_array_item(loss, &last);
@@ -115,7 +115,7 @@ static int roll(int n) {
   return (int)((dice >> 33) % (uint64_t)n);
 }
 
-/* A node over earlier Variables; values stay within reach of each other. */
+/* A random node over earlier Variables, whose values stay of similar size. */
 static damo_var *random_node(build *b, damo_var *const *v, int n) {
   static const char *const unary[] = {"tanh", "neg", "sin", "abs", "sigmoid"}, *const binary[] = {"add", "sub", "mul",
                                                                                                   "maximum"};
@@ -131,7 +131,7 @@ static damo_var *random_node(build *b, damo_var *const *v, int n) {
   }
 }
 
-/* Three calls in one mode: all results, and the shared values after them, into out. */
+/* Calls three times in one mode; stores all results, and the shared values after them, in out. */
 static bool run_random(damo_var *const *in, damo_var *const *out, damo_var *const *of, damo_var *const *to, bool into,
                        const char *mode, damo_array **results) {
   compile_options o = {

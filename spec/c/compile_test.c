@@ -1,4 +1,4 @@
-/* compile_test: compiled functions: results and where they lie, missing and unused inputs, givens, default updates,
+/* compile_test: compiled functions: results and their memory, missing and unused inputs, givens, default updates,
  * copies, calls within calls. */
 #include "compile_case.h"
 #include "op/op.h"
@@ -17,13 +17,13 @@ static void test_into(build *b) {
   CHECK(is_ramp(own[0], 10, 2) && is_ramp(own[1], 0, 1) && is_ramp(own[2], 20, -2) && is_ramp(own[3], 10, 1) &&
         holds(s, 10, 2));
   release_all((void *const *)r, 4);
-  /* into the input itself, and the input's output elsewhere */
+  /* a target is the input itself, and the output that is the input goes elsewhere */
   damo_array *const overlap[4] = {a, own[0], own[1], own[2]};
   CHECK_EQ_I(call_into(f, &a, 1, overlap, r), DAMO_OK);
   CHECK(is_ramp(a, 10, 3) && is_ramp(own[0], 0, 1) && is_ramp(own[1], 25, -3) && is_ramp(own[2], 10, 2) &&
         holds(s, 10, 3));
   release_all((void *const *)r, 4);
-  /* into the shared value that somebody holds, and an output that is it */
+  /* a target is the shared value, of which the host has a reference, and one output is that value */
   damo_array *held = damo_shared_value(s);
   damo_array *const shared_target[4] = {held, NULL, NULL, own[3]};
   CHECK_EQ_I(call_into(f, &a, 1, shared_target, r), DAMO_OK);
@@ -75,7 +75,7 @@ static void test_borrow(build *b) {
   RELEASE(r[0], r[1], r[2], q[0], q[1], q[2], a, c, f);
 }
 
-/* peek, then finish: nothing is owned, nothing is left. */
+/* function_peek, then function_finish: nothing is owned, nothing is left. */
 static void test_peek(build *b) {
   damo_var *s = shared(b, 0, "s"), *x = vec(b, "x"), *y = build_fn2(b, "add", s, x), *v = apply1(b, &reverse_def, y);
   compile_options o = {.update_of = &s, .update_to = &y, .n_updates = 1};
@@ -88,7 +88,7 @@ static void test_peek(build *b) {
     CHECK(is_ramp((damo_array *)function_peek(f, 0), round, step));
     CHECK(is_ramp((damo_array *)function_peek(f, 1), round + step * (N - 1), -step));
     CHECK(is_ramp((damo_array *)function_peek(f, 2), round - 1, step - 1));
-    CHECK_EQ_I(function_run(f, &arg, 1, NULL), DAMO_ESTATE); /* the call is not over */
+    CHECK_EQ_I(function_run(f, &arg, 1, NULL), DAMO_ESTATE); /* the call is not finished */
     function_finish(f);
     CHECK(holds(s, round, step));
   }
@@ -111,7 +111,7 @@ static void test_inputs(build *b) {
   CHECK(strstr(damo_error_message(ctx), "shift") && strstr(damo_error_message(ctx), "x"));
   CHECK_EQ_I(call_into(f, (damo_array *[]){a, a, a}, 3, NULL, &r), DAMO_ETYPE);
   damo_release(f);
-  /* an input with an update: its default moves on with each call */
+  /* an input with an update: each call advances its default */
   in[1].update = build_fn2(b, "add", y, x);
   f = compile_function(ctx, in, 2, &out, 1, NULL);
   for (int i = 0; i < 3; i++) {
@@ -120,9 +120,9 @@ static void test_inputs(build *b) {
     damo_release(r);
     r = NULL;
   }
-  CHECK(is_ramp(d, 10, 1)); /* the caller's default value is untouched */
+  CHECK(is_ramp(d, 10, 1)); /* the caller's default value does not change */
   damo_release(f);
-  /* downcasts only where allowed, nothing at all where strict */
+  /* downcasts only if allowed, no conversion at all if strict */
   damo_var *g = typed(b, DAMO_FLOAT32, 1, "g"), *h = build_fn1(b, "neg", g);
   damo_array *ints = damo_array_new(ctx, DAMO_INT16, 1, (const int64_t[]){N});
   in_spec gin = {.var = g};
@@ -179,7 +179,7 @@ static void test_givens(build *b) {
   CHECK_EQ_I(call_into(f, NULL, 0, NULL, &r), DAMO_OK);
   CHECK(is_ramp(r, 5, 1));
   RELEASE(r, f);
-  /* of an inner Variable; the user's graph stays */
+  /* givens of an inner Variable; the user's graph does not change */
   o = (compile_options){.given = &e, .given_as = &x, .n_givens = 1};
   f = make((damo_var *[]){x, y}, 2, &z, 1, &o);
   CHECK_EQ_I(call_into(f, (damo_array *[]){a, a}, 2, NULL, &r), DAMO_OK);
@@ -204,18 +204,18 @@ static void test_default_updates(build *b) {
   CHECK_EQ_I(call_into(g, NULL, 0, NULL, &r), DAMO_OK);
   CHECK(is_ramp(r, -1, -2) && holds(s, 1, 2));
   RELEASE(r, f, g);
-  damo_var *zero = build_fn1(b, "neg", t); /* an explicit update goes first */
+  damo_var *zero = build_fn1(b, "neg", t); /* an explicit update takes precedence */
   f = make(NULL, 0, &y, 1, &(compile_options){.update_of = &s, .update_to = &zero, .n_updates = 1});
   CHECK_EQ_I(call_into(f, NULL, 0, NULL, &r), DAMO_OK);
   CHECK(holds(s, -2, -2) && holds(t, 4, 4));
   RELEASE(r, f);
-  damo_release(s->default_update); /* s ↦ s + t holds s: a cycle, which the owner of the stream breaks */
+  damo_release(s->default_update); /* s + t refers to s: a reference cycle, which the stream's owner breaks */
   s->default_update = NULL;
   damo_release(t->default_update);
   t->default_update = NULL;
 }
 
-/* A random stream: each call moves its state on, a failing one does not. */
+/* A random stream: each call advances its state, a failing one does not. */
 static void test_stream(build *b) {
   damo_type *t = type_random(ctx);
   damo_array *seed = random_seed_array(ctx, 42), *r[3] = {NULL}, *a = ramp(0);
@@ -247,7 +247,7 @@ static void test_stream(build *b) {
   RELEASE(t, seed, a);
 }
 
-/* ---- Life -------------------------------------------------------------------------------------------------------- */
+/* ---- Lifetimes --------------------------------------------------------------------------------------------------- */
 
 /* An Op that calls a function while it runs, and frees it. */
 static damo_function *recursive;
@@ -270,7 +270,7 @@ static void test_copy_and_free(build *b) {
   damo_array *a = ramp(1), *r = NULL, *q = NULL;
   CHECK_EQ_I(call_into(f, &a, 1, NULL, &r), DAMO_OK);
   CHECK_EQ_I(call_into(g, &a, 1, NULL, &q), DAMO_OK);
-  CHECK(is_ramp(r, 1, 2) && is_ramp(q, 2, 3) && holds(s, 2, 3)); /* shared Variables are shared, storage is not */
+  CHECK(is_ramp(r, 1, 2) && is_ramp(q, 2, 3) && holds(s, 2, 3)); /* copies share shared Variables, not storage */
   damo_release(q);
   CHECK_EQ_I(function_free(f), DAMO_OK);
   CHECK_EQ_I(function_free(f), DAMO_OK);

@@ -1,4 +1,4 @@
-/* compile_update_test: updates of compiled functions: all or none, whatever shares memory with what. */
+/* compile_update_test: updates of compiled functions: all or none, whatever values share memory. */
 #include "compile_case.h"
 
 static void test_atomic(build *b, const char *mode) {
@@ -21,7 +21,7 @@ static void test_atomic(build *b, const char *mode) {
   RELEASE(a, r, f);
 }
 
-/* An update of another shape than the Type allows fails at the call, and changes nothing. */
+/* An update whose shape the Type does not allow fails at the call and changes nothing. */
 static void test_update_shape(build *b) {
   damo_array *a = ramp(0);
   damo_type *fixed = type_of_value(&a->obj);
@@ -54,7 +54,7 @@ static void test_update_refusals(build *b) {
     if (f == NULL) CHECK_EQ_I(damo_error_status(ctx), cases[k].expect);
     damo_release(f);
   }
-  /* a static shape that can't fit is found when compiling */
+  /* a static shape that cannot fit fails when compiling */
   damo_type *two = type_tensor(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}),
             *six = type_tensor(ctx, DAMO_FLOAT64, 1, (const int64_t[]){N});
   damo_array *a = ramp(0);
@@ -63,7 +63,7 @@ static void test_update_refusals(build *b) {
   in_spec in = {.var = short_};
   compile_options o = {.update_of = &fixed, .update_to = &short_, .n_updates = 1};
   CHECK(compile_function(ctx, &in, 1, NULL, 0, &o) == NULL && damo_error_status(ctx) == DAMO_ETYPE);
-  /* a literal for an integer: 2 fits, 2.5 does not */
+  /* a literal as the update of an integer: 2 fits, 2.5 does not */
   damo_array *zero = damo_array_scalar(ctx, DAMO_INT32, 0);
   damo_var *k = build_take(b, damo_shared(ctx, zero, "k")), *two_ = build_int(b, 2), *half = build_num(b, 2.5);
   o = (compile_options){.update_of = &k, .update_to = &half, .n_updates = 1};
@@ -80,7 +80,7 @@ static void test_update_refusals(build *b) {
   RELEASE(two, six, a, zero, f, r);
 }
 
-/* Outputs and updates that are one another, or inputs, or views. */
+/* Outputs and updates that are the same Variable, inputs, or views. */
 static void test_aliasing(build *b, const char *mode) {
   damo_var *s = shared(b, 0, "s"), *t = shared(b, 100, "t"), *x = vec(b, "x");
   damo_var *next = build_fn2(b, "add", s, x), *rev = apply1(b, &reverse_def, x),
@@ -100,7 +100,7 @@ static void test_aliasing(build *b, const char *mode) {
           is_ramp(r[3], from, step));
     CHECK(is_ramp(r[4], from + step * (N - 1), -step) && is_ramp(r[5], N, -1) && is_ramp(r[6], 50, 1));
     CHECK(holds(s, from, step) && holds(t, from, step) && s->value != t->value);
-    /* all are the caller's own: writing one changes nothing else */
+    /* the caller owns all of them: writing to one changes no other */
     for (int i = 0; i < 7; i++) {
       CHECK(r[i] != a && &r[i]->obj != s->value && r[i]->writeable);
       for (int64_t j = 0; j < N; j++) array_set(r[i], &j, (scalar){.dtype = DAMO_FLOAT64, .v.f = -7});
@@ -108,7 +108,7 @@ static void test_aliasing(build *b, const char *mode) {
     CHECK(holds(s, from, step) && is_ramp(a, 1, 1));
     for (int i = 0; i < 7; i++) {
       if (round > 0) damo_release(first[i]);
-      first[i] = r[i]; /* held over the next call: not written there */
+      first[i] = r[i]; /* kept across the next call, which must not write to it */
     }
   }
   for (int i = 0; i < 7; i++) {
@@ -142,7 +142,7 @@ static void test_update_from_input(build *b) {
   RELEASE(a, f);
 }
 
-/* An in-place op gets a copy of what must last, and only then. */
+/* An in-place op gets a copy of an input that must survive, and of no other. */
 static void test_destroy(build *b, const char *mode) {
   damo_var *s = shared(b, 0, "s"), *x = vec(b, "x"), *e = build_fn1(b, "neg", x), *k = build_value(b, &ramp(0)->obj);
   damo_var *out[] = {apply1(b, &destroyer_def, x),

@@ -1,6 +1,5 @@
-/* depth_test: a chain of very many nodes is built, differentiated, printed, compared, compiled, called and freed on a
- * thread with a small stack: nothing recurses over a graph, and nothing is quadratic in its length. Prints µs a
- * node. */
+/* depth_test: builds, differentiates, prints, compares, compiles, calls and frees a very long chain of nodes on a
+ * thread with a small stack: no graph algorithm recurses, and none is quadratic in the length. Prints µs a node. */
 #include <pthread.h>
 #include <time.h>
 
@@ -34,7 +33,7 @@ static damo_var *replace(damo_ctx *ctx, damo_var *take, const char *f, damo_var 
   return v;
 }
 
-/* NODES nodes: products, sums, and a sine among every ten. */
+/* NODES nodes: products and sums, every tenth a sine. */
 static damo_var *chain(damo_ctx *ctx, damo_var *x) {
   damo_var *v = damo_retain(x), *k = damo_number(ctx, 1.0000001), *d = damo_number(ctx, 1e-7);
   for (int i = 0; i < NODES && v != NULL; i++) {

@@ -1,5 +1,5 @@
-/* destroy_test: what Ops that overwrite inputs demand: the handler's refusals and order, copies where no order does,
- * and random graphs of destroyers and views against the same graphs without destruction. */
+/* destroy_test: Ops that overwrite inputs: the handler's refusals and order, copies where no order suffices, and random
+ * graphs of destroyers and views against the same graphs without destruction. */
 #include "watch_case.h"
 #include "op/op.h"
 
@@ -11,7 +11,7 @@ static damo_status destroy_run(const thunk *t, frame *f) {
   for (int64_t i = 0; i < array_shape(x)[0]; i++) *at(x, i) = *at(x, i) * 0.5 + 3;
   return DAMO_OK;
 }
-/* x·0.5 + 3 + y, over x. */
+/* x·0.5 + 3 + y, in place of x. */
 static damo_status destroy_two_run(const thunk *t, frame *f) {
   const damo_array *y = thunk_in(t, f, 1);
   damo_array *x = thunk_out_inplace(t, f, 0, 0);
@@ -49,7 +49,7 @@ static int count_copies(const damo_function *f) {
 
 /* ---- The handler ------------------------------------------------------------------------------------------------- */
 
-/* What attaching the handler to the graph of these outputs gives. */
+/* Attaches the handler to the graph of these outputs; returns its status. */
 static damo_status attach(damo_var *x, damo_var *const *out, int n) {
   damo_fgraph *fg = fgraph_new(ctx, &x, 1, out, n, false, NULL);
   fg_feature *h = destroy_handler_new(ctx, NULL);
@@ -66,7 +66,7 @@ static void test_refusals(build *b) {
   struct {
     damo_var *out[2];
     int n;
-    const char *says; /* NULL: it is fine */
+    const char *says; /* the expected message; NULL: no error */
   } cases[] = {
       {{sum, build_fn1(b, "neg", e)}, 2, NULL},
       {{sum, build_fn1(b, "neg", view(b, e))}, 2, NULL},
@@ -95,7 +95,7 @@ static void test_refusals(build *b) {
   CHECK(says("indestructible"));
 }
 
-/* Two destroyers, each of what the other must read first. */
+/* Two destroyers, each of an input that the other one must read first. */
 static void test_cycle(build *b) {
   damo_var *x = vec(b, "x"), *p = build_fn1(b, "exp", x), *q = build_fn1(b, "neg", x);
   damo_var *in[2][2] = {{p, view(b, q)}, {q, view(b, p)}};
@@ -113,7 +113,7 @@ static void test_cycle(build *b) {
   damo_release(r[0]), damo_release(r[1]), damo_release(a), damo_release(f);
 }
 
-/* Of two inputs that a node destroys, the one that stands in the way is copied. */
+/* A node destroys two inputs: only the one that others read later is copied. */
 static void test_two_inputs(build *b) {
   static const op_alias both[] = {{0, 0}, {0, 1}, OP_ALIAS_END};
   static const op_def both_def = {
@@ -157,7 +157,7 @@ static void test_changes(build *b) {
 
 /* ---- The compiler ------------------------------------------------------------------------------------------------ */
 
-/* The order suffices where it can; a copy is made where it can't. */
+/* No copy is made where an order suffices, one where none does. */
 static void test_copies(build *b) {
   damo_var *x = vec(b, "x"), *e = build_fn1(b, "exp", x), *d = destroy(b, e);
   struct {
@@ -177,7 +177,7 @@ static void test_copies(build *b) {
   }
 }
 
-/* An input that the caller gives away is destroyed itself; one that is read-only, a default, or met twice is not. */
+/* A mutable input is destroyed without a copy; one that is read-only, a default value, or passed twice is copied. */
 static void test_mutable(build *b) {
   damo_var *x = vec(b, "x"), *y = vec(b, "y"), *out = build_fn2(b, "add", destroy(b, x), y);
   damo_array *preset = ramp(50);
@@ -188,7 +188,7 @@ static void test_mutable(build *b) {
   CHECK(f != NULL && count_copies(f) == 0);
   CHECK_NEAR(first_of(f, (damo_array *[]){a, c}, 2), 4, 0);
   CHECK_NEAR(entry(a, 0), 4, 0);
-  CHECK_NEAR(first_of(f, (damo_array *[]){a, a}, 2), 9, 0); /* x and y are one array: x is copied */
+  CHECK_NEAR(first_of(f, (damo_array *[]){a, a}, 2), 9, 0); /* x and y are the same array: x is copied */
   CHECK_NEAR(entry(a, 0), 4, 0);
   a->writeable = false;
   CHECK_NEAR(first_of(f, (damo_array *[]){a, c}, 2), 5, 0);
@@ -207,7 +207,7 @@ static int roll(int n) {
   return (int)((dice >> 33) % (uint64_t)n);
 }
 
-/* The same node in the graph that destroys and in the one that does not. */
+/* Adds the same node to the graph that destroys (u) and to the one that does not (v). */
 static void random_pair(build *b, damo_var **u, damo_var **v, int n) {
   int i = roll(n), j = roll(n), what = roll(5);
   if (what == 0) {

@@ -1,8 +1,8 @@
-/* dialect: a program of damo.h that is C99 and C++. make/check-header builds it as both, with -pedantic, and runs it. */
+/* dialect: a program that is valid C99 and C++. make/check-header builds it as both, with -pedantic, and runs it. */
 #include <damo.h>
 #include <string.h>
 
-/* sum(x, axis = 1) of a matrix over this program's memory, by the options of a struct. */
+/* sum(x, axis = 1) of a matrix over this program's memory, with options as a struct. */
 static bool sums_columns(damo_ctx *ctx) {
   const int64_t shape[2] = {2, 3};
   double values[6] = {1, 2, 3, 4, 5, 6}, sums[3] = {0, 0, 0};

@@ -1,5 +1,5 @@
-/* The functions of random draws, and the draws themselves: error bounds, and the same bits with every instruction set.
- * The golden numbers are those of any machine. */
+/* draw_test: random draws and the functions they use: error bounds, and the same bits with every instruction set. The
+ * golden hashes hold on any machine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static double unit(void) {
 
 static double between(double low, double high) { return low + (high - low) * unit(); }
 
-/* The distance in units of the last place of want. */
+/* The error of got in units of the last place of want. */
 static double ulps(double got, long double want) {
   int e;
   if (got == (double)want || (isnan(got) && isnan(want))) return 0;
@@ -86,7 +86,7 @@ static uint64_t hash_of(uint64_t h, const void *x, size_t n) {
 
 #define HASH_START 14695981039346656037u
 
-/* The table's loops give what the functions of one number give. */
+/* The loops of the kernel table agree with the scalar functions. */
 static void test_table(const kernel_isa *t) {
   double x[1000], y[1000];
   for (int i = 0; i < 1000; i++) x[i] = y[i] = i % 2 ? unit() : ldexp(unit(), i - 500);
@@ -112,7 +112,7 @@ static void test_normals(const kernel_isa *t) {
 
 typedef struct discrete_case {
   const char *name;
-  double (*binomial)(philox_words *, double, double); /* NULL: Poisson of mean p */
+  double (*binomial)(philox_words *, double, double); /* NULL: Poisson with mean p */
   double n, p, first[6];
   uint64_t hash; /* of 20,000 draws */
 } discrete_case;
@@ -159,7 +159,8 @@ static void test_discrete(void) {
   }
 }
 
-/* What a value's rejections take is its own: the words of block 1 are not moved by how many block 0 gave. */
+/* Each value uses its own Philox block: the number of words that rejections in block 0 take does not shift those of
+ * block 1. */
 static void test_words(void) {
   const philox_state s = philox_seed(3);
   philox_words a = philox_words_of(&s, 0), b = philox_words_of(&s, 1);

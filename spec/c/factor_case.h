@@ -1,4 +1,4 @@
-/* factor_case: what programs that test factors share: dense numbers to compare with, random matrices, checks. */
+/* factor_case: shared by the tests of factors: dense matrices to compare with, random matrices, checks. */
 #ifndef DAMO_FACTOR_CASE_H
 #define DAMO_FACTOR_CASE_H
 
@@ -12,7 +12,7 @@
 
 typedef double _Complex z;
 
-/* CMPLX, which glibc keeps from clang. */
+/* CMPLX, which glibc does not define for clang. */
 static inline z pair(double re, double im) {
   const union {
     double parts[2];
@@ -171,7 +171,7 @@ static inline damo_array *random_array(damo_ctx *ctx, damo_dtype dtype, int ndim
   return b;
 }
 
-/* A dense matrix of `kind` is known to LU or Cholesky by that name in this build. */
+/* Whether the factor's back end is one of these two. */
 static inline bool is_backend(const damo_factor *f, const char *a, const char *b) {
   const char *name = factor_get_info(f).backend;
   return strcmp(name, a) == 0 || strcmp(name, b) == 0;

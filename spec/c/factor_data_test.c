@@ -1,11 +1,12 @@
-/* factor: real matrices against SciPy's facts, grids large enough for dense blocks, memory that fails, two threads. */
+/* factor_data_test: factors of real matrices against SciPy's results, grids large enough for dense blocks, memory that
+ * fails, two threads. */
 #include "factor_case.h"
 
 /* ---- Real matrices ----------------------------------------------------------------------------------------------- */
 
 typedef struct fact {
   const char *name;
-  double log_abs, sign_re, sign_im, residual; /* of SciPy's SuperLU on b = A·1 */
+  double log_abs, sign_re, sign_im, residual; /* by SciPy's SuperLU for b = A·1 */
 } fact;
 
 static const fact FACTS[] = {
@@ -60,7 +61,7 @@ static void test_matrix(const fact *known, damo_format format) {
     CHECK_NEAR(sign.re, known->sign_re, 1e-6);
     CHECK_NEAR(sign.im, known->sign_im, 1e-6);
     damo_array *x = factor_solve(f, FACTOR_A, b, NULL), *back = x ? sparse_dot_dense(a, false, NULL, x, NULL) : NULL;
-    /* Below the epsilon of float64 only luck makes a difference. */
+    /* below the epsilon of float64 the comparison means nothing */
     if (CHECK(back)) CHECK_NEAR(norm2(back, b) / norm2(b, NULL), 0, fmax(10 * known->residual, 2.3e-16));
     damo_release(x);
     damo_release(back);
@@ -72,7 +73,7 @@ static void test_matrix(const fact *known, damo_format format) {
   close_ctx(ctx);
 }
 
-/* d log|det A| = sum of (A⁻¹)ᵀ·dA: against a difference of determinants along a random change of A's values. */
+/* d log|det A| = sum of (A⁻¹)ᵀ·dA, against a finite difference of determinants along a random change of A's values. */
 static void test_inverse_of(const char *name, double step, double tolerance) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *a = read_matrix(ctx, name, DAMO_CSC);
@@ -127,7 +128,7 @@ static void test_real_matrices(void) {
   test_inverse_of("watt_2", 1e-6, 1e-4);
 }
 
-/* The least-squares facts of matrices.csv: b[i] = i/m; residual and least norm. */
+/* The least-squares results in matrices.csv: b[i] = i/m; residual and least norm. */
 static void test_real_least(const char *name, double residual, double norm) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *a = read_matrix(ctx, name, DAMO_CSC);
@@ -146,7 +147,7 @@ static void test_real_least(const char *name, double residual, double norm) {
   close_ctx(ctx);
 }
 
-/* A grid: large enough for dense blocks of the Cholesky factor. */
+/* A Laplacian-like grid, large enough for dense blocks in the Cholesky factor. */
 static damo_sparse *grid(damo_ctx *ctx, int64_t side, damo_dtype dtype, damo_dtype itype, double skew) {
   const int64_t n = side * side, room = 5 * n, shape[2] = {n, n};
   int64_t *rows = malloc((size_t)room * sizeof *rows), *cols = malloc((size_t)room * sizeof *cols), m = 0;
@@ -202,7 +203,7 @@ static void test_grid(damo_dtype dtype, damo_dtype itype, double skew) {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* Everything that allocates, once; false after a failure. */
+/* Calls everything that allocates once; false after a failure. */
 static bool use_all(damo_sparse *a, damo_sparse *tall) {
   damo_ctx *ctx = a->obj.ctx;
   damo_array *x = NULL, *r = NULL, *y = NULL, *v = NULL, *b = NULL, *w = NULL;
@@ -248,7 +249,7 @@ static void test_failing_memory(sort kind, damo_dtype dtype) {
   close_ctx(ctx);
 }
 
-/* A cap that the matrix fits under and its factor does not. */
+/* A memory cap under which the matrix fits but its factor does not. */
 static void test_cap(double skew) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *a = grid(ctx, 60, DAMO_FLOAT64, DAMO_INT32, skew);

@@ -1,5 +1,5 @@
-/* factor: solves, determinants, inverses and least squares against plain dense elimination, for every dtype, index
- * width and format; what is kept when values or the pattern change; what is refused. */
+/* factor_test: solves, determinants, inverses and least squares against dense elimination, for every dtype, index width
+ * and format; what is reused when values or the pattern change; refused matrices. */
 #include "factor_case.h"
 
 /* ---- Solving ----------------------------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void test_solving(void) {
           test_one((sort)kind, dtypes[d], w ? DAMO_INT64 : DAMO_INT32, format ? DAMO_CSR : DAMO_CSC);
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------ */
+/* ---- Reuse ------------------------------------------------------------------------------------------------------- */
 
 static void check_counts(const damo_factor *f, int64_t analyses, int64_t factorizations) {
   CHECK_EQ_I(factor_get_info(f).analyses, analyses);
@@ -170,7 +170,7 @@ static void test_refresh(sort kind, damo_dtype dtype) {
   close_ctx(ctx);
 }
 
-/* A factor keeps its own values: writes into A after it do not matter. */
+/* A factor has its own copy of the values: later writes into A do not affect it. */
 static void test_own_values(void) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *a = random_matrix(ctx, GENERAL, 20, DAMO_FLOAT64, DAMO_INT32, DAMO_CSC);
@@ -184,7 +184,7 @@ static void test_own_values(void) {
   close_ctx(ctx);
 }
 
-/* Pivots that were good for older values and are bad now. */
+/* Pivots chosen for older values that are bad for the new ones. */
 static void test_bad_pivots(void) {
   damo_ctx *ctx = new_ctx();
   dense *d = calloc(1, sizeof *d), *inverse = malloc(sizeof *inverse);
@@ -199,7 +199,7 @@ static void test_bad_pivots(void) {
   damo_sparse *b = matrix_of(ctx, d, DAMO_FLOAT64, DAMO_INT32, DAMO_CSC);
   damo_factor *f = factor_new(a, FACTOR_ASSUME_GEN);
   CHECK(factor_refresh(f, b) == DAMO_OK);
-  check_determinant(f, invert(d, inverse), 1e-12); /* first: a solve could mend the factors */
+  check_determinant(f, invert(d, inverse), 1e-12); /* before any solve, which could improve the factors */
   check_inverse(f, b, inverse, 1e-12);
   check_systems(f, d, DAMO_FLOAT64);
   check_counts(f, 1, 2);
@@ -243,7 +243,7 @@ static void test_symmetric_part(damo_dtype dtype, damo_format format) {
   close_ctx(ctx);
 }
 
-/* Positive on the diagonal, yet indefinite. */
+/* Positive diagonal, but indefinite. */
 static void test_indefinite(damo_dtype dtype) {
   damo_ctx *ctx = new_ctx();
   dense *d = malloc(sizeof *d);
@@ -259,7 +259,7 @@ static void test_indefinite(damo_dtype dtype) {
     for (int64_t k = 0; k < 12; k++) d->at[k][k] += k == 3;
     damo_sparse *b = matrix_of(ctx, d, dtype, DAMO_INT32, DAMO_CSC);
     CHECK(factor_refresh(f, b) == DAMO_OK);
-    check_counts(f, 1, 2); /* it does not try Cholesky again */
+    check_counts(f, 1, 2); /* Cholesky is not tried again */
     check_systems(f, d, dtype);
     damo_release(b);
   }
@@ -269,7 +269,7 @@ static void test_indefinite(damo_dtype dtype) {
   close_ctx(ctx);
 }
 
-/* diag(1, 2, −1) and a column more: the column named is the third. */
+/* diag(1, 2, −1) and one more column: the error names the third column. */
 static void test_indefinite_column(void) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *a = sparse_eye(ctx, 5, 5, 0, DAMO_FLOAT64, DAMO_CSC);
@@ -280,7 +280,8 @@ static void test_indefinite_column(void) {
   close_ctx(ctx);
 }
 
-/* A quasi-definite matrix, as optimization has them, goes to LDLᵀ; one that LDLᵀ cannot do, or does badly, to LU. */
+/* A quasi-definite matrix, as interior-point methods have, goes to LDLᵀ; one for which LDLᵀ fails or is inaccurate, to
+ * LU. */
 static void test_symmetric(damo_dtype itype, damo_format format) {
   damo_ctx *ctx = new_ctx();
   dense *d = malloc(sizeof *d), *inverse = malloc(sizeof *inverse);
@@ -327,7 +328,7 @@ static void test_singular(damo_format format, damo_dtype dtype) {
   CHECK(factor_logdet(f, &log_abs, &sign) == DAMO_OK && log_abs == -INFINITY && sign.re == 0 && sign.im == 0);
   CHECK(factor_rcond(f, &rcond) == DAMO_OK && rcond == 0);
   CHECK(factor_get_info(f).singular);
-  d->at[6][6] = 2; /* the same factor comes back to life */
+  d->at[6][6] = 2; /* the same factor works again */
   damo_sparse *b = matrix_of(ctx, d, dtype, DAMO_INT32, format);
   CHECK(factor_refresh(f, b) == DAMO_OK);
   check_systems(f, d, dtype);
@@ -342,7 +343,7 @@ static void test_singular(damo_format format, damo_dtype dtype) {
   close_ctx(ctx);
 }
 
-/* No pivot is 0, but A is singular to working precision: 1 on the diagonal, 2 beside it. */
+/* No pivot is 0, but A is singular to working precision: 1 on the diagonal, 2 on an off-diagonal. */
 static void test_hidden_singular(damo_dtype dtype, int64_t n, bool singular) {
   damo_ctx *ctx = new_ctx();
   dense *d = calloc(1, sizeof *d);
@@ -411,7 +412,7 @@ static void test_shapes(void) {
   close_ctx(ctx);
 }
 
-/* Duplicates, unsorted lines and explicit zeros. */
+/* Duplicates, unsorted indices and explicit zeros. */
 static void test_untidy(void) {
   damo_ctx *ctx = new_ctx();
   const int64_t rows[] = {2, 0, 1, 0, 2, 1, 0, 2}, cols[] = {0, 0, 1, 0, 2, 0, 2, 1}, shape[2] = {3, 3};
@@ -432,7 +433,7 @@ static void test_untidy(void) {
 
 /* ---- Least squares ----------------------------------------------------------------------------------------------- */
 
-/* Aᴴ(b − A x) and b − A x − r; the largest of either. */
+/* The larger error of Aᴴ(b − A x) = 0 and r = b − A x. */
 static double normal_error(const dense *d, const damo_array *x, const damo_array *b, const damo_array *r) {
   double worst = 0;
   z rest[SIDE];
@@ -452,7 +453,7 @@ static double normal_error(const dense *d, const damo_array *x, const damo_array
   return worst;
 }
 
-/* G z = w for G = AᴴA, or A·Aᴴ when `outer`. */
+/* The error of G z = w for G = AᴴA, or A·Aᴴ if `outer`. */
 static double gram_error(const dense *d, bool outer, const damo_array *x, const damo_array *w) {
   double worst = 0;
   const int64_t n = outer ? d->m : d->n, inner = outer ? d->n : d->m;
@@ -521,7 +522,7 @@ static void test_least(int64_t m, int64_t n, damo_dtype dtype, damo_dtype itype,
   close_ctx(ctx);
 }
 
-/* A column that is the sum of two others, one of zeros, one twice. */
+/* Rank-deficient: a column that is the sum of two others, a zero column, a repeated column. */
 static void test_deficient(int64_t m, int64_t n, damo_dtype dtype, damo_dtype itype) {
   damo_ctx *ctx = new_ctx();
   dense *d = malloc(sizeof *d);
@@ -603,7 +604,7 @@ static void check_adjoint(damo_factor *f, const damo_array *b, const damo_array 
   damo_release(bar);
 }
 
-/* A factor of a rectangular matrix solves as least squares do. */
+/* A factor of a rectangular matrix solves the least-squares problem. */
 static void test_rectangular(int64_t m, int64_t n, damo_dtype dtype, damo_dtype itype, damo_format format) {
   damo_ctx *ctx = new_ctx();
   dense *d = malloc(sizeof *d);
@@ -612,7 +613,7 @@ static void test_rectangular(int64_t m, int64_t n, damo_dtype dtype, damo_dtype 
   damo_factor *f = factor_new(square, FACTOR_ASSUME_NONE);
   damo_array *b = random_array(ctx, DAMO_COMPLEX128, 2, (const int64_t[]){m, 35}), *x = NULL, *r = NULL;
   damo_array *c = random_array(ctx, DAMO_COMPLEX128, 2, (const int64_t[]){n, 35});
-  for (int round = 0; round < 2; round++) { /* the same factor for a square matrix in between */
+  for (int round = 0; round < 2; round++) { /* the same factor is used for a square matrix in between */
     double log_abs;
     damo_c128 sign;
     CHECK(factor_refresh(f, a) == DAMO_OK);
@@ -665,7 +666,7 @@ static void test_least_squares(void) {
   }
 }
 
-/* Nothing to do on one side, and a matrix of zeros. */
+/* Matrices without rows or columns, and a matrix of zeros. */
 static void test_least_empty(void) {
   damo_ctx *ctx = new_ctx();
   const int64_t shapes[3][2] = {{0, 3}, {4, 0}, {4, 3}};

@@ -1,5 +1,5 @@
-/* factor: int64 indices for factors that have more entries than int32 ones count. A back end that says so is made up
- * here: a real one would want 16 gigabytes first. */
+/* factor_wide_test: int64 indices for factors with more entries than int32 can count. The test uses a back end of its
+ * own that reports such counts: a real one would need 16 gigabytes first. */
 #include "factor_case.h"
 
 #include "sparse/factor/factor_int.h"
@@ -44,7 +44,7 @@ static void test_retry(sort kind, damo_dtype dtype, damo_format format) {
   CHECK_EQ_S(factor_get_info(f).backend, name);
   CHECK_EQ_I(factor_get_info(f).analyses, 2);
   check_solves(f, a);
-  scale(a, 3); /* the new analysis stays */
+  scale(a, 3); /* the new analysis is kept */
   CHECK(factor_refresh(f, a) == DAMO_OK);
   CHECK_EQ_I(factor_get_info(f).analyses, 2);
   check_solves(f, a);
@@ -59,7 +59,7 @@ static void test_retry(sort kind, damo_dtype dtype, damo_format format) {
   close_ctx(ctx);
 }
 
-/* What int64 indices do not count either is an error. */
+/* More entries than int64 can count are an error. */
 static void test_refusal(void) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *a = random_matrix(ctx, GENERAL, 30, DAMO_FLOAT64, DAMO_INT64, DAMO_CSC);

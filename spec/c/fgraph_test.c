@@ -1,16 +1,16 @@
-/* fgraph_test: features of a FunctionGraph: what each is told, in which order, and that all hear one consistent story
- * when one of them fails. */
+/* fgraph_test: features of a FunctionGraph: which callbacks each gets and in which order, and that all see a consistent
+ * sequence if one of them fails. */
 #include "watch_case.h"
 #include "op/op.h"
 
-/* Writes down what it hears; `refuse` names the callback that fails, at its countdown-th time. */
+/* A feature that records its callbacks; `refuse` names the callback that fails, at its countdown-th call. */
 typedef struct listener {
   fg_feature f;
   char heard[600];
   const char *refuse;
   int countdown;
   char letter;
-  bool also_back; /* fails on every further on_change_input too */
+  bool also_back; /* fails on every later on_change_input too */
 } listener;
 
 static damo_status hear(listener *l, const char *what, const char *detail) {
@@ -21,7 +21,7 @@ static damo_status hear(listener *l, const char *what, const char *detail) {
   return ctx_fail(ctx, DAMO_EVALUE, "%c refuses %s %d", l->letter, what, -l->countdown);
 }
 
-/* ":exp" of a node, ":x" of a Variable. */
+/* ":exp" for a node, ":x" for a Variable. */
 static char *name_of(char *dst, size_t n, const damo_apply *node) {
   snprintf(dst, n, ":%s", node != NULL ? elemwise_scalar(node->op) : "output");
   return dst;
@@ -48,7 +48,7 @@ static void on_prune(damo_fgraph *fg, void *user, damo_apply *node) {
 static damo_status on_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old, damo_var *now) {
   char text[200], a[40], b[40], where[60];
   const damo_var *stands = node != NULL ? node->in[index] : fg->outputs.at[index];
-  CHECK(stands == now); /* going and coming back */
+  CHECK(stands == now); /* changed, then undone */
   snprintf(text, sizeof text, "%s.%d(%.20s>%.20s)", name_of(where, sizeof where, node), index,
            old->owner ? elemwise_scalar(old->owner->op) : var_format(a, sizeof a, old),
            now->owner ? elemwise_scalar(now->owner->op) : var_format(b, sizeof b, now));
@@ -79,7 +79,7 @@ static void listen(listener *l, char letter) {
                       .user = l};
 }
 
-/* exp(x)·exp(x) + x, three listeners. */
+/* The graph exp(x)·exp(x) + x with three listeners. */
 typedef struct scene {
   damo_var *x, *e, *out;
   damo_fgraph *fg;
@@ -106,7 +106,7 @@ static void scene_end(scene *s) {
   damo_release(s->fg);
 }
 
-/* What a whole replacement tells. */
+/* The callbacks of a complete replacement. */
 #define CAME "import:neg import:sin"
 #define WENT "prune:sin prune:neg"
 #define MOVED "change:mul.0(exp>sin) change:mul.1(exp>sin)"
@@ -131,7 +131,7 @@ static void test_story(build *b) {
   CHECK_EQ_S(s.l[2].heard, "detach");
 }
 
-/* The second listener fails: what each of the three has heard then. */
+/* The second listener fails: the callbacks that each of the three has got then. */
 static void test_failures(build *b) {
   struct {
     const char *refuse;
@@ -159,7 +159,7 @@ static void test_failures(build *b) {
         CAME " " MOVED " validate " BACK " " WENT}},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    for (int stubborn = 0; stubborn < 2; stubborn++) { /* fails on the way back too: that changes nothing */
+    for (int stubborn = 0; stubborn < 2; stubborn++) { /* failing while the change is undone makes no difference */
       scene s;
       scene_begin(&s, b);
       forget(&s);
@@ -169,7 +169,7 @@ static void test_failures(build *b) {
       CHECK_EQ_I(fgraph_replace(s.fg, s.e, sin_of_neg(b, &s), "r"), DAMO_EVALUE);
       char want[60];
       snprintf(want, sizeof want, "B refuses %s 0", cases[k].refuse);
-      CHECK_EQ_S(damo_error_message(ctx), want); /* the first error, whatever came after it */
+      CHECK_EQ_S(damo_error_message(ctx), want); /* the first error, whatever follows it */
       for (int i = 0; i < 3; i++) {
         if (!CHECK_EQ_S(s.l[i].heard, cases[k].heard[i])) fprintf(stderr, "    case %zu, listener %d\n", k, i);
       }
@@ -183,7 +183,7 @@ static void test_failures(build *b) {
   }
 }
 
-/* One that fails to attach is not attached, and hears no more. */
+/* A feature that fails to attach is not attached and gets no further callbacks. */
 static void test_attach(build *b) {
   scene s;
   scene_begin(&s, b);
@@ -194,7 +194,7 @@ static void test_attach(build *b) {
   CHECK_EQ_I(fgraph_attach(s.fg, &late.f), DAMO_EVALUE);
   CHECK_EQ_I(fgraph_replace(s.fg, s.e, sin_of_neg(b, &s), NULL), DAMO_OK);
   CHECK_EQ_S(late.heard, "attach");
-  fgraph_detach(s.fg, &late.f); /* never came in */
+  fgraph_detach(s.fg, &late.f); /* was never attached */
   CHECK_EQ_S(late.heard, "attach");
   late.refuse = NULL;
   CHECK_EQ_I(fgraph_attach(s.fg, &late.f), DAMO_OK);
@@ -203,7 +203,7 @@ static void test_attach(build *b) {
   scene_end(&s);
 }
 
-/* All or none: a refusal of the second of two replacements takes the first back too. */
+/* All or none: if the second of two replacements is refused, the first is undone too. */
 static void test_all_or_none(build *b) {
   scene s;
   scene_begin(&s, b);

@@ -1,5 +1,5 @@
-/* frame_test: a program and its frames: what copies share and what is each one's own; copies in other contexts, called
- * on threads at once (`make tsan` runs this under ThreadSanitizer). */
+/* frame_test: a program and its frames: what copies share and what each has of its own; copies in other contexts,
+ * called on threads at once (`make tsan` runs this under ThreadSanitizer). */
 #include <pthread.h>
 
 #include "compile_case.h"
@@ -21,7 +21,7 @@ static damo_status count_made(const thunk *t, frame *f, const thunk_request *how
   n_made++;
   return thunk_make_default(t, f, how);
 }
-/* Adds the number of its runs in this frame. */
+/* Adds the number of its runs in this frame to its input. */
 static damo_status counted_run(const thunk *t, frame *f) {
   int64_t *runs = thunk_state(t, f);
   return add_run(t, f, (double)++*runs);
@@ -44,13 +44,13 @@ static void test_copy(build *b) {
   damo_array *a = ramp(10);
   CHECK_NEAR(first_of(f, &a, 1), 11, 0);
   CHECK_NEAR(first_of(f, &a, 1), 12, 0);
-  CHECK_NEAR(first_of(g, &a, 1), 11, 0); /* a state of its own */
+  CHECK_NEAR(first_of(g, &a, 1), 11, 0); /* a separate state */
   CHECK_EQ_I(function_free(f), DAMO_OK);
   CHECK_NEAR(first_of(g, &a, 1), 12, 0); /* the program lives on */
   RELEASE(a, f, g);
 }
 
-/* Both read and update one shared Variable; a default that moves on is each one's own. */
+/* Both copies read and update one shared Variable; an input's default value with an update is separate in each. */
 static void test_copy_shares(build *b) {
   damo_var *s = shared(b, 1, "s"), *x = vec(b, "x"), *one = build_num(b, 1);
   damo_var *next = build_add(b, s, x), *moved = build_add(b, x, one);
@@ -63,7 +63,7 @@ static void test_copy_shares(build *b) {
   CHECK_NEAR(first_of(f, NULL, 0), 1, 0);
   CHECK(holds(s, 1, 2));
   CHECK_NEAR(first_of(g, NULL, 0), 1, 0);
-  CHECK(holds(s, 1, 3)); /* s + 2 x: g's default had not moved */
+  CHECK(holds(s, 1, 3)); /* s + 2 x: g's default had not been updated */
   CHECK_NEAR(first_of(f, NULL, 0), 1, 0);
   CHECK(holds(s, 2, 4));
   RELEASE(a, f, g);
@@ -71,8 +71,8 @@ static void test_copy_shares(build *b) {
 
 /* ---- Other contexts ---------------------------------------------------------------------------------------------- */
 
-/* A program with a bit of all: constants, a sparse one too, a view of one, indices, products, a branch, a graph as an
- * Op, draws, a shared Variable and its update. */
+/* A program with every kind of part: constants (one sparse, one with a view), indices, products, a branch, a graph as
+ * an Op, draws, a shared Variable and its update. */
 typedef struct model {
   damo_var *w;
   damo_function *f;
@@ -152,7 +152,7 @@ static void *run_calls(void *arg) {
   return NULL;
 }
 
-/* In a context of its own, on this thread: what the threads must find. */
+/* Runs it in a new context on this thread: the results that the threads must get. */
 static call_job alone(const damo_function *f, double from, int steps) {
   call_job j = {.ctx = damo_ctx_new(NULL, NULL), .from = from, .steps = steps};
   j.f = damo_function_copy_to(f, j.ctx);
@@ -171,7 +171,7 @@ static void test_threads(build *b) {
   call_job want[WORKERS], got[WORKERS];
   for (int k = 0; k < WORKERS; k++) want[k] = alone(m.f, 0.3 * k - 0.2, 200);
   CHECK(want[0].ok && want[0].sum[0] != want[1].sum[0]);
-  for (int k = 0; k < WORKERS; k++) { /* the first in this context, on a thread too */
+  for (int k = 0; k < WORKERS; k++) { /* the first one stays in this context, also on a thread */
     got[k] = (call_job){.ctx = k == 0 ? ctx : damo_ctx_new(NULL, NULL), .from = want[k].from, .steps = 200};
     got[k].f = k == 0 ? damo_retain(m.f) : damo_function_copy_to(m.f, got[k].ctx);
     CHECK(got[k].f != NULL && got[k].f->program == m.f->program);
@@ -183,7 +183,7 @@ static void test_threads(build *b) {
     if (started[k]) pthread_join(thread[k], NULL);
     CHECK(got[k].ok && got[k].sum[0] == want[k].sum[0] && got[k].sum[1] == want[k].sum[1]);
   }
-  for (int k = 1; k < WORKERS; k++) { /* each has a w of its own */
+  for (int k = 1; k < WORKERS; k++) { /* each has its own w */
     damo_array *mine = damo_function_shared_value(got[k].f, m.w);
     CHECK(mine != NULL && mine->obj.ctx == got[k].ctx && entry(mine, 0) != entry((damo_array *)m.w->value, 0));
     damo_release(mine);
@@ -195,7 +195,7 @@ static void test_threads(build *b) {
   damo_release(m.f);
 }
 
-/* Frees its copy on a thread of its own. */
+/* Frees its copy on its own thread. */
 static void *drop_copy(void *arg) {
   call_job *j = arg;
   run_calls(j);
@@ -204,7 +204,7 @@ static void *drop_copy(void *arg) {
   return NULL;
 }
 
-/* The program's own context lets it go first: the copies, called and freed on threads, are the last to hold it. */
+/* The program's own context releases it first: the copies, called and freed on threads, hold the last references. */
 static void test_last_holders(build *b) {
   model m = make_model(b);
   if (!CHECK(m.f != NULL)) return;
@@ -216,7 +216,7 @@ static void test_last_holders(build *b) {
   damo_release(m.f);
   pthread_t thread[WORKERS];
   for (int k = 0; k < WORKERS; k++) CHECK_EQ_I(pthread_create(&thread[k], NULL, drop_copy, &j[k]), 0);
-  for (int k = 0; k < 50; k++) { /* the owner works on meanwhile */
+  for (int k = 0; k < 50; k++) { /* the owner keeps working meanwhile */
     damo_array *a = ramp(k);
     CHECK(entry(a, 1) == k + 1);
     damo_release(a);
@@ -226,11 +226,12 @@ static void test_last_holders(build *b) {
     CHECK(j[k].ok && j[k].sum[0] == j[0].sum[0]);
   }
   damo_var *x = vec(b, "x");
-  damo_function *g = make(&x, 1, &x, 1, NULL); /* frees what came back */
+  damo_function *g = make(&x, 1, &x, 1, NULL); /* frees what other contexts have returned */
   damo_release(g);
 }
 
-/* The host lets its context go while a copy lives: the copy is called on, and frees the context with itself. */
+/* The host releases its context while a copy lives: the copy can still be called, and frees the context when it is
+ * freed. */
 static void test_owner_goes(void) {
   ctx = damo_ctx_new(leak_alloc, NULL);
   build b;
@@ -250,7 +251,7 @@ static void test_owner_goes(void) {
   damo_ctx_release(j.ctx);
 }
 
-/* ---- What stays at home ------------------------------------------------------------------------------------------ */
+/* ---- Arguments, errors, memory ----------------------------------------------------------------------------------- */
 
 static damo_status home_run(const thunk *t, frame *f) { return add_run(t, f, 1); }
 static const op_def home_def = {
@@ -317,7 +318,7 @@ static void test_error(build *b) {
   damo_ctx_release(other);
 }
 
-/* Wherever memory runs out, nothing is left of a copy. */
+/* Wherever memory runs out, nothing of a copy is left. */
 static void test_out_of_memory(build *b) {
   model m = make_model(b);
   damo_function *g = NULL;

@@ -15,7 +15,7 @@ static damo_var *typed(damo_dtype dtype, int ndim, const char *name) {
   return v;
 }
 
-/* The value of `of` with x (a scalar) set to `at`, the other Variable (or NULL) to `at2`. */
+/* The value of `of` with x (a scalar) set to `at`, and y (or NULL) to `at2`. */
 static double value_at(damo_var *of, damo_var *x, double at, damo_var *y, double at2) {
   in_spec in[2] = {{.var = x}, {.var = y}};
   out_spec out = {.var = of};
@@ -56,10 +56,10 @@ static void test_chain_and_accumulation(build *b, damo_var *x) {
   damo_var *g = grad1(y, x, NULL);
   CHECK_NEAR(value_at(g, x, 0.7, NULL, 0), sin(0.7) + 0.7 * cos(0.7) + exp(0.7), 1e-13);
   damo_release(g);
-  g = grad1(x, x, NULL); /* of itself */
+  g = grad1(x, x, NULL); /* with respect to itself */
   CHECK_NEAR(value_at(g, x, 3, NULL, 0), 1, 0);
   damo_release(g);
-  /* for an inner Variable, and one used twice by one node */
+  /* with respect to an inner Variable, and one used twice by one node */
   damo_var *e = build_fn1(b, "exp", x), *q = build_fn2(b, "mul", e, e);
   g = grad1(q, e, NULL);
   CHECK_NEAR(value_at(g, x, 0.5, NULL, 0), 2 * exp(0.5), 1e-13);
@@ -78,7 +78,7 @@ static void test_known(build *b, damo_var *x) {
   damo_var *g = grad1(NULL, x, &o);
   CHECK_NEAR(value_at(g, x, 0.3, NULL, 0), 5 * exp(0.3), 1e-13);
   damo_release(g);
-  g = grad1(s, x, &o); /* what is known is not added to */
+  g = grad1(s, x, &o); /* a known gradient is not added to */
   CHECK_NEAR(value_at(g, x, 0.3, NULL, 0), 5 * exp(0.3), 1e-13);
   damo_release(g);
   fails(NULL, x, NULL, DAMO_EVALUE);
@@ -93,7 +93,7 @@ static void test_constant(build *b, damo_var *x) {
   damo_var *g = grad1(y, x, &o);
   CHECK_NEAR(value_at(g, x, 0.4, NULL, 0), exp(0.4), 1e-13);
   damo_release(g);
-  g = grad1(y, e, &o); /* nothing goes through it; it has a gradient itself */
+  g = grad1(y, e, &o); /* no gradient passes it; it has one itself */
   CHECK_NEAR(value_at(g, x, 0.4, NULL, 0), 0.4, 1e-13);
   damo_release(g);
   damo_var *both[2] = {NULL, NULL};
@@ -131,11 +131,11 @@ static void test_disconnected(build *b, damo_var *x) {
   CHECK(g != NULL && g->type->kind == TYPE_DISCONNECTED);
   damo_release(g);
   CHECK_EQ_I(warned, 1);
-  /* a shape alone does not connect, nor does disconnected_grad */
+  /* neither a use of the shape alone nor disconnected_grad connects */
   damo_var *v = build_take(b, typed(DAMO_FLOAT64, 1, "v"));
   fails(build_fn1(b, "exp", build_cast(b, build_fn1(b, "size", v), DAMO_FLOAT64)), v, NULL, DAMO_EDISCONNECTED_INPUT);
   fails(build_fn1(b, "disconnected_grad", cost), x, NULL, DAMO_EDISCONNECTED_INPUT);
-  /* with an integer: a zero of floatX */
+  /* with respect to an integer: a zero of floatX */
   damo_var *i = build_take(b, typed(DAMO_INT32, 0, "i"));
   g = grad1(cost, i, &(grad_options){.disconnected_inputs = DISCONNECTED_IGNORE});
   CHECK(var_dtype(g) == DAMO_FLOAT64);
@@ -196,7 +196,7 @@ static const op_def pair_def = {.name = "Pair",
                                 .view_map = pair_views,
                                 .connection_pattern = pair_connect};
 
-/* A constant output has a gradient that goes no further, though the node's other output is differentiated. */
+/* The gradient of a constant output goes no further, even if the node's other output is differentiated. */
 static void test_constant_of_two_outputs(build *b, damo_var *x) {
   damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
   damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL), (damo_var *[]){x, y}, 2);
@@ -211,7 +211,7 @@ static void test_constant_of_two_outputs(build *b, damo_var *x) {
   CHECK_EQ_I(grad_reverse(ctx, cost, wrt, 2, &o, g), DAMO_EDISCONNECTED_INPUT);
 }
 
-/* A null gradient of one output goes to the inputs that are connected with it, and to no other. */
+/* A null gradient of one output reaches the inputs connected with that output, and no others. */
 static void test_null_of_two_outputs(build *b, damo_var *x) {
   damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
   damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL), (damo_var *[]){x, y}, 2);
@@ -223,7 +223,7 @@ static void test_null_of_two_outputs(build *b, damo_var *x) {
     damo_var *g = grad1(cost, in[1 - k], NULL);
     CHECK_NEAR(value_at(g, x, 0.5, y, 0.5), cos(0.5), 1e-13);
     damo_release(g);
-    damo_var *both[2] = {NULL, NULL}; /* asked for both, so that the sweep sees both cotangents at once */
+    damo_var *both[2] = {NULL, NULL}; /* both at once, so that the sweep sees both cotangents of the node */
     CHECK_EQ_I(grad_reverse(ctx, cost, in, 2, &(grad_options){.null_gradients_return = true}, both), DAMO_OK);
     CHECK(both[k] != NULL && both[k]->type->kind == TYPE_NULL);
     CHECK(both[1 - k] != NULL && type_is_tensor(both[1 - k]->type));
@@ -243,11 +243,11 @@ static void test_null(build *b, damo_var *x) {
     damo_var *g = grad1(cost, x, &(grad_options){.null_gradients_return = true});
     CHECK(g != NULL && g->type->kind == TYPE_NULL && strstr(g->type->why, why[k]) != NULL);
     damo_release(g);
-    /* undefined plus anything is undefined, and goes on through other ops */
+    /* undefined plus anything is undefined, and propagates through other ops */
     damo_var *z = build_fn1(b, "sin", x), *w = build_op(b, op_new(ctx, defs[k], NULL), &z, 1);
     fails(build_fn2(b, "add", z, w), x, NULL, DAMO_ENULL_GRADIENT);
     fails(build_fn2(b, "add", w, z), x, NULL, DAMO_ENULL_GRADIENT);
-    /* a path that is not asked for does not matter */
+    /* a path that is not differentiated does not matter */
     damo_var *u = build_take(b, typed(DAMO_FLOAT64, 0, "u"));
     g = grad1(build_fn2(b, "mul", u, w), u, NULL);
     CHECK(g != NULL && type_is_tensor(g->type));
@@ -285,7 +285,7 @@ static void test_dtypes(build *b) {
 
 /* ---- Forward mode ------------------------------------------------------------------------------------------------ */
 
-/* sin without a rop of its own: goes by two L_ops. */
+/* sin without a rop: forward mode by applying L_op twice. */
 static damo_status plain_sin_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   gin[0] = build_fn2(b, "mul", gout[0], build_fn1(b, "cos", node->in[0]));
   return b->status;
@@ -350,7 +350,7 @@ static void test_forward(build *b, damo_var *x) {
   CHECK(r == NULL);
 }
 
-/* What is connected but does not move has zeros; of two outputs each has its own connections. */
+/* Outputs that are connected but do not vary have zeros; each of two outputs has its own connections. */
 static void test_forward_zero(build *b, damo_var *x) {
   damo_var *e = build_take(b, typed(DAMO_FLOAT64, 0, "e")), *y = build_take(b, typed(DAMO_FLOAT64, 0, "y2"));
   damo_var *still = build_fn1(b, "exp", build_fn1(b, "zero_grad", x));
@@ -374,7 +374,7 @@ static void test_forward_zero(build *b, damo_var *x) {
   CHECK_EQ_I(grad_forward(ctx, &pair->out[0], 1, &x, &e, 1, NULL, &r), DAMO_EDISCONNECTED_INPUT);
 }
 
-/* Matrices: Rop of x ↦ tanh(W x) along v is Lop transposed: vᵀ(Jᵀu) = uᵀ(J v). */
+/* For x ↦ tanh(W x), Rop along v is the transpose of Lop: vᵀ(Jᵀu) = uᵀ(J v). */
 static void test_forward_is_transposed(build *b) {
   damo_var *w = build_take(b, typed(DAMO_FLOAT64, 2, "W")), *x = build_take(b, typed(DAMO_FLOAT64, 1, "x"));
   damo_var *v = build_take(b, typed(DAMO_FLOAT64, 1, "v")), *u = build_take(b, typed(DAMO_FLOAT64, 1, "u"));

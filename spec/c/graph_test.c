@@ -40,7 +40,7 @@ static void test_types(void) {
   CHECK(n1 == n2 && n1 != n3);
   damo_type *g = type_generic(ctx), *r = type_random(ctx), *x = type_disconnected(ctx);
   CHECK(g != r && r != x);
-  /* an interned Type dies with its last reference, and is made anew */
+  /* an interned Type is freed with its last reference, and made anew */
   int64_t live = ctx->census[OBJ_TYPE];
   damo_release(n3);
   CHECK_EQ_I(ctx->census[OBJ_TYPE], live - 1);
@@ -90,7 +90,7 @@ static void test_ownership(void) {
   int64_t objects = ctx->n_objects;
   damo_var *x = scalar_var("x"), *y = call1("exp", x);
   CHECK(y->owner != NULL && y->owner->in[0] == x && y->owner->out[0] == y && y->index == 0);
-  /* a reference to an output is one on its node, which keeps the inputs */
+  /* a reference to an output is one to its node, which holds its inputs */
   CHECK_EQ_I(y->owner->obj.refs, 1);
   damo_release(x);
   CHECK_EQ_S(damo_var_get_name(y->owner->in[0]), "x");
@@ -166,7 +166,7 @@ static void test_clone_and_equal(void) {
   map_put(&memo, x, (uintptr_t)z);
   CHECK_EQ_I(graph_clone(ctx, &c, 1, &memo, false, NULL, &copy), DAMO_OK);
   CHECK(copy != c && copy->owner->in[0]->owner->in[0] == z);
-  CHECK(copy->owner->in[1] == b); /* what depends on no key is shared */
+  CHECK(copy->owner->in[1] == b); /* Variables that depend on no key are shared */
   bool equal = false;
   graph_equal(ctx, &c, &copy, 1, &x, &z, 1, &equal);
   CHECK(equal);
@@ -196,7 +196,7 @@ static void test_equal_constants_and_shared_parts(void) {
   CHECK(equal);
   graph_equal(ctx, &a, &c, 1, NULL, NULL, 0, &equal);
   CHECK(!equal);
-  /* x + x over one exp is not x + y over two different exps of the same shape */
+  /* exp(x)·exp(x) with one exp is not equal to exp(x)·exp(y) with two, though the structure matches */
   damo_var *y = scalar_var("y"), *e = call1("exp", x), *f = call1("exp", y), *p = call2("mul", e, e),
            *q = call2("mul", e, f);
   graph_equal(ctx, &p, &q, 1, NULL, NULL, 0, &equal);
@@ -216,7 +216,7 @@ static void test_fgraph_basics(void) {
   const fg_clients *u = fgraph_clients(fg, a);
   CHECK(u->n == 3 && u->at[0].node == b->owner && u->at[1].index == 1 && u->at[2].node == NULL && u->at[2].index == 1);
   damo_release(fg);
-  /* a copy leaves the original alone */
+  /* changing a copy does not change the original */
   map memo;
   map_init(&memo, ctx);
   fg = fgraph_new(ctx, (damo_var *[]){x, y}, 2, &c, 1, true, &memo);
@@ -244,7 +244,7 @@ static void test_fgraph_refusals(void) {
   damo_var *x = scalar_var("x"), *w = scalar_var("w"), *a = call1("exp", x), *b = call1("sin", a), *c = call1("cos", b);
   damo_fgraph *fg = fgraph_new(ctx, &x, 1, &c, 1, false, NULL);
   uint64_t changes = fg->changes;
-  CHECK_EQ_I(fgraph_replace(fg, a, c, NULL), DAMO_EINCONSISTENCY); /* c is made from a's user */
+  CHECK_EQ_I(fgraph_replace(fg, a, c, NULL), DAMO_EINCONSISTENCY); /* c depends on a user of a */
   CHECK_EQ_I(fgraph_change_input(fg, a->owner, 0, b, NULL), DAMO_EINCONSISTENCY);
   damo_var *v = typed_var(DAMO_FLOAT32, 0, NULL), *m = typed_var(DAMO_FLOAT64, 2, NULL);
   CHECK_EQ_I(fgraph_replace(fg, a, v, NULL), DAMO_ETYPE);
@@ -260,7 +260,7 @@ static void test_fgraph_refusals(void) {
   CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){a, b}, (damo_var *[]){s, c}, 2, NULL), DAMO_EINCONSISTENCY);
   CHECK(b->owner->in[0] == a && fg->nodes.n == 3 && !fgraph_has_node(fg, s->owner));
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
-  /* a cycle that no output reaches is one too */
+  /* a cycle from which no output is reached is an error too */
   CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){c, b}, (damo_var *[]){s, c}, 2, NULL), DAMO_EINCONSISTENCY);
   CHECK(b->owner->in[0] == a && c->owner->in[0] == b && fg->outputs.at[0] == c && fg->nodes.n == 3);
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
@@ -315,7 +315,7 @@ static void test_fgraph_features(void) {
   CHECK_EQ_I(fgraph_attach(fg, &f), DAMO_OK);
   CHECK_EQ_I(fgraph_replace(fg, a, t, NULL), DAMO_OK);
   CHECK(l.imported == 2 && l.pruned == 1 && l.changed == 2 && l.validated == 1);
-  /* a refusal by validate, by a change, by an import: each leaves the graph as it was */
+  /* a failure in validate, in a change or in an import leaves the graph as it was */
   damo_status *const answers[] = {&l.validate_answer, &l.change_answer, &l.import_answer};
   for (int k = 0; k < 3; k++) {
     *answers[k] = DAMO_EINCONSISTENCY;
@@ -325,7 +325,7 @@ static void test_fgraph_features(void) {
     CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
     CHECK(fgraph_clients(fg, a) == NULL && fgraph_clients(fg, t)->n == 2);
   }
-  l.validate_answer = DAMO_EINCONSISTENCY; /* a chain of replacements undone */
+  l.validate_answer = DAMO_EINCONSISTENCY; /* undoes a chain of replacements */
   CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){t, a}, (damo_var *[]){a, x}, 2, NULL), DAMO_EINCONSISTENCY);
   CHECK(b->owner->in[0] == t && fg->nodes.n == 3);
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
@@ -337,7 +337,8 @@ static void test_fgraph_features(void) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
 }
 
-/* A Variable with very many users: uses go in any order, and memory failing half-way undoes the change. */
+/* A Variable with very many users: uses are removed in any order, and running out of memory half-way undoes the change.
+ */
 static void test_fgraph_many_users(void) {
   enum { N = 300 };
   damo_var *x = scalar_var("x"), *e = call1("exp", x), *out[N];
@@ -402,7 +403,7 @@ static void test_text(void) {
   check_text("pprint", t, "x - (x - y)", NULL);
   char text[64];
   CHECK_EQ_S(var_format(text, sizeof text, m), "Elemwise{mul}.1");
-  /* a graph whose tree is exponential prints in one line, cut */
+  /* a graph whose tree is exponentially large prints as one truncated line */
   damo_var *d = damo_retain(x);
   for (int i = 0; i < 60; i++) {
     damo_var *next = call2("add", d, d);
@@ -420,7 +421,7 @@ static void test_text(void) {
 
 /* ---- Weak literals ----------------------------------------------------------------------------------------------- */
 
-/* The dtype of the result of resolving the literal next to a strong operand, all cast to the common dtype. */
+/* The dtype to which the literal and a strong operand are resolved; all operands must be cast to it. */
 static damo_dtype resolved(damo_dtype strong, bool is_int, double value) {
   build b;
   build_init(&b, ctx);
@@ -472,7 +473,7 @@ static void test_weak_literals(void) {
   CHECK_EQ_I(resolved(DAMO_INT8, false, 1.5), DAMO_FLOAT32);
   CHECK_EQ_I(resolved(DAMO_INT8, false, 1e300), DAMO_FLOAT64);
   ctx->config.floatX = DAMO_FLOAT64;
-  /* literals alone */
+  /* only literals */
   build b;
   build_init(&b, ctx);
   damo_var *out[2];
@@ -483,7 +484,7 @@ static void test_weak_literals(void) {
   build_end(&b);
 }
 
-/* A failed scope gives NULL at once, and one status at its end. */
+/* In a failed build scope every builder returns NULL, and the end returns the first status. */
 static void test_build_scope(void) {
   build b;
   build_init(&b, ctx);
@@ -518,7 +519,7 @@ static damo_status give_first(build *b, const fn_args *a, ptrvec *out) {
   return x != NULL ? ptrvec_push(out, x) : ctx_fail(b->ctx, DAMO_EVALUE, "absent %g", prop_num_or(o->first, -1));
 }
 
-/* What a row says of its operands and options is parsed when it is registered; a row written wrong is an error there. */
+/* A row's operands and options are parsed when it is registered; a malformed row is an error then. */
 static void test_signatures(void) {
   const op_func good[] = {{.name = "sig_test",
                            .operands = "x [y_2] zs...",
@@ -557,7 +558,7 @@ static void test_signatures(void) {
   damo_ctx_release(own);
 }
 
-/* Fields are read by name: an option that is not given is nil, whatever the order of the row. */
+/* Option fields are read by name: one that is not given is nil, whatever the order of the row. */
 static void test_call_options(void) {
   const op_func rows[] = {{.name = "options_test",
                            .operands = "x [y]",

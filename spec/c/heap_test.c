@@ -1,5 +1,5 @@
-/* Tests of base/heap.c: which freed blocks are kept and found again, how many, and what happens when malloc fails. The
- * file itself is included, over an allocator that counts, so that a block kept can be told from one that malloc had. */
+/* heap_test: base/heap.c: which freed blocks are kept and found again, how many, and what happens if malloc fails. The
+ * file itself is included with a counting allocator, so that kept blocks can be told from malloc's. */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
 
-/* Blocks in use of the allocator below and what it was last asked for; from `fail` calls on it has nothing to give. */
+/* The counting allocator: blocks in use, number of calls, and the number of calls after which it fails. */
 static int live, asked, fail = 1 << 30;
 static size_t last_size, last_align;
 
@@ -45,7 +45,7 @@ static void counted_free(void *ptr) {
   free(ptr);
 }
 
-#undef _DEFAULT_SOURCE /* which the file defines itself */
+#undef _DEFAULT_SOURCE /* the file defines it itself */
 #define calloc counted_calloc
 #define malloc counted_malloc
 #define realloc counted_realloc
@@ -59,7 +59,7 @@ static void counted_free(void *ptr) {
 #undef free
 
 static mem_heap *heap;
-static int before; /* blocks in use beside this heap's */
+static int before; /* blocks in use other than this heap's */
 
 static void open_heap(void) {
   before = live;
@@ -95,7 +95,7 @@ static void test_counts(void) {
   close_heap();
 }
 
-/* Rooms of whole large pages, aligned to one, where that costs an eighth at most. */
+/* Blocks are rounded up to whole large pages, aligned to one, if that costs at most an eighth. */
 static void test_large_pages(void) {
   static const struct {
     size_t size, room;
@@ -104,8 +104,8 @@ static void test_large_pages(void) {
       {2 * MB, 2 * MB},                        /* as it is */
       {3 * MB, 3 * MB},                        /* a second page would be a third more */
       {17 * MB, 18 * MB},                      /* 1 MB of 17 */
-      {32 * MB, 32 * MB},                      /* no page more than it needs */
-      {16 * MB, 16 * MB},                      /* nor where an eighth is a page */
+      {32 * MB, 32 * MB},                      /* no additional page */
+      {16 * MB, 16 * MB},                      /* nor if an eighth is a page */
       {33 * MB, 34 * MB},   {1864136, 2 * MB}, /* 233016 more; an eighth is 233017 */
   };
   open_heap();
@@ -136,7 +136,7 @@ static void test_nothing_is_kept(void) {
 
 #else
 
-/* Blocks kept while none of this heap is in use; one is the heap itself. */
+/* The blocks kept while none of this heap is in use; one block is the heap itself. */
 static int kept(void) { return live - before - 1; }
 
 static void test_found_again(void) {
@@ -144,7 +144,7 @@ static void test_found_again(void) {
   const size_t least = 16 * KB, size = 90 * KB;
   void *small = get(least - 1);
   put(small, least - 1);
-  CHECK_EQ_I(heap->n, 0); /* the C library has these ready */
+  CHECK_EQ_I(heap->n, 0); /* the C library caches blocks of this size itself */
   void *p = get(least);
   put(p, least);
   CHECK_EQ_I(heap->n, 1);
@@ -159,14 +159,14 @@ static void test_found_again(void) {
   void *larger = get(size + 1), *other = get(size / 9 * 8 - 9); /* an eighth of the latter is a byte too little */
   CHECK(larger != p && other != p);
   CHECK_EQ_I(heap->n, 2);
-  CHECK(get(size / 9 * 8) == p); /* what is left over is an eighth */
+  CHECK(get(size / 9 * 8) == p); /* the rest is exactly an eighth */
   put(p, size);
   put(larger, size + 1);
   put(other, size / 9 * 8 - 9);
   close_heap();
 }
 
-/* The newest that fits goes first; what lay behind it moves up. */
+/* The newest block that fits is reused first; older ones move up. */
 static void test_order(void) {
   open_heap();
   const size_t size = 64 * KB;
@@ -183,13 +183,14 @@ static void test_order(void) {
   close_heap();
 }
 
-/* No more than brings the whole back to its peak, and 32 MB in any case; 256 MB at most. */
+/* At most as much is kept as brings the total back to its peak, at least 32 MB in any case, and never more than 256 MB.
+ */
 static void test_bounds(void) {
   open_heap();
   void *rest = get(60 * MB), *a = get(40 * MB);
   put(a, 40 * MB);
   CHECK_EQ_I(heap->bytes, 40 * MB); /* peak 100, in use 60 */
-  a = get(34 * MB);                 /* the one kept is too large for it */
+  a = get(34 * MB);                 /* the kept block is too large for it */
   put(a, 34 * MB);
   CHECK_EQ_I(heap->n, 1); /* the older block was dropped for it */
   CHECK_EQ_I(heap->bytes, 34 * MB);
@@ -203,13 +204,13 @@ static void test_bounds(void) {
   CHECK_EQ_I(heap->bytes, 108 * MB);
   void *huge = get(257 * MB);
   put(huge, 257 * MB);
-  CHECK_EQ_I(heap->bytes, 108 * MB); /* more than is ever kept */
+  CHECK_EQ_I(heap->bytes, 108 * MB); /* a single block too large to keep */
   close_heap();
 
   open_heap();
   rest = get(100 * MB), a = get(MB);
   void *b = get(33 * MB);
-  heap->peak = 101 * MB; /* as if the third had come in its place */
+  heap->peak = 101 * MB; /* as if the third had replaced it */
   put(b, 33 * MB);
   CHECK_EQ_I(heap->n, 0);
   b = get(32 * MB);
@@ -234,7 +235,7 @@ static void test_count_bound(void) {
   close_heap();
 }
 
-/* A large block that realloc moved is not made of large pages any more. */
+/* A large block that realloc has moved no longer consists of large pages. */
 static void test_grown(void) {
   open_heap();
   void *p = get(100 * KB);
@@ -251,7 +252,7 @@ static void test_grown(void) {
   close_heap();
 }
 
-/* Where malloc fails, what is kept is let go and asked for once more. */
+/* If malloc fails, the kept blocks are freed and malloc is tried once more. */
 static void test_let_go(void) {
   open_heap();
   void *p = get(50 * KB), *q = get(70 * KB);
@@ -259,7 +260,7 @@ static void test_let_go(void) {
   put(q, 70 * KB);
   CHECK_EQ_I(heap->n, 2);
   int calls = asked;
-  q = get(30 * KB); /* nothing fails: what is kept stays */
+  q = get(30 * KB); /* nothing fails: the kept blocks stay */
   CHECK_EQ_I(heap->n, 2);
   CHECK_EQ_I(asked, calls + 1);
   put(q, 30 * KB);
@@ -272,7 +273,7 @@ static void test_let_go(void) {
   CHECK_EQ_I(kept(), 0);
   calls = asked;
   CHECK(get(200 * KB) == NULL);
-  CHECK_EQ_I(asked, calls + 1); /* nothing to let go: not asked again */
+  CHECK_EQ_I(asked, calls + 1); /* nothing is kept: malloc is not tried again */
   fail = 1 << 30;
 
   p = get(50 * KB);

@@ -1,11 +1,11 @@
-/* host_check_test: what the callbacks of a host's Op give is looked at as a script's is: an output that was not given, a
- * wrong dtype, rank or kind, memory that is shared, objects of another context, maps that name what is not there. */
+/* host_check_test: results of a host's Op callbacks are checked as those of scripts are: missing outputs, wrong dtype,
+ * rank or kind, shared memory, objects of another context, maps with positions that do not exist. */
 #include <stdlib.h>
 
 #include "damo.h"
 #include "test.h"
 
-/* What the class under test does; set before each call. */
+/* What the class under test does wrong; set before each call. */
 static enum {
   GIVE_RIGHT,
   GIVE_NOTHING,
@@ -73,7 +73,7 @@ static damo_op *class_op(damo_ctx *ctx, damo_op_class c) {
   return damo_op_make(ctx, c.name, NULL, 0);
 }
 
-/* In each mode, with a node behind it that would read what is not there; on the first run, and after a good one, whose
+/* In each mode, with a following node that would read the bad output; at the first run, and after a good run, whose
  * value is still in the cell. */
 static void test_outputs(const char *mode) {
   static const struct {
@@ -114,11 +114,11 @@ static void test_outputs(const char *mode) {
   void *all[] = {op, x, y, z, v, f, kept};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
   kept = NULL;
-  CHECK(damo_error_status(ctx) != DAMO_OK); /* a call that goes well leaves the last error to be read */
+  CHECK(damo_error_status(ctx) != DAMO_OK); /* a successful call does not clear the last error */
   damo_ctx_release(ctx);
 }
 
-/* What the host holds on to is never written by the node behind, which computes in place. */
+/* A value to which the host holds a reference is never written by a following in-place node. */
 static void test_kept(void) {
   damo_ctx *ctx = damo_ctx_new(NULL, NULL);
   damo_op *op = class_op(ctx, (damo_op_class){.name = "Keep", .n_in = 1, .perform = give});
@@ -140,13 +140,13 @@ static void test_kept(void) {
 
 /* ---- Sparse results ---------------------------------------------------------------------------------------------- */
 
-static damo_sparse *cache; /* what the host gives each time */
+static damo_sparse *cache; /* the result of every call */
 
 static damo_status give_cache(damo_thunk *t) {
   return damo_thunk_give_sparse(t, 0, damo_retain(cache != NULL ? cache : damo_thunk_input_sparse(t, 0)));
 }
 
-/* A matrix that is the input's, or that the host gives again and again, is copied: the node behind negates in place. */
+/* A result that is the input, or the same matrix at each call, is copied: the following node negates in place. */
 static void test_sparse(void) {
   damo_ctx *ctx = damo_ctx_new(NULL, NULL);
   damo_op *op = class_op(ctx, (damo_op_class){.name = "Cached", .n_in = 1, .perform = give_cache});
@@ -219,7 +219,7 @@ static void test_foreign(void) {
   damo_ctx_release(foreign);
 }
 
-/* Known when the class is registered, or, of any number of inputs, when a node is made. */
+/* Bad maps are found when the class is registered or, for variadic classes, when a node is made. */
 static void test_maps(void) {
   static const damo_alias far_in[] = {{0, 1}, {-1, -1}}, far_out[] = {{1, 0}, {-1, -1}}, below[] = {{0, -1}, {-1, -1}};
   const struct {

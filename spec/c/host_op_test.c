@@ -1,5 +1,5 @@
-/* host_op_test: Op classes that a host registers: applied, differentiated, compiled, refused, freed; what a call costs.
- * Everything goes through damo.h, as a host's program would. */
+/* host_op_test: Op classes that a host registers: applied, differentiated, compiled, refused, freed. Only damo.h is
+ * used, as in a host's program. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static void *counted(void *user, void *ptr, size_t osize, size_t nsize) {
   return realloc(ptr, nsize);
 }
 
-/* ---- y = factor · x, any number of runs counted in the thunk's state --------------------------------------------- */
+/* ---- y = factor · x, with its runs counted in the thunk's state -------------------------------------------------- */
 
 static int runs_seen, states_cleared, users_dropped;
 
@@ -91,7 +91,7 @@ static damo_op *scale(damo_ctx *ctx, double factor) {
   return damo_op_make(ctx, "Scale", &p, 1);
 }
 
-/* op(x)'s first output, owned. */
+/* The first output of op(x), owned. */
 static damo_var *apply1(damo_ctx *ctx, damo_op *op, damo_var *x) {
   damo_apply *node = damo_op_apply(ctx, op, &x, 1);
   damo_var *v = node != NULL ? damo_retain(damo_apply_get_output(node, 0)) : NULL;
@@ -112,7 +112,7 @@ static damo_array *vector_of(damo_ctx *ctx, double a, double b) {
   return damo_array_from(ctx, DAMO_FLOAT64, 1, &two, data);
 }
 
-/* f(x) for one input and output. */
+/* Entry i of f(value), for one input and output. */
 static double call_at(damo_ctx *ctx, damo_var *x, damo_var *y, damo_array *value, int i) {
   damo_function *f = damo_compile(ctx, &x, 1, &y, 1, NULL, NULL, 0, NULL);
   damo_array *out = NULL;
@@ -142,7 +142,7 @@ static void test_use(void) {
   CHECK_NEAR(call_at(ctx, x, y, v, 1), 15, 0);
   CHECK_EQ_I(runs_seen, 1);
   CHECK_EQ_I(states_cleared, 1);
-  CHECK_NEAR(call_at(ctx, x, sum, v, 1), 30, 0); /* equal nodes become one */
+  CHECK_NEAR(call_at(ctx, x, sum, v, 1), 30, 0); /* equal nodes are merged */
   CHECK_EQ_I(runs_seen, 1);
   CHECK_EQ_I(damo_grad(ctx, cost, &x, 1, &g), DAMO_OK);
   CHECK_NEAR(call_at(ctx, x, g, v, 0), 6, 0);
@@ -233,7 +233,7 @@ static damo_status swap_type(const damo_op *op, damo_var *const *in, int n_in, d
   return DAMO_OK;
 }
 
-/* out 0: a fresh 2·in 1; out 1: in 0 + 1, in its place. */
+/* Output 0: 2·in 1, newly allocated; output 1: in 0 + 1, in place. */
 static damo_status swap_perform(damo_thunk *t) {
   const damo_array *b = damo_thunk_input(t, 1);
   damo_array *p = damo_thunk_output(t, 0, DAMO_FLOAT64, 1, damo_array_shape(b));
@@ -294,7 +294,7 @@ static void test_op_from_graph(bool inlined) {
   CHECK_NEAR(call_at(ctx, a, g[1], v, 1), 2 * 3 * 25, 1e-12);
   CHECK_EQ_I(damo_shared_set(w, v), DAMO_OK);
   CHECK_NEAR(call_at(ctx, a, y, v, 1), 625, 1e-12);
-  CHECK(damo_op_from_graph(ctx, &x, 1, &a, 1, NULL, false) == NULL); /* a is no input */
+  CHECK(damo_op_from_graph(ctx, &x, 1, &a, 1, NULL, false) == NULL); /* a is not one of the inputs */
   CHECK_EQ_I(damo_error_status(ctx), DAMO_EMISSING_INPUT);
   void *all[] = {start, x, w, prod, sq, op, a, y, cost, g[0], g[1], v};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
@@ -303,8 +303,8 @@ static void test_op_from_graph(bool inlined) {
   CHECK_EQ_I(blocks, 0);
 }
 
-/* A warm call of an Op that holds a graph takes no memory: what it computes lies where it lay, once the caller let
- * go. */
+/* A warm call of an Op that holds a graph allocates nothing: it reuses its results' memory once the caller has released
+ * them. */
 static void test_warm(void) {
   damo_ctx *ctx = damo_ctx_new(counted, NULL);
   damo_var *x = vector(ctx, "x"), *a = vector(ctx, "a"), *e = damo_call(ctx, "exp", &x, 1);
@@ -317,7 +317,7 @@ static void test_warm(void) {
   int64_t before = allocations;
   for (int i = 0; i < 10 && CHECK_EQ_I(damo_function_call(f, &v, 1, &out), DAMO_OK); i++) damo_release(out);
   CHECK_EQ_I(allocations, before);
-  CHECK_NEAR(((double *)damo_array_data(kept))[1], exp(2), 1e-12); /* not written by later calls */
+  CHECK_NEAR(((double *)damo_array_data(kept))[1], exp(2), 1e-12); /* later calls do not write to it */
   void *all[] = {x, a, e, op, y, f, v, kept};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
   damo_ctx_release(ctx);
@@ -326,7 +326,7 @@ static void test_warm(void) {
 
 /* ---- Out of memory ----------------------------------------------------------------------------------------------- */
 
-/* An OpFromGraph over a host's Op, its gradient, its tangent's kin, compiled and called; false when memory ran out. */
+/* An OpFromGraph over a host's Op, its derivatives, compiled and called; false if memory ran out. */
 static bool whole_way(damo_ctx *ctx) {
   damo_op_class c = scale_class();
   damo_var *x = vector(ctx, "x"), *a = vector(ctx, "a"), *g = NULL;
@@ -355,7 +355,7 @@ static void test_memory(void) {
     fail_in = n;
     done = whole_way(ctx);
     fail_in = -1;
-    if (damo_error_get_node(ctx) == NULL) CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0); /* an error keeps its node */
+    if (damo_error_get_node(ctx) == NULL) CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0); /* an error holds its node */
     damo_ctx_release(ctx);
     if (!CHECK_EQ_I(blocks, 0)) break;
   }
@@ -402,9 +402,9 @@ static void test_chain(void) {
   damo_ctx_release(ctx);
 }
 
-/* ---- Properties of every kind, and scratch ------------------------------------------------------------------------ */
+/* ---- Properties of every kind, and scratch ----------------------------------------------------------------------- */
 
-/* y = x shifted by `by` places, round, backwards where `back`: through scratch memory. */
+/* y = x rotated by `by` positions, backwards if `back`, through scratch memory. */
 static damo_status rotate_perform(damo_thunk *t) {
   const damo_array *x = damo_thunk_input(t, 0);
   const int64_t n = damo_array_size(x);

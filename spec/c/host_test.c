@@ -1,5 +1,5 @@
 /* host_test: a host program that links libdamo.a and liblua: it gives a Lua state its own context, runs a script that
- * trains something there, and reads results and memory from C. Run from the root of the tree. */
+ * trains a model there, and reads results and memory use from C. Run from the root of the tree. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -26,7 +26,7 @@ static void *host_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
   return p;
 }
 
-/* A state where `require "damo"` finds the binding inside this program. */
+/* A state in which `require "damo"` finds the binding linked into this program. */
 static lua_State *new_state(damo_ctx *ctx) {
   lua_State *L = luaL_newstate();
   if (L == NULL) return NULL;
@@ -78,7 +78,7 @@ static void train(lua_State *L, damo_ctx *ctx) {
   lua_settop(L, 0);
 }
 
-/* The state goes first, or the host's reference does: nothing is left either way. */
+/* The state is closed first, or the host's reference is released first: nothing is left in either order. */
 static void test_close(bool state_first) {
   host h = {0, 0};
   damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
@@ -105,7 +105,7 @@ static void test_set_context(void) {
   host h = {0, 0};
   damo_ctx *ctx = damo_ctx_new(host_alloc, &h), *other = damo_ctx_new(host_alloc, &h);
   lua_State *L = new_state(ctx);
-  CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE); /* it has one */
+  CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE); /* the state has a context already */
   CHECK_EQ_S(damo_error_kind(other), "state");
   CHECK_EQ_I(damo_lua_set_context(NULL, other), DAMO_EVALUE);
   CHECK_EQ_I(damo_lua_set_context(L, NULL), DAMO_EVALUE);
@@ -131,7 +131,7 @@ static void test_set_context(void) {
   lua_close(L);
 }
 
-/* Errors are objects, and a cap set by the host is one of them; the state goes on. */
+/* Errors are error objects, also when the host's memory cap is reached; the state stays usable. */
 static void test_errors(void) {
   host h = {0, 0};
   damo_ctx *ctx = damo_ctx_new(host_alloc, &h);

@@ -1,4 +1,4 @@
-/* io: .npy, .npz and CSV files: round trips, files of other makers, and files that are damaged. */
+/* io_test: .npy, .npz and CSV files: round trips, files by other programs, and damaged files. */
 #include "io/io.h"
 
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void test_npy_of_others(damo_ctx *ctx) {
   if (CHECK(a && array_dtype(a) == DAMO_INT16 && a->ndim == 1)) CHECK_EQ_I(((int16_t *)a->data)[2], 3);
   damo_release(a);
 
-  const double f[6] = {1, 4, 2, 5, 3, 6}; /* columns of [[1 2 3], [4 5 6]] */
+  const double f[6] = {1, 4, 2, 5, 3, 6}; /* column-major [[1 2 3], [4 5 6]] */
   for (int version = 1; version <= 3; version++) {
     n = npy_bytes(bytes, version, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }\n", f, sizeof f);
     put("f.npy", bytes, n);
@@ -170,7 +170,7 @@ static void little(char *p, uint32_t v, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (char)(v >> (8 * i));
 }
 
-/* One deflated member, sizes told in a data descriptor after it. */
+/* An archive with one deflated member, whose sizes are in a data descriptor after it. */
 static size_t deflated_zip(char *out, const char *name, const void *data, size_t n) {
   char packed[4096];
   z_stream z = {.next_in = (Bytef *)(uintptr_t)data,
@@ -212,7 +212,7 @@ static void test_npz_deflated(damo_ctx *ctx) {
     CHECK_NEAR(((double *)z.at[0].array->data)[198], 3, 0);
     npz_clear(&z);
   }
-  /* Every truncation and every changed byte is an error or still an array: never a crash. */
+  /* Every truncation and every changed byte gives an error or a valid array, never a crash. */
   for (size_t i = 0; i < all; i++) {
     put("t.npz", bytes, i);
     CHECK(io_read_npz(ctx, path("t.npz"), 0, &z) != DAMO_OK);
@@ -223,7 +223,7 @@ static void test_npz_deflated(damo_ctx *ctx) {
   }
 }
 
-/* What deflated members inflate to is bounded; what is stored takes as many bytes as the file has. */
+/* The inflated size of deflated members is bounded; stored members take as many bytes as the file has. */
 static void test_npz_bound(damo_ctx *ctx) {
   char npy[2048], bytes[8192];
   const double data[200] = {0};
@@ -320,7 +320,7 @@ static void test_csv_digits(damo_ctx *ctx) {
   }
 }
 
-/* A number may be as long as it likes: 767 digits decide what a double is, one more whether it lies past a tie. */
+/* A number may have any number of digits: 767 digits determine a double, one more whether it is past a tie. */
 static void test_csv_long(damo_ctx *ctx) {
   const size_t n = 5000000;
   char *text = malloc(n + 64);
@@ -342,7 +342,7 @@ static void test_csv_long(damo_ctx *ctx) {
   a = csv_of(ctx, text, NULL, NULL);
   if (CHECK(a && array_shape(a)[0] == 1)) CHECK(isinf(at(a, 0, 0)));
   damo_release(a);
-  /* 1 + 2^-53 is a tie, which goes to 1; a digit after the 800th decides for the next number */
+  /* 1 + 2^-53 is a tie, rounded to 1; a nonzero digit after the 800th rounds up */
   strcpy(text, "1.00000000000000011102230246251565404236316680908203125");
   for (int last = 0; last < 2; last++) {
     const size_t end = strlen("1.00000000000000011102230246251565404236316680908203125");

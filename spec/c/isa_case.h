@@ -4,7 +4,7 @@
 
 #include "kernel/isa.h"
 
-/* The next one after number *k, which begins at 0; NULL: there is none. */
+/* The next instruction set after number *k, which starts at 0; NULL at the end. */
 static inline const kernel_isa *next_isa(int *k) {
   static const char *const names[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   while (*k < (int)(sizeof names / sizeof *names)) {

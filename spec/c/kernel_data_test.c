@@ -1,5 +1,5 @@
-/* kernel_data_test: casts at the borders, strided copies, reductions against plain loops and against their contiguous
- * copies, Philox's known answers and its distributions. */
+/* kernel_data_test: casts of extreme values, strided copies, reductions against plain loops and against their
+ * contiguous copies, Philox's known answers and its distributions. */
 #include <stdlib.h>
 
 #include "kernel/kernel.h"
@@ -10,7 +10,7 @@
 
 static const kernel_isa *isa; /* the instruction set under test */
 
-/* A small generator of our own: the tests of Philox must not hang on Philox. */
+/* A small generator of our own, since Philox is under test. */
 static uint64_t random_state = 12345;
 static uint64_t random_word(void) {
   random_state ^= random_state << 13;
@@ -55,7 +55,7 @@ static void test_casts(void) {
   const damo_c128 z = {0, 2};
   kernel_cast(DAMO_COMPLEX128, DAMO_BOOL)(&z, &low, 1);
   CHECK_EQ_I(low, 1);
-  /* every pair carries small whole numbers */
+  /* every pair of dtypes preserves small integers */
   for (int from = 0; from < DAMO_N_DTYPES; from++)
     for (int to = 0; to < DAMO_N_DTYPES; to++) {
       const double x[] = {0, 1, 1, 0, 1};
@@ -68,7 +68,7 @@ static void test_casts(void) {
     }
 }
 
-/* A random box: shape, and strides of a permuted, stepped, possibly reversed view into `store`. */
+/* A random view: a shape, and strides of a permuted, stepped, possibly reversed view into `store`. */
 typedef struct view {
   int ndim;
   int64_t shape[5], strides[5], size;
@@ -126,7 +126,7 @@ static void test_copies(void) {
     for (int64_t i = 0; i < v.size; i++)
       same = same && memcmp(dense + i * (int64_t)size, v.at + offset_of(&v, i), size) == 0;
     CHECK(same);
-    /* back, into strides: a view of zero strides would be written twice, so those are left out */
+    /* back into the strided view, if no element is addressed twice (zero strides) */
     bool injective = true;
     for (int k = 0; k < v.ndim; k++) injective = injective && (v.strides[k] != 0 || v.shape[k] == 1);
     if (!injective) continue;
@@ -153,7 +153,7 @@ static void reduce(reduce_kind kind, damo_dtype in, const view *v, uint32_t axes
   free(work);
 }
 
-/* The value of one result by a plain loop in long double; -1 for the position of nothing. */
+/* One result by a plain loop in long double; -1 for the position in an empty range. */
 static long double naive(reduce_kind kind, const double *x, int64_t n) {
   long double r = kind == REDUCE_PROD || kind == REDUCE_ALL ? 1 : 0;
   int64_t best = 0;
@@ -173,7 +173,7 @@ static long double naive(reduce_kind kind, const double *x, int64_t n) {
   return kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN ? best + 1 : r;
 }
 
-/* Elements of result number `which`, in C order of the reduced axes, as doubles (real parts). */
+/* The elements reduced to result number `which`, in C order of the reduced axes, as doubles (real parts). */
 static int64_t elements_of(const view *v, uint32_t axes, int64_t which, damo_dtype in, double *x) {
   int64_t base = 0, per = 1, n = 0;
   view reduced = {.ndim = 0};
@@ -210,7 +210,7 @@ static void check_reduction(reduce_kind kind, damo_dtype in, const view *v, uint
     if (kind == REDUCE_MAX || kind == REDUCE_MIN) tolerance = 0;
     wrong += !(got == want || (isnan(got) && isnan(want)) || fabs(got - want) <= tolerance);
   }
-  /* the contiguous copy gives the same bits */
+  /* its contiguous copy gives the same bits */
   view c = *v;
   int64_t stride = (int64_t)dtype_size(in);
   for (int k = v->ndim - 1; k >= 0; k--) c.strides[k] = stride, stride *= v->shape[k];
@@ -246,11 +246,11 @@ static void test_reductions(int rounds) {
       for (int round = 0; round < rounds; round++) {
         const bool big = round % 5 == 4;
         const view v = random_view(store, STORE_BYTES, dtype_size((damo_dtype)in), big ? 40 : 7, 1 + round % 2);
-        if (kind == REDUCE_PROD && dtype_is_discrete((damo_dtype)in) && v.size > 500) continue; /* wraps */
+        if (kind == REDUCE_PROD && dtype_is_discrete((damo_dtype)in) && v.size > 500) continue; /* wraps around */
         const uint32_t axes = (uint32_t)(random_word() % ((uint64_t)1 << v.ndim));
         if (v.size < 100000) check_reduction((reduce_kind)kind, (damo_dtype)in, &v, axes);
       }
-      /* a long axis, whole blocks and a rest, inner and outer */
+      /* a long axis: whole blocks and a rest, as the inner and the outer axis */
       const view wide = {
           .ndim = 2,
           .shape = {3, 5 * 512 + 77},
@@ -288,7 +288,7 @@ static void test_reduction_edges(void) {
   CHECK(!reduce_supported(REDUCE_LOGSUMEXP, DAMO_COMPLEX64) && reduce_supported(REDUCE_ANY, DAMO_COMPLEX64));
   CHECK_EQ_I(reduce_out_dtype(REDUCE_SUM, DAMO_BOOL), DAMO_INT64);
   CHECK_EQ_I(reduce_out_dtype(REDUCE_SUM, DAMO_UINT8), DAMO_UINT64);
-  /* many tenths: a running float32 sum is off by hundreds */
+  /* many 0.1s: a naive float32 sum is off by hundreds */
   const int64_t n = 500000;
   float *tenths = (float *)(void *)store, sum;
   for (int64_t i = 0; i < n; i++) tenths[i] = 0.1f;
@@ -339,7 +339,7 @@ static void test_distributions(void) {
   CHECK_NEAR(sum, 0, 0.013);
   CHECK_NEAR(square, 1, 0.018);
   CHECK_NEAR(fourth, 3, 0.13);
-  /* a draw in two pieces is the same draw */
+  /* drawing in two parts gives the same numbers */
   philox_state t = s;
   philox_normal_f64(isa, &t, part, 300);
   philox_advance(&t, philox_blocks(300));
@@ -356,7 +356,7 @@ static void test_permutation(void) {
   bool all = true;
   for (int i = 0; i < 1000; i++) all = all && seen[i];
   CHECK(all);
-  for (int i = 0; i < 60000; i++) { /* the six orders of three, each 10000 times to five standard deviations */
+  for (int i = 0; i < 60000; i++) { /* each of six permutations 10000 times, within five standard deviations */
     philox_permutation(&s, p, 3);
     philox_advance(&s, philox_blocks(3));
     counts[p[0] * 2 + (p[1] > p[2])]++;
@@ -364,7 +364,7 @@ static void test_permutation(void) {
   for (int i = 0; i < 6; i++) CHECK_NEAR((double)counts[i], 10000, 460);
 }
 
-/* What depends on the instruction set; the first in full. */
+/* The tests that depend on the instruction set; the first set does all repetitions. */
 static void run(int times) {
   test_reductions(times);
   test_reduction_edges();

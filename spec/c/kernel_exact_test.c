@@ -1,6 +1,5 @@
-/* kernel_exact_test: products, quotients and absolute values of complex numbers, in every table the CPU runs, against
- * the plain formulas, on special values and on parts of any size; sums of squares against sums of squares made before.
- */
+/* kernel_exact_test: complex products, quotients and absolute values, and sums of squares, in every table the CPU runs,
+ * against the plain formulas, on special values and on parts of any size. */
 #include "kernel/kernel.h"
 #include "isa_case.h"
 #include "kernel/elem/names.h"
@@ -24,7 +23,7 @@ static const double specials[] = {0,       -0.0,     1,        -1,        3,    
                                   DBL_MAX, FLT_MAX,  INFINITY, -INFINITY, NAN,  0x1p-400, 0x1p500,   0x1p60, 0x1p-40};
 enum { SPECIALS = sizeof specials / sizeof *specials };
 
-/* Any size that the dtype has, or one near 1. */
+/* A part of any magnitude that the dtype has, or one near 1. */
 static double random_part(int range) {
   const double m = 1 + (double)(random_word() >> 11) * 0x1p-53;
   const int e = random_word() % 2 ? (int)(random_word() % 8) : (int)(random_word() % (unsigned)(2 * range)) - range;
@@ -37,7 +36,7 @@ static double part(int range) {
 
 static bool same(double a, double b) { return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b)); }
 
-/* ---- Quotients: Smith's, to the bit ------------------------------------------------------------------------------ */
+/* ---- Quotients: Smith's algorithm, exact bits -------------------------------------------------------------------- */
 
 static damo_c128 plain_c128(damo_c128 a, damo_c128 b) {
   if (b.re == 0 && b.im == 0) return (damo_c128){a.re / fabs(b.re), a.im / fabs(b.re)};
@@ -82,7 +81,7 @@ static bool quotients_agree(const kernel_isa *t, int n, bool uniform) {
   return ok;
 }
 
-/* No multiplication and addition are contracted. */
+/* No multiplication and addition are contracted to an FMA. */
 static bool products_agree(const kernel_isa *t, int n) {
   damo_c128 a[N], z[N];
   damo_c64 af[N], zf[N];
@@ -105,7 +104,7 @@ static void test_quotients(const kernel_isa *t) {
   bool all = true;
   for (int round = 0; round < 2000; round++) all = all && quotients_agree(t, 1 + round % N, round % 2 == 0);
   CHECK(all);
-  /* all alike but for one, wherever it stands; over the divisors themselves */
+  /* all equal except one, at every position; in place of the divisors too */
   for (int n = 2; n < 40; n++) {
     for (int odd = 0; odd < n; odd++) {
       damo_c128 a[40], b[40];
@@ -119,7 +118,7 @@ static void test_quotients(const kernel_isa *t) {
 
 /* ---- Absolute values --------------------------------------------------------------------------------------------- */
 
-/* How many ULPs of the exact result got is off. */
+/* The error in ULPs of the exact result. */
 static double ulps_off(double got, long double want, int digits, int least) {
   if ((isnan(got) && isnan(want)) || (got == 0 && want == 0)) return 0;
   if (isinf(got) && isinf(want) && got == (double)want) return 0;
@@ -172,7 +171,7 @@ static void reduce(const kernel_isa *t, reduce_kind kind, damo_dtype in, const c
   free(work);
 }
 
-/* x's elements lie step apart, rows one behind the other. */
+/* The elements of x are `step` apart, its rows contiguous. */
 static bool squares_agree(const kernel_isa *t, damo_dtype in, int64_t rows, int64_t cols, int64_t step, uint32_t axes) {
   const damo_dtype real = in == DAMO_COMPLEX64 ? DAMO_FLOAT32 : in == DAMO_COMPLEX128 ? DAMO_FLOAT64 : in;
   const int64_t size = (int64_t)dtype_size(in), width = (int64_t)dtype_size(real), n = rows * cols;

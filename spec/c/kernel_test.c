@@ -1,5 +1,5 @@
-/* kernel_test: the elementwise kernels of every table the CPU runs: values in ULPs against the C library and constants
- * of high precision, special values, integers at their borders, and the same bits at every position. */
+/* kernel_test: the elementwise kernels of every table the CPU runs: errors in ULPs against the C library and constants
+ * of high precision, special values, extreme integers, and the same bits at every position. */
 #include <complex.h>
 #undef complex
 
@@ -14,7 +14,7 @@ static kernel_fn kernel_of(const kernel_isa *t, elem_kernel kernel, damo_dtype d
   return t->elem[kernel].fn[dtype];
 }
 
-/* A small generator of our own: the tests of Philox must not hang on Philox. */
+/* A small generator of our own, since Philox is under test. */
 static uint64_t random_state = 12345;
 static uint64_t random_word(void) {
   random_state ^= random_state << 13;
@@ -39,7 +39,7 @@ typedef struct unary_case {
   const char *name;
   elem_kernel kernel;
   long double (*want)(long double);
-  double lo, hi; /* where random arguments are drawn; special values are all tried */
+  double lo, hi; /* the range of random arguments; special values are always tried */
   double ulps;
 } unary_case;
 
@@ -157,7 +157,7 @@ static const double special_points[] = {0,
 #define N_SPECIAL ((int)(sizeof special_points / sizeof *special_points))
 #define N_POINTS 1500
 
-/* The distance in units of the last place of want rounded to a type of `digits` bits and least exponent `least`. */
+/* The error in units of the last place of `want` rounded to a type with `digits` bits and least exponent `least`. */
 static double ulps_apart(double got, long double want, int digits, int least) {
   const double rounded = digits == 24 ? (double)(float)want : (double)want;
   if (isnan(got) && isnan(rounded)) return 0;
@@ -203,15 +203,16 @@ static void test_unary(const kernel_isa *t) {
   }
 }
 
-/* ---- Elementwise: exp where it is hard --------------------------------------------------------------------------- */
+/* ---- Elementwise: hard arguments of exp -------------------------------------------------------------------------- */
 
-/* x = (n + 1/2) ln 2 / 16, where a table of 16 powers changes its entry and the polynomial's share is largest. */
+/* x = (n + 1/2) ln 2 / 16: between two entries of a table of 16 powers, where the polynomial's argument is largest. */
 static double between_entries(int i) {
   const double x = (floor(random_in(-17190, 16380)) + 0.5) * (0.693147180559945309417232121458 / 16);
   return i % 3 ? nextafter(x, i % 3 == 1 ? -1000 : 1000) : x;
 }
 
-/* SLEEF is infinite a little before float64 overflows; damo's own exp, which AVX-512 has, is not, and it is closer. */
+/* SLEEF returns infinity a little before float64 overflows; damo's own AVX-512 exp does not, and its error is smaller.
+ */
 static void test_exp(const kernel_isa *t) {
   static const double lo[] = {-1, -1e-5, -745.2, -708.5, -746, 709}, hi[] = {1, 1e-5, -708.3, 709.78, -744, 709.7827};
   const bool own = strcmp(t->name, "avx512") == 0;
@@ -225,7 +226,7 @@ static void test_exp(const kernel_isa *t) {
       if (k != 2 && k != 4 && x[i] < -708.39) x[i] = -x[i] - 1;
     check_unary_f64(t, k == 2 || k == 4 ? &subnormal : &normal, x, N_POINTS);
   }
-  /* the numbers on either side of where the result becomes infinite, subnormal, and 0 */
+  /* the neighbours of the points where the result becomes infinite, subnormal, and 0 */
   double at[] = {0x1.62e42fefa39efp+9,
                  0x1.62e42fefa39f0p+9,
                  -0x1.6232bdd7abcd2p+9,
@@ -357,13 +358,13 @@ static void test_division_and_logs(const kernel_isa *t) {
 
 /* ---- Elementwise: position --------------------------------------------------------------------------------------- */
 
-/* Each element of blocks of any length and place has the bits it has alone. In place, too, where sizes allow. */
+/* Each element of a block of any length and offset has the same bits as alone; also in place, if sizes allow. */
 static void check_position(const kernel_isa *t, elem_kernel kernel, const char *name, damo_dtype dtype, int n_in) {
   const kernel_fn fn = kernel_of(t, kernel, dtype);
   const size_t size = dtype_size(dtype);
   static char a[64 * 16], b[64 * 16], alone[64 * 16], out[64 * 16];
   for (int i = 0; i < 48; i++) {
-    /* magnitudes apart: a vector routine may take another path for the sake of one large neighbour */
+    /* different magnitudes: a vector routine may take a slow path because of one large element */
     const double x = i == 4       ? NAN
                      : i % 9 == 4 ? special_points[random_word() % N_SPECIAL]
                      : i % 3      ? random_in(-4, 4)
@@ -569,7 +570,7 @@ static void test_complex(const kernel_isa *t) {
   CHECK_NEAR(out, atan2(-4, 3), 1e-15);
 }
 
-/* One entry that is not finite, wherever it stands. */
+/* One nonfinite entry, at every position. */
 static void test_all_finite(void) {
   enum { N = 37 };
   double f64[2 * N] = {0};

@@ -1,4 +1,4 @@
-/* lazy_test: lazy thunks: only what is needed runs, once; ifelse; how thunks are made; cells that must be empty. */
+/* lazy_test: lazy thunks: only needed nodes run, each once; ifelse; how thunks are made; cells that must be empty. */
 #include "graph/region.h"
 #include "watch_case.h"
 
@@ -18,7 +18,7 @@ static damo_var *scalar_var(build *b, const char *name) { return typed(b, DAMO_F
 static void test_only_one_branch(build *b) {
   damo_var *c = scalar_var(b, "c"), *x = vec(b, "x");
   damo_var *one = apply1(b, &count_def, x), *two = apply1(b, &other_def, x);
-  damo_var *twice = build_fn2(b, "add", one, build_fn1(b, "neg", one)); /* one is met twice, and runs once */
+  damo_var *twice = build_fn2(b, "add", one, build_fn1(b, "neg", one)); /* `one` is used twice, and runs once */
   damo_var *out = build_fn3(b, "ifelse", c, build_fn2(b, "add", one, twice), two);
   static const char *const modes[] = {"FAST_RUN", "FAST_COMPILE", "NANGUARD"};
   for (int k = 0; k < 3; k++) {
@@ -36,7 +36,7 @@ static void test_only_one_branch(build *b) {
   }
 }
 
-/* What both branches need, and what is an output by itself, runs once. */
+/* A node that both branches need, or that is an output too, runs once. */
 static void test_shared_parts(build *b) {
   damo_var *c = scalar_var(b, "c"), *x = vec(b, "x"), *part = apply1(b, &count_def, x);
   damo_var *out[] = {build_fn3(b, "ifelse", c, build_fn1(b, "neg", part), build_fn1(b, "exp", part)), part};
@@ -48,7 +48,7 @@ static void test_shared_parts(build *b) {
   damo_release(r[0]), damo_release(r[1]), damo_release(args[0]), damo_release(args[1]), damo_release(f);
 }
 
-/* The condition of the outer one decides whether the inner one's condition is computed at all. */
+/* The outer condition decides whether the inner condition is computed at all. */
 static void test_nested(build *b) {
   damo_var *c = scalar_var(b, "c"), *d = scalar_var(b, "d"), *x = vec(b, "x");
   damo_var *inner = build_fn3(b, "ifelse", build_fn2(b, "gt", d, build_num(b, 0)), apply1(b, &count_def, x), x);
@@ -165,7 +165,7 @@ static void test_error(build *b) {
   damo_release(yes[0]), damo_release(yes[1]), damo_release(no[0]), damo_release(f);
 }
 
-/* Derivatives: the branch taken gets the gradient, the other zeros. A constant condition leaves nothing of the node. */
+/* Derivatives: the branch taken gets the gradient, the other zeros. A constant condition removes the node. */
 static void test_derivatives(build *b) {
   damo_var *c = scalar_var(b, "c"), *x = vec(b, "x"), *y = vec(b, "y");
   damo_var *cost = build_fn1(b, "sum", build_fn3(b, "ifelse", c, build_fn2(b, "mul", x, x), build_fn2(b, "mul", x, y)));
@@ -209,10 +209,10 @@ static void test_types(build *b) {
 
 /* ---- Lazy thunks of other kinds ---------------------------------------------------------------------------------- */
 
-static int ask_for = 0; /* what the thunk below does wrong: 1: asks for what it has, 2: for what there is not */
+static int ask_for = 0; /* the error of the thunk below: 1: asks for an input it has; 2: for one that does not exist */
 static int absent;
 
-/* x where its first entry is positive, else y, else z: asks in three steps. */
+/* x if its first entry is positive, else y, else z: asks in three steps. */
 static damo_status first_run(const thunk *t, frame *f) {
   if (ask_for == 2) return thunk_need(t, f, absent), DAMO_OK;
   for (int i = 0; i < t->n_in; i++) {
@@ -260,7 +260,7 @@ static void test_steps(build *b) {
   damo_release(f);
 }
 
-/* Nothing of a lazy graph is destroyed that a branch may still read. */
+/* A value that a branch may still read is not destroyed. */
 static damo_status destroy_run(const thunk *t, frame *f) {
   damo_array *x = thunk_out_inplace(t, f, 0, 0);
   if (x == NULL) return damo_error_status(f->ctx);
@@ -361,7 +361,7 @@ static void test_makers(build *b) {
   CHECK(compile_function(ctx, &in, 1, &o, 1, NULL) == NULL && damo_error_status(ctx) == DAMO_ENOT_IMPLEMENTED);
 }
 
-/* An Op that leaks: it adds what its cell holds from the call before. */
+/* An Op with a bug: it adds the value that its cell holds from the previous call. */
 static damo_status leak_run(const thunk *t, frame *f) {
   const damo_array *old = (const damo_array *)thunk_result(t, f, 0);
   double add = old != NULL ? entry(old, 0) : 0;

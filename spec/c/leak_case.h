@@ -1,5 +1,5 @@
-/* leak_case: an allocator for a test's context that adds up the bytes in use by the sizes it is told. What is left when
- * the context is gone has leaked, or was freed as a block of another size. */
+/* leak_case: an allocator that counts the bytes in use by the sizes passed to it. If the count is not 0 once the
+ * context is gone, a block has leaked or was freed with another size. */
 #ifndef LEAK_CASE_H
 #define LEAK_CASE_H
 
@@ -23,7 +23,7 @@ static inline void *leak_alloc(void *user, void *ptr, size_t osize, size_t nsize
   return got;
 }
 
-/* Releases the context, which was the last to use it. */
+/* Releases the last reference to the context, and checks the count. */
 static inline void leak_end(damo_ctx *c) {
   damo_ctx_release(c);
   CHECK_EQ_I(leak_bytes, 0);

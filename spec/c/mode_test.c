@@ -1,5 +1,4 @@
-/* mode_test: NANGUARD and DEBUG: what each finds, where it says so, and that it finds nothing in honest graphs; Modes'
- * tags. */
+/* mode_test: NANGUARD and DEBUG: what each finds, what the error says, and that correct graphs pass; tags of Modes. */
 #include "watch_case.h"
 #include "sparse/sparse.h"
 #include "op/op.h"
@@ -59,7 +58,7 @@ static void test_shared_nan(build *b) {
   damo_release(a), damo_release(arg), damo_release(f);
 }
 
-/* out = log(x), which calls that part of what is no number lawful. */
+/* out = log(x), whose class declares some nonfinite results as valid. */
 static damo_status log_run(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
@@ -77,7 +76,7 @@ static const op_def log_defs[] = {
 
 static void test_lawful(build *b) {
   damo_var *x = vec(b, "x");
-  damo_array *args[] = {ramp(1), ramp(0), ramp(-1)}, *r = NULL; /* from 0, -inf, nan before -inf */
+  damo_array *args[] = {ramp(1), ramp(0), ramp(-1)}, *r = NULL; /* from 0: -inf; from -1: nan, then -inf */
   for (int k = 0; k < 6; k++) {
     damo_function *f = in_mode(&x, 1, apply1(b, &log_defs[k % 3], x), watching[k / 3]);
     for (int i = 0; i < 3; i++) {
@@ -120,7 +119,7 @@ static void test_integer_division(build *b) {
   }
 }
 
-/* ---- DEBUG: Ops that lie ----------------------------------------------------------------------------------------- */
+/* ---- DEBUG: incorrect Ops ---------------------------------------------------------------------------------------- */
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
 
@@ -145,7 +144,7 @@ static damo_status blind(const thunk *t, frame *f) {
   for (int64_t i = 0; i < N; i++) *at(out, i) = *(double *)(void *)(x->data + (array_strides(x)[0] > 0 ? 8 * i : 0));
   return DAMO_OK;
 }
-/* Writes any strides as if they were contiguous: takes the first entry alone. */
+/* Ignores the strides of its output: writes as if it were contiguous. */
 static damo_status blind_result(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   damo_array *out = thunk_out_strided(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
@@ -153,7 +152,7 @@ static damo_status blind_result(const thunk *t, frame *f) {
   for (int64_t i = 0; i < N; i++) *at(out, array_strides(out)[0] > 0 ? i : 0) = *at(x, i);
   return DAMO_OK;
 }
-/* Adds to what its cell happens to hold. */
+/* Adds to the value left in its cell. */
 static damo_status hoarder(const thunk *t, frame *f) {
   damo_array *old = (damo_array *)thunk_result(t, f, 0);
   double seen = old != NULL ? *at(old, 0) : 0;
@@ -203,7 +202,7 @@ static void test_liars(build *b) {
   damo_release(line);
 }
 
-/* The same matrix in arrays of its own, its duplicates stored apart. */
+/* Returns the same matrix in new arrays, with its duplicates not summed. */
 static damo_status apart(const thunk *t, frame *f) {
   damo_sparse *x = (damo_sparse *)thunk_value(t, f, 0);
   damo_sparse *turned = sparse_to_format(x, x->format == DAMO_CSR ? DAMO_CSC : DAMO_CSR);
@@ -225,7 +224,7 @@ static const char *const amiss[] = {"has not the index arrays of input 1",
                                     NULL,
                                     NULL};
 
-/* What is said of patterns is checked: of a matrix with duplicates and one without. */
+/* What Types say about patterns is checked: for a matrix with duplicates and one without. */
 static void test_patterns(build *b) {
   const int64_t shape[2] = {2, 3}, rows[] = {0, 0, 1}, cols[] = {1, 1, 2};
   const double v[] = {1, 2, 3};
@@ -266,7 +265,7 @@ static const op_def reverse_def = {
 static const op_def both_def = {
     .name = "OneMind", .n_in = 1, .infer_type = same_type, .perform = plus_one, .perform_lua = plus_one};
 
-/* Ops that keep their word, updates, defaults, results into arrays: the same as in FAST_RUN. */
+/* Correct Ops, updates, defaults, results into arrays: the same values as in FAST_RUN. */
 static void test_honest(build *b) {
   damo_array *start = ramp(0);
   damo_var *s = build_take(b, damo_shared(ctx, start, "s")), *x = vec(b, "x");
@@ -303,7 +302,7 @@ static const rewrite_rule wrong = {.name = "exp_to_sin",
                                    TRACKS(&elemwise_def),
                                    .local = exp_to_sin};
 
-/* exp(x) = 1 / exp(-x), but for rounding. */
+/* exp(x) = 1 / exp(-x), up to rounding. */
 static damo_status exp_of_neg(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const char *name = elemwise_scalar(node->op);
@@ -316,7 +315,7 @@ static damo_status exp_of_neg(build *b, damo_fgraph *fg, damo_apply *node, damo_
 static const rewrite_rule right = {
     .name = "one_over", .phase = PHASE_SPECIALIZE, .tags = "right", TRACKS(&elemwise_def), .local = exp_of_neg};
 
-/* Of the right Type, and never of the right length. */
+/* A replacement of the right Type that never has the right length. */
 static damo_status exp_to_pair(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const char *name = elemwise_scalar(node->op);
@@ -362,7 +361,7 @@ static void test_wrong_rewrite(build *b) {
   damo_release(a);
 }
 
-/* One rule among others is at fault: the error names that one, and the line of the node whose place it took. */
+/* One rule among others is wrong: the error names it, and the line of the node that it replaced. */
 static void test_blame(build *b) {
   CHECK_EQ_I(rewrite_register(ctx, &wrong), DAMO_OK);
   CHECK_EQ_I(rewrite_register(ctx, &right), DAMO_OK);
@@ -372,7 +371,7 @@ static void test_blame(build *b) {
   graph_notes_of(ctx)->trace = line;
   damo_var *e = build_fn1(b, "exp", x);
   graph_notes_of(ctx)->trace = NULL;
-  /* x·1 + 0, merged halves, a sum, an in-place chain: rules at work before and after */
+  /* x·1 + 0, merged halves, a sum, an in-place chain: other rules apply before and after */
   damo_var *whole = build_fn2(b, "add", build_fn2(b, "mul", e, build_num(b, 1)), build_num(b, 0));
   damo_var *twice = build_fn2(b, "add", build_fn1(b, "neg", whole), build_fn1(b, "neg", whole));
   damo_var *c = build_fn2(b, "gt", build_fn1(b, "sum", x), build_num(b, 100));
@@ -380,7 +379,7 @@ static void test_blame(build *b) {
                      build_fn1(b, "log", build_fn2(b, "add", x, build_num(b, 1)))};
   damo_var *chosen = build_fn3(b, "ifelse", c, twice, x);
   struct {
-    const char *include, *rule; /* NULL: nothing is wrong */
+    const char *include, *rule; /* rule NULL: no error */
     damo_var **out;
     int n;
   } cases[] = {{NULL, NULL, out, 3},
@@ -388,7 +387,7 @@ static void test_blame(build *b) {
                {"mistaken", "exp_to_sin", out, 3},
                {"right mistaken", "exp_to_sin", out, 2},
                {"failing", "exp_to_pair", out, 2},
-               {"mistaken", NULL, &chosen, 1}, /* in the branch that is not taken */
+               {"mistaken", NULL, &chosen, 1}, /* in the branch not taken */
                {"failing", NULL, &chosen, 1}};
   damo_array *a = ramp(0.5), *tiny = ramp(1e-12);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -406,7 +405,7 @@ static void test_blame(build *b) {
       CHECK(ctx->error.node != NULL && ctx->error.node->trace == (damo_trace *)line);
     }
     for (int i = 0; i < 3; i++) damo_release(r[i]), r[i] = NULL;
-    if (k == 0) { /* log(1 + x) as written has no digit right here */
+    if (k == 0) { /* log(1 + x) as written has no correct digit here */
       CHECK_EQ_I(call(f, &tiny, 1, r), DAMO_OK);
       CHECK_NEAR(entry(r[2], 0), 1e-12, 1e-20);
       for (int i = 0; i < 3; i++) damo_release(r[i]);
@@ -416,9 +415,9 @@ static void test_blame(build *b) {
   damo_release(a), damo_release(tiny), damo_release(line);
 }
 
-/* ---- DEBUG: what cancels ----------------------------------------------------------------------------------------- */
+/* ---- DEBUG: cancellation ----------------------------------------------------------------------------------------- */
 
-/* (x + c) - c is x, but for rounding; with the property `off`, more than that. */
+/* Replaces (x + c) - c by x, which differs by rounding only; with an error of `off` added. */
 static damo_status uncancelled(build *b, damo_apply *node, damo_var **repl, bool *did, double off) {
   const char *name = elemwise_scalar(node->op);
   const damo_apply *up = node->in[0]->owner;
@@ -443,7 +442,7 @@ static const rewrite_rule cancelling[] = {
      TRACKS(&elemwise_def),
      .local = drop_and_add}};
 
-/* What a call with c = 1e15 comes to, where a rounding is 0.125; memory gives out after that many allocations. */
+/* The status of a call with c = 1e15, whose rounding error is 0.125; memory fails after that many allocations. */
 static damo_status call_cancelling(build *b, const char *include, int64_t memory) {
   damo_var *in[] = {vec(b, "x"), vec(b, "c")};
   damo_var *out = build_fn2(b, "sub", build_fn2(b, "add", in[0], in[1]), in[1]);
@@ -466,7 +465,7 @@ static void test_cancelling(build *b) {
   CHECK(says("the rewrite 'drop_and_add' changed the value"));
 }
 
-/* Without memory to look into the terms that is the error, and nothing is accused. */
+/* If there is no memory to examine the terms, that is the error, and no rule is blamed. */
 static void test_cancelling_memory(void) {
   bool done = false;
   for (int64_t n = 0; !done && n < 20000; n++) {
@@ -510,7 +509,7 @@ static void test_names(build *b) {
 
 /* ---- Out of memory ----------------------------------------------------------------------------------------------- */
 
-/* Lazy nodes, destroyers, updates, in a mode: false when memory ran out, which is then the error. */
+/* Lazy nodes, destroyers and updates in a mode; false if memory ran out, which is then the error. */
 static bool whole_way(const char *mode) {
   build b;
   build_init(&b, ctx);

@@ -1,4 +1,4 @@
-/* mtx_case: what the programs that test Matrix Market files share. */
+/* mtx_case: shared by the tests of Matrix Market files. */
 #ifndef DAMO_MTX_CASE_H
 #define DAMO_MTX_CASE_H
 
@@ -19,7 +19,7 @@ static inline damo_obj *parse(damo_ctx *ctx, const char *text) {
   return mtx_parse(ctx, "x.mtx", text, strlen(text), DAMO_CSR);
 }
 
-/* The foot of main: nothing is left. */
+/* Called at the end of main: checks that nothing is left. */
 static inline void end_ctx(damo_ctx *ctx) {
   CHECK_EQ_I(ctx->n_objects, 0);
   CHECK_EQ_I(ctx->bytes, 0);

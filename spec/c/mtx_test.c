@@ -1,5 +1,5 @@
-/* mtx: reading Matrix Market files: real ones against the facts in matrices.csv, forms that others refuse, damaged and
- * hostile ones. */
+/* mtx_test: reading Matrix Market files: real ones against the values in matrices.csv, forms that other readers refuse,
+ * damaged and hostile ones. */
 #include "mtx_case.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { FILE_NAME, FORM, ROWS, COLS, LISTED, NNZ, ZEROS, SUM, FRO, NORM1, NORMINF, TRACE, NORM_AX, N_COLS = 24 };
 
-/* Cells of a line, in place. */
+/* Splits a line into cells, in place. */
 static int split(char *line, char **cells) {
   int n = 0;
   line[strcspn(line, "\r\n")] = '\0';
@@ -42,7 +42,7 @@ static damo_c128 entry(const damo_array *data, int64_t p) {
   return scalar_cast(array_get(data, &p), DAMO_COMPLEX128).v.c;
 }
 
-/* The largest sum of sizes over an axis. */
+/* The largest sum of absolute values along an axis (the 1-norm or the infinity norm). */
 static double norm_along(damo_sparse *a, int axis) {
   damo_array *sizes = array_empty(a->obj.ctx, DAMO_FLOAT64, 1, array_shape(a->data));
   for (int64_t p = 0; p < sparse_nnz(a); p++) ((double *)(void *)sizes->data)[p] = size_of(entry(a->data, p));
@@ -71,7 +71,7 @@ static double norm_product(damo_sparse *a) {
   return sqrt(sum);
 }
 
-/* As good as the digits that the table has, for sums of large numbers in any order. */
+/* Compares to the number of digits that the table has, allowing for sums of large numbers in any order. */
 static void near_fact(double got, const char *fact, double scale, const char *file, const char *what) {
   if (!*fact) return;
   const double want = strtod(fact, NULL);
@@ -140,7 +140,7 @@ static void test_facts(damo_ctx *ctx) {
   CHECK(read >= 40);
 }
 
-/* Files that SciPy refuses and others read. */
+/* Files that SciPy refuses but other readers accept. */
 static void test_tolerated(damo_ctx *ctx) {
   bool same = false;
   damo_obj *a = io_read_mtx(ctx, DATA "mtx/west0067.mtx", DAMO_CSR);
@@ -254,7 +254,7 @@ static void test_bad_files(damo_ctx *ctx) {
   damo_release(v);
 }
 
-/* Every truncation and changed byte of a file: a value or an error, never a crash. */
+/* Every truncation and changed byte gives a value or an error, never a crash. */
 static void test_mutations(damo_ctx *ctx) {
   static const char *const names[] = {"mtx_forms/cha.mtx", "mtx_forms/skew_int16.mtx", "mtx_forms/full_symmetric.mtx",
                                       "mtx_forms/matrix_uint64.mtx"};

@@ -1,5 +1,5 @@
-/* mtx_write: Matrix Market files and SciPy's .npz of sparse matrices, written and read again: every dtype and symmetry,
- * and out of memory. */
+/* mtx_write_test: Matrix Market files and SciPy's .npz of sparse matrices, written and read back: every dtype and
+ * symmetry, and out of memory. */
 #include "mtx_case.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void test_symmetries(damo_ctx *ctx) {
     const char *file;
     mtx_symmetry symmetry;
   } cases[] = {{"mtx/494_bus.mtx", MTX_SYMMETRIC},
-               {"mtx_forms/cha.mtx", MTX_GENERAL}, /* its diagonal is not real: hermitian in name alone */
+               {"mtx_forms/cha.mtx", MTX_GENERAL}, /* called hermitian, but its diagonal is not real */
                {"mtx_forms/rza.mtx", MTX_SKEW},
                {"mtx_forms/skew_fp64.mtx", MTX_SKEW},
                {"mtx_forms/full_symmetric.mtx", MTX_SYMMETRIC},
@@ -123,9 +123,9 @@ static void test_npz(damo_ctx *ctx) {
   FILE *f = fopen(path("a.npz"), "rb");
   const size_t n = fread(text, 1, sizeof text, f);
   fclose(f);
-  CHECK(contains(text, n, "{'descr': '|S3', 'fortran_order': False")); /* the text member as NumPy writes bytes */
+  CHECK(contains(text, n, "{'descr': '|S3', 'fortran_order': False")); /* text as NumPy writes bytes */
   CHECK(contains(text, n, "_is_array.npy") && contains(text, n, "'descr': '|b1', 'fortran_order': False, 'shape': ()"));
-  /* A format of 4-byte characters, as str arrays have, and one that is not known. */
+  /* The member "format" with 4-byte characters, as str arrays have, and an unknown format. */
   damo_sparse *a = numbers(ctx, DAMO_FLOAT32, DAMO_CSC);
   damo_array *shape = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, a->shape);
   const char *const names[] = {"format", "shape", "data", "indices", "indptr"};

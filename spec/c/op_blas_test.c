@@ -1,4 +1,4 @@
-/* op blas: products against plain loops, over dtypes, ranks, strides and empty dimensions; gradients; Gemm, Gemv,
+/* op_blas_test: products against plain loops, over dtypes, ranks, strides and empty dimensions; gradients; Gemm, Gemv,
  * Ger. */
 #include "leak_case.h"
 #include "op_options.h"
@@ -25,7 +25,7 @@ static damo_array *plain_dot(damo_ctx *ctx, const damo_array *x, const damo_arra
       ((damo_c128 *)z->data)[i * n + j] = s;
     }
   }
-  /* Integers wrap: through int64, as a float would saturate. */
+  /* integers wrap around, so through int64: a float would saturate */
   damo_array *wide = array_cast(z, dtype_is_discrete(array_dtype(x)) ? DAMO_INT64 : DAMO_COMPLEX128);
   damo_array *r = array_cast(wide, array_dtype(x));
   damo_release(wide);
@@ -33,7 +33,7 @@ static damo_array *plain_dot(damo_ctx *ctx, const damo_array *x, const damo_arra
   return r;
 }
 
-/* The same values in another layout: 1 columns first, 2 every other entry of a wider array, 3 backwards. */
+/* The same values in another layout: 1 column-major, 2 every other entry of a wider array, 3 reversed. */
 static damo_array *laid_out(const damo_array *a, int how) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t m = array_shape(a)[0], n = array_shape(a)[1], size = (int64_t)dtype_size(array_dtype(a));
@@ -136,7 +136,7 @@ static void test_failures(damo_ctx *ctx) {
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
 
-/* Entry of matmul by its definition, for ranks up to 4 after lifting. */
+/* Checks matmul entry by entry against its definition, for ranks up to 4 after broadcasting. */
 static void check_matmul(damo_ctx *ctx, int nx, const int64_t *sx, int ny, const int64_t *sy) {
   damo_array *x = op_random(ctx, DAMO_FLOAT64, nx, sx, 3), *y = op_random(ctx, DAMO_FLOAT64, ny, sy, 4);
   damo_array *z = op_call2(ctx, "matmul", x, y);
@@ -146,7 +146,7 @@ static void check_matmul(damo_ctx *ctx, int nx, const int64_t *sx, int ny, const
     const int64_t m = sx[nx - 2], k = sx[nx - 1], n = sy[ny - 1], count = array_size(z) / (m * n);
     const int64_t cx = array_size(x) / (m * k), cy = array_size(y) / (k * n);
     double worst = 0;
-    for (int64_t b = 0; b < count; b++) { /* batches: all alike, one for all, or an outer and an inner axis */
+    for (int64_t b = 0; b < count; b++) { /* batch axes: equal, broadcast, or only an outer or inner one */
       const double *px = (double *)x->data + (cx == count ? b : cx == 1 ? 0 : b / (count / cx)) * m * k;
       const double *py = (double *)y->data + (cy == count ? b : cy == 1 ? 0 : b % cy) * k * n;
       for (int64_t i = 0; i < m; i++) {
@@ -247,7 +247,7 @@ static damo_var *einsum_formula(build *b, damo_var *const *x, const void *user) 
   return build_fn(b, "einsum", x, c->n, IN_ORDER(b->ctx, "einsum", text));
 }
 
-/* Values against the sum over all indices: each letter i j k l has one length. */
+/* Compares the values with the sum over all indices; each letter i j k l has one length. */
 static void check_einsum(damo_ctx *ctx, const char *text, int n) {
   static const int64_t length[4] = {2, 3, 4, 5};
   const einsum_case c = {text, n};
@@ -370,7 +370,7 @@ static void test_updates(damo_ctx *ctx) {
   check_update(ctx, 2, z, 1, w, 1, u, ger_formula);
 }
 
-/* In place: z's own memory holds the result, whatever its layout. */
+/* In place: the result is in z's own memory, whatever its layout. */
 static void test_inplace(damo_ctx *ctx) {
   for (int how = 0; how < 4; how++) {
     damo_array *z0 = op_random(ctx, DAMO_FLOAT64, 2, (const int64_t[]){3, 2}, 1),

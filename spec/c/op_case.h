@@ -1,6 +1,6 @@
-/* op_case: one case of an op that is linear in x: values, Type, inferred shape, gradient and forward mode, each with
- * the shape of x known to the graph and not known. Gradients of sum(w * y) are compared with differences, exact but for
- * rounding as the ops are linear. A program includes it once, after setting the context. */
+/* op_case: a test case of an op that is linear in x: values, Type, inferred shape, gradient and forward mode, each with
+ * x's shape known to the graph and unknown. Gradients of sum(w * y) are compared with differences, which are exact up
+ * to rounding for linear ops. A program includes this once, after setting the context. */
 #ifndef DAMO_OP_CASE_H
 #define DAMO_OP_CASE_H
 
@@ -53,7 +53,7 @@ static inline damo_var *case_input(build *b, damo_array *x, bool known) {
   return v;
 }
 
-/* y at x = start + step at entry i, as a fresh array */
+/* y at x = start with `step` added to entry i, as a new array */
 static inline damo_array *case_moved(const op_case *c, const damo_array *start, int64_t i, double step, bool known) {
   build b;
   build_init(&b, ctx);
@@ -145,7 +145,7 @@ static inline void case_run_all(const op_case *cases) {
   }
 }
 
-/* The call must fail so, with exactly this message. */
+/* A call that must fail with this status and exactly this message. */
 typedef struct error_case {
   damo_var *(*make)(build *b, damo_var *x);
   int ndim;
@@ -167,7 +167,7 @@ static inline void case_errors(const error_case *cases) {
     build_end(&b);
     ctx_clear_error(ctx);
     build_init(&b, ctx);
-    y = cases->make(&b, case_input(&b, x0, false)); /* where the shape is not known, the run must refuse */
+    y = cases->make(&b, case_input(&b, x0, false)); /* if the shape is not known, the run must refuse */
     if (y) CHECK(eager_eval(ctx, &y, 1, &value) == cases->status);
     damo_release(value), damo_release(x0);
     build_end(&b);

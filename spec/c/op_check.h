@@ -1,4 +1,4 @@
-/* op_check: what the tests of op families share: calls by name on values, and gradients against finite differences. */
+/* op_check: shared by the tests of op families: calls by name on values, and gradients against finite differences. */
 #ifndef DAMO_OP_CHECK_H
 #define DAMO_OP_CHECK_H
 
@@ -35,7 +35,7 @@ static inline damo_array *op_random(damo_ctx *ctx, damo_dtype dtype, int ndim, c
   return a;
 }
 
-/* The results of a call on values, as constants; number of results, 0 on failure. */
+/* Calls a function on values as constants; returns the number of results, 0 on failure. */
 static inline int op_call(damo_ctx *ctx, const char *name, damo_array *const *in, int n_in, const void *opt,
                           damo_array **out) {
   damo_var *vars[8];
@@ -65,7 +65,7 @@ static inline damo_array *op_call2(damo_ctx *ctx, const char *name, damo_array *
 
 /* ---- Finite differences ------------------------------------------------------------------------------------------ */
 
-/* A function of shared float64 Variables that gives one Variable. */
+/* A function of shared float64 Variables that returns one Variable. */
 typedef damo_var *(*op_formula)(build *b, damo_var *const *x, const void *user);
 
 static inline double op_cost(damo_ctx *ctx, damo_var *cost) {
@@ -103,7 +103,8 @@ static inline void op_compare_gradient(damo_ctx *ctx, damo_var *cost, damo_var *
   damo_release(g);
 }
 
-/* The gradient of sum(f(x) · weights) by every x, against central differences; then the same for its own gradient. */
+/* Checks the gradient of sum(f(x) · weights) with respect to every x against central differences; then the second
+ * derivatives in the same way. */
 static inline void op_check_gradient(damo_ctx *ctx, op_formula f, const void *user, damo_array *const *values, int n,
                                      bool second) {
   damo_var *x[8], *g[8] = {NULL}, *gg[8] = {NULL};
@@ -137,7 +138,7 @@ static inline void op_check_gradient(damo_ctx *ctx, op_formula f, const void *us
   build_end(&b);
 }
 
-/* What a test ends with: nothing is left. */
+/* Called at the end of a test: checks that nothing is left. */
 static inline void op_check_empty(damo_ctx *ctx, damo_memory_info before) {
   const damo_memory_info now = damo_ctx_memory(ctx);
   CHECK(now.objects <= before.objects + 200); /* interned types and ops stay */

@@ -1,7 +1,7 @@
-/* op_elemwise_test: values, dtypes, derivatives, walks over strided and broadcast operands, and errors of the
- * elementwise family. Derivatives are compared with central differences of step 1e-6 in float64: their own error is
- * about 1e-9 of the function's third derivative and 1e-10 of its value, so 1e-6 relative tells a wrong formula from
- * rounding. */
+/* op_elemwise_test: values, dtypes, derivatives, strided and broadcast operands, and errors of the elementwise family.
+ * Derivatives are compared with central differences of step 1e-6 in float64, whose error is about 1e-9 of the
+ * function's third derivative and 1e-10 of its value: a relative tolerance of 1e-6 tells a wrong formula from rounding.
+ */
 #include "grad/grad.h"
 #include "op/elem/scalar.h"
 #include "leak_case.h"
@@ -20,7 +20,7 @@ static damo_var *vector(build *b, const double *x, int64_t n) {
   return build_value(b, (damo_obj *)damo_array_from(ctx, DAMO_FLOAT64, 1, &n, x));
 }
 
-/* The value of v, owned; NULL with a failed check. */
+/* The value of v, owned; NULL, and a failed check, if it has none. */
 static damo_array *value_of(build *b, damo_var *v) {
   damo_obj *value = NULL;
   if (v == NULL || b->status != DAMO_OK || eager_eval(ctx, &v, 1, &value) != DAMO_OK) {
@@ -55,7 +55,7 @@ static double f_erfcx(double x) { return exp(x * x) * erfc(x); }
 static double f_log2(double x) { return log(x) / log(2); }
 static double f_exp2(double x) { return pow(2, x); }
 
-/* name, libm's function (NULL: the derivative alone is checked), the interval where points lie */
+/* name, libm's function (NULL: only the derivative is checked), the interval of the points */
 typedef struct unary_case {
   const char *name;
   double (*f)(double);
@@ -142,7 +142,7 @@ static void test_unary_values(void) {
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
-/* The function at POINTS points: operand k of its arity is in[k]. */
+/* Calls the function at POINTS points; in[k] is operand k. */
 static damo_array *call(const char *name, int arity, double in[][POINTS]) {
   build b;
   build_init(&b, ctx);
@@ -274,7 +274,7 @@ static void test_weak_literals(void) {
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-/* An array of that shape whose memory has the axes in the order `order` and every `step`-th element used. */
+/* An array of that shape whose memory has the axes in the order `order`, with every `step`-th element used. */
 static damo_array *laid_out(damo_dtype dt, int ndim, const int64_t *shape, const int *order, int64_t step,
                             double salt) {
   int64_t total = step, strides[DAMO_MAX_NDIM], at_stride = step * (int64_t)dtype_size(dt);
@@ -292,7 +292,7 @@ static damo_array *laid_out(damo_dtype dt, int ndim, const int64_t *shape, const
   return view;
 }
 
-/* x - y over operands laid out in two ways, against element-by-element reading. */
+/* x - y of operands in two layouts, against element-by-element reads. */
 static void check_walk(damo_array *x, damo_array *y) {
   build b;
   build_init(&b, ctx);
@@ -368,7 +368,7 @@ static void test_in_place(void) {
   cell out = NULL;
   CHECK_EQ_I(run_once(op, x, y, &out, true), DAMO_OK);
   CHECK(out == (damo_obj *)x);
-  CHECK_NEAR(at(x, 5), 18, 0); /* added twice: run twice over the same cells */
+  CHECK_NEAR(at(x, 5), 18, 0); /* added twice, since the thunk ran twice over the same cells */
   damo_release(out), damo_release(op), damo_release(x), damo_release(y);
 }
 
@@ -407,7 +407,7 @@ static void test_type_errors(void) {
   CHECK_EQ_I(build_end(&b), DAMO_ETYPE);
 }
 
-/* The gradient of sum |z|² is 2 z in both parts, whatever way it is written. */
+/* The gradient of sum |z|² is 2 z in both parts, whatever ops express it. */
 static void test_complex_gradient(void) {
   build b;
   build_init(&b, ctx);

@@ -135,7 +135,7 @@ static const op_case reads[] = {
     {.name = NULL},
 };
 
-/* ---- Writing: x is both what is written to and, halved, the value ------------------------------------------------ */
+/* ---- Writing: x is the target and, halved, the value ------------------------------------------------------------- */
 
 static damo_var *half(build *b, damo_var *part) { return part ? build_fn2(b, "mul", part, build_num(b, 0.5)) : NULL; }
 
@@ -180,7 +180,7 @@ static const op_case writes[] = {
 
 /* ---- In place ---------------------------------------------------------------------------------------------------- */
 
-/* Runs the in-place form of y's Op over x0 itself; the value may be a view of x0. */
+/* Runs the in-place form of y's Op over x0; the value may be a view of x0. */
 static void check_in_place(const char *name, damo_var *(*make)(build *b, damo_var *x), damo_array *x0, damo_array *y0) {
   build b;
   build_init(&b, ctx);
@@ -215,7 +215,7 @@ static void test_in_place(void) {
   x0 = case_counting(1, (const int64_t[]){3});
   check_in_place("advanced inc in place", inc_repeated, x0, y0);
   damo_release(x0), damo_release(y0);
-  /* the value shares memory with what is written */
+  /* the value shares memory with the target */
   x0 = case_counting(1, (const int64_t[]){3});
   build b;
   build_init(&b, ctx);
@@ -238,7 +238,7 @@ static void test_in_place(void) {
   build_end(&b);
 }
 
-/* ---- What has no gradient ---------------------------------------------------------------------------------------- */
+/* ---- No gradient ------------------------------------------------------------------------------------------------- */
 
 static void test_positions(void) {
   build b_, *b = &b_;
@@ -263,7 +263,7 @@ static void test_positions(void) {
   build_end(b);
 }
 
-/* Ends computed from the shape: nothing is static, and the length is inferred all the same. */
+/* Ends computed from the shape: no length is static, but the length is still inferred. */
 static void test_symbolic(void) {
   const op_case c = {"symbolic range", symbolic_range, 1, {4}, 1, {2}, WANT(3, 4), false};
   case_run(&c, false);
@@ -271,7 +271,7 @@ static void test_symbolic(void) {
   build_init(&b, ctx);
   damo_type *t = type_tensor(ctx, DAMO_FLOAT64, 1, NULL);
   damo_var *x = build_take(&b, var_new(ctx, t, "x"));
-  damo_var *y = from(&b, build_dimshuffle(&b, x, (const int[]){-1, 0}, 2)); /* the last two of an unknown length */
+  damo_var *y = from(&b, build_dimshuffle(&b, x, (const int[]){-1, 0}, 2)); /* the last two of an unknown number */
   if (CHECK(y)) CHECK_EQ_I(y->type->shape[1], 2);
   damo_release(t);
   build_end(&b);

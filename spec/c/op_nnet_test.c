@@ -1,4 +1,4 @@
-/* op nnet: softmax and log_softmax along any axis, their first and second derivatives, pick, and the losses. */
+/* op_nnet_test: softmax and log_softmax along any axis, their first and second derivatives, pick, and the losses. */
 #include "leak_case.h"
 #include "op_options.h"
 #include "op_check.h"
@@ -6,7 +6,7 @@
 typedef struct soft_case {
   const char *name;
   int64_t axis;
-} soft_case; /* axis 0: none given */
+} soft_case; /* axis 0: the default */
 
 static const fn_given *axis_option(const soft_case *c, axis_options *opt) {
   opt->axis = c->axis ? prop_int(c->axis) : prop_nil();
@@ -19,7 +19,7 @@ static damo_var *soft_formula(build *b, damo_var *const *x, const void *user) {
   return build_fn(b, c->name, x, 1, axis_option(c, &opt));
 }
 
-/* Softmax of entry i of a contiguous array, over the entries that share its place but for the axis. */
+/* Softmax at entry i of a contiguous array, over the entries that differ from it only in the axis. */
 static double plain_softmax(const damo_array *x, const soft_case *c, int64_t i, bool log_form) {
   const double *p = (double *)x->data;
   int64_t inner = 1, n = array_size(x), start = 0;
@@ -99,7 +99,7 @@ static void test_softmax_extremes(damo_ctx *ctx) {
   damo_release(ints);
 }
 
-/* A transposed view gives what its copy gives. */
+/* A transposed view gives the same as its copy. */
 static void test_softmax_strided(damo_ctx *ctx) {
   const prop_value last = prop_int(-1);
   damo_array *x = op_random(ctx, DAMO_FLOAT64, 2, (const int64_t[]){4, 6}, 3);

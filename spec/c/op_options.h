@@ -1,4 +1,4 @@
-/* op_options: options of a call in the order of its row. */
+/* op_options: the options of a call, given in the order of its row. */
 #ifndef DAMO_SPEC_OP_OPTIONS_H
 #define DAMO_SPEC_OP_OPTIONS_H
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Options in the order of the row, those that it has, as its struct: out has FN_MAX_OPTIONS values. */
+/* Converts options given in the order of the row to the row's struct; `out` has FN_MAX_OPTIONS values. */
 static inline const fn_given *op_options(damo_ctx *ctx, const char *name, const prop_value *in_order, int n,
                                          prop_value *out) {
   const fn_signature *f = func_find(ctx, name);

@@ -1,4 +1,4 @@
-/* op random: the state goes in and comes out, the same state gives the same numbers, and they have their
+/* op_random_test: draws take a state and return the next one; the same state gives the same numbers; they have their
  * distribution. */
 #include "leak_case.h"
 #include "op_check.h"
@@ -38,7 +38,7 @@ static double mean_of(const damo_array *a, double *deviation) {
   return s;
 }
 
-/* 20,000 values: four standard errors are allowed for. */
+/* The moments of 20,000 values, within four standard errors. */
 static void check_moments(damo_ctx *ctx, const char *name, double p0, double p1, int n, double mean, double deviation) {
   const int64_t size[2] = {100, 200};
   damo_array *state = random_seed_array(ctx, 11);
@@ -84,7 +84,7 @@ static void test_streams(damo_ctx *ctx) {
   }
   drop(a);
   drop(b);
-  /* A long draw begins as a short one does: blocks don't show. */
+  /* a long draw begins like a short one: blocks are not visible */
   a = draw(ctx, "uniform", state, NULL, 0, 1, &many, NULL);
   b = draw(ctx, "uniform", state, NULL, 0, 1, &first, NULL);
   if (CHECK(a.draw && b.draw)) {

@@ -1,5 +1,5 @@
 /* op_reduce_test: values, Types, gradients and errors of the reductions. Gradients of a weighted sum of the result are
- * compared with central differences of step 1e-6 in float64, whose own error stays below 1e-8 here. */
+ * compared with central differences of step 1e-6 in float64, whose error is below 1e-8 here. */
 #include "grad/grad.h"
 #include "leak_case.h"
 #include "op_options.h"
@@ -38,7 +38,7 @@ typedef struct reduction {
   int axes[3];
   bool keepdims;
   double ddof;
-  int axis; /* of cumsum and its kind, which take one; 0: not given */
+  int axis; /* of cumsum and the like, which take one; 0: absent */
 } reduction;
 
 static damo_var *apply(build *b, const reduction *r, damo_var *x) {
@@ -105,7 +105,7 @@ static void test_gradients(void) {
   };
   static const int64_t shape[3] = {2, 3, 2};
   double x[12];
-  for (int i = 0; i < 12; i++) x[i] = sin(3.0 * i + 1) + 1.5; /* no two equal */
+  for (int i = 0; i < 12; i++) x[i] = sin(3.0 * i + 1) + 1.5; /* all different */
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
       reduction r = ways[w];

@@ -58,7 +58,7 @@ static damo_var *matrix_transpose(build *b, damo_var *x) { return build_fn1(b, "
 static damo_var *atleast_3d(build *b, damo_var *x) { return build_fn1(b, "atleast_3d", x); }
 static damo_var *flip_2(build *b, damo_var *x) { return INTS("flip", 2); }
 static damo_var *broadcast_324(build *b, damo_var *x) { return INTS("broadcast_to", 3, 2, 4); }
-/* A column that is known to be one, whatever the Type of x tells. */
+/* A column that is known to be one, whatever x's Type says. */
 static damo_var *broadcast_column(build *b, damo_var *x) {
   return broadcast_324(b, build_dimshuffle(b, x, (const int[]){0, -1}, 2));
 }
@@ -208,7 +208,7 @@ static const op_case join_cases[] = {
     {.name = NULL},
 };
 
-/* ---- What has no operand to differentiate ------------------------------------------------------------------------ */
+/* ---- Ops without an operand to differentiate --------------------------------------------------------------------- */
 
 static void check_values(damo_var *y, build *b, const char *name, damo_dtype dtype, int64_t n, const double *want) {
   damo_array *v = case_value(b, y, name);
@@ -265,7 +265,7 @@ static void test_shape_values(void) {
   build_end(&b);
 }
 
-/* The repeats vector does not tell its sum, so the length is known only when it runs. */
+/* The sum of the repeats vector is not static, so the length is known only at run time. */
 static void test_repeat_list(void) {
   build b;
   build_init(&b, ctx);

@@ -1,5 +1,5 @@
-/* recursion_test: what leads to itself without an end, by way of callbacks in Lua or in C, fails with a state error before
- * a thread's small stack is full, and everything works afterwards. Run from the root of the tree. */
+/* recursion_test: endless recursion through callbacks in Lua or C fails with a state error before a thread's small
+ * stack is full, and everything works afterwards. Run from the root of the tree. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -8,7 +8,7 @@
 #include "damo.h"
 #include "test.h"
 
-/* glibc takes the thread-local data of libraries, 90 KB with OpenBLAS and METIS, out of a thread's stack. */
+/* glibc places the thread-local data of libraries (90 KB with OpenBLAS and METIS) on a thread's stack. */
 #define STACK_BYTES (240 * 1024)
 
 static const char prologue[] =
@@ -66,7 +66,7 @@ static const char *const scripts[] = {
     "local ones = damo.array({ 1 }, 'int64')\n"
     "f = damo.compile({ a, b }, damo.floor_div(a, b), { mode = 'DEBUG' })\n"
     "damo.config.on_warning = function() told = told + 1 f:copy()(ones, 0) end\n"
-    "f(ones, 0)\n" /* the deepest is told in the default way */
+    "f(ones, 0)\n" /* the deepest warning is written in the default way */
     "damo.config.on_warning = nil\n"
     "assert(told > 5 and told < 60, told)",
 };
@@ -94,7 +94,7 @@ static void *run_scripts(void *unused) {
 
 static int levels;
 
-/* Computes itself over a constant: a Function that is compiled in a call. */
+/* An Op that computes itself over a constant: compiles a Function inside a call. */
 static damo_status endless(damo_thunk *t) {
   damo_ctx *ctx = damo_thunk_ctx(t);
   damo_array *out = NULL;

@@ -1,4 +1,4 @@
-/* rewrite_test: each rule on a small graph: its nodes before and after, and the value before = after on random
+/* rewrite_test: each rule on a small graph: its nodes before and after, and equal values before and after on random
  * inputs. */
 #include "api/api.h"
 #include "leak_case.h"
@@ -184,7 +184,7 @@ static damo_var *cancelled(model *m) {
   damo_var *v = vector(m, 5), *x = f1(m, "exp", v);
   return f2(m, "mul", f2(m, "true_div", v, x), f2(m, "mul", x, vector(m, 5)));
 }
-/* What cancels may be of another length: its shape is still asked for. */
+/* Terms that cancel may have another length: the shape check must remain. */
 static damo_var *cancelled_apart(model *m) {
   damo_var *x = f1(m, "exp", vector(m, 5));
   return f2(m, "mul", f2(m, "true_div", vector(m, 5), x), f2(m, "mul", x, vector(m, 5)));
@@ -286,7 +286,7 @@ static const rule_case cases[] = {
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-/* The nodes in order: scalar or class, ":k" after those that write over operand k. */
+/* The nodes in dependency order: scalar or class name, ":k" after those that overwrite operand k. */
 static void describe(const damo_fgraph *fg, strbuf *out) {
   ptrvec nodes;
   ptrvec_init(&nodes, fg->obj.ctx);
@@ -351,7 +351,7 @@ static void run_case(damo_ctx *ctx, const rule_case *c) {
   build_end(&m.b);
 }
 
-/* ---- What a table can't say -------------------------------------------------------------------------------------- */
+/* ---- Further tests ----------------------------------------------------------------------------------------------- */
 
 static void run_graph(damo_ctx *ctx, damo_var *out, const char *include, strbuf *text, damo_array **value) {
   damo_fgraph *fg = fgraph_new(ctx, NULL, 0, &out, 1, true, NULL);
@@ -363,7 +363,7 @@ static void run_graph(damo_ctx *ctx, damo_var *out, const char *include, strbuf 
   damo_release(fg);
 }
 
-/* The gradient of log(softmax(x)) of far apart numbers is finite, for the whole and for a picked entry. */
+/* The gradient of log(softmax(x)) for widely spaced x is finite, for the whole and for a picked entry. */
 static void check_softmax_gradient(damo_ctx *ctx, bool picked, const double *want) {
   model m = {.ctx = ctx};
   build_init(&m.b, ctx);
@@ -390,13 +390,13 @@ static void check_softmax_gradient(damo_ctx *ctx, bool picked, const double *wan
   build_end(&m.b);
 }
 
-/* The entry that categorical_crossentropy takes the logarithm of. */
+/* The entry of which categorical_crossentropy takes the logarithm. */
 static damo_var *picked_entry(model *m, damo_var *p, damo_var *at) {
   damo_var *minus_log = f2(m, "categorical_crossentropy", p, at);
   return minus_log ? minus_log->owner->in[0]->owner->in[0] : NULL;
 }
 
-/* A quotient of picks of two softmaxes is no logarithm: its gradient stays what it is. */
+/* A quotient of entries picked from two softmaxes is no logarithm's derivative: its gradient is not rewritten. */
 static void test_quotient_of_picks(damo_ctx *ctx) {
   model m = {.ctx = ctx};
   build_init(&m.b, ctx);
@@ -424,7 +424,7 @@ static void test_softmax_gradient(damo_ctx *ctx) {
   check_softmax_gradient(ctx, true, (const double[]){1, 0, -1});
 }
 
-/* A compiled training step, its values written over where they can be, gives the same numbers call after call. */
+/* A compiled training step with in-place nodes gives the same numbers in each call. */
 static void test_compiled(damo_ctx *ctx) {
   model m = {.ctx = ctx};
   build_init(&m.b, ctx);
@@ -451,7 +451,7 @@ static void test_compiled(damo_ctx *ctx) {
   build_end(&m.b);
 }
 
-/* What others still read is not written over: a leaf, a value with two users, a viewed value. */
+/* Values that others still read are not overwritten: a leaf, a value with two users, a viewed value. */
 static void test_in_place_is_safe(damo_ctx *ctx) {
   model m = {.ctx = ctx};
   build_init(&m.b, ctx);

@@ -1,5 +1,5 @@
-/* sandbox_test: a host that opens a state with the harmless libraries alone, makes its context a sandbox, and only then
- * runs a script. Run from the root of the tree. */
+/* sandbox_test: a host opens a state with only the harmless libraries, makes its context a sandbox, and then runs a
+ * script. Run from the root of the tree. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -93,13 +93,13 @@ int main(void) {
   lua_State *L = new_state(ctx), *M = new_state(ctx);
   if (L == NULL || M == NULL) return 1;
   run_escapes(L);
-  run_escapes(M); /* the latch is the context's: of every state that it has */
+  run_escapes(M); /* the sandbox applies to the context, so to every state of it */
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
     char path[64];
     snprintf(path, sizeof path, PROBE "%s", endings[i]);
     if (!CHECK(access(path, F_OK) != 0)) remove(path);
   }
-  damo_ctx_set_memory_cap(ctx, 0); /* the host's own calls work on */
+  damo_ctx_set_memory_cap(ctx, 0); /* the host's own calls still work */
   CHECK_EQ_I(damo_ctx_memory(ctx).cap, 0);
   lua_close(L);
   lua_close(M);

@@ -1,4 +1,4 @@
-/* sparse_case: what the programs that test sparse matrices share: dense numbers to compare with, random matrices. */
+/* sparse_case: shared by the tests of sparse matrices: dense matrices to compare with, random matrices. */
 #ifndef DAMO_SPARSE_CASE_H
 #define DAMO_SPARSE_CASE_H
 
@@ -41,7 +41,7 @@ static inline damo_c128 times(damo_c128 a, damo_c128 b) {
 
 static inline void add_to(damo_c128 *to, damo_c128 v) { to->re += v.re, to->im += v.im; }
 
-/* Sums of bool are "or"; bytes wrap. */
+/* Sums of bool are logical or; int8 and uint8 wrap around. */
 static inline damo_c128 in_dtype(damo_c128 z, damo_dtype dtype) {
   if (dtype == DAMO_BOOL) z = (damo_c128){z.re != 0, 0};
   if (dtype == DAMO_INT8) z.re = (double)(int8_t)(int64_t)z.re;
@@ -80,7 +80,7 @@ static inline bool dense_is(const damo_array *d, const ref *r) {
   return true;
 }
 
-/* The invariants hold, and the entries stand for r. */
+/* Whether the invariants hold and the entries are those of r. */
 static inline bool stands_for(const damo_sparse *a, const ref *r) {
   const char *why = NULL;
   if (!a) return false;
@@ -94,7 +94,7 @@ static inline bool stands_for(const damo_sparse *a, const ref *r) {
   return ok;
 }
 
-/* Takes what it checks. */
+/* Checks the matrix, and takes the reference. */
 static inline void check_take(damo_sparse *take, const ref *r, int line) {
   if (!test_report(stands_for(take, r), __FILE__, line, "stands for the dense numbers") && take)
     fprintf(stderr, "    %s %s\n", sparse_format_name(take->format), dtype_name(sparse_dtype(take)));
@@ -111,7 +111,7 @@ static inline void put(damo_array *a, int64_t p, double re, double im) {
   array_set(a, &p, scalar_cast(s, array_dtype(a)));
 }
 
-/* Small whole values; messy: unsorted, with duplicates and explicit zeros. */
+/* A random matrix of small integers; messy: unsorted indices, duplicates and explicit zeros. */
 static inline damo_sparse *make(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m,
                                 int64_t n, kind k) {
   static int64_t ptr[SIDE + 1], idx[SIDE * SIDE * 2];
@@ -149,8 +149,8 @@ static inline damo_array *dense_numbers(damo_ctx *ctx, damo_dtype dtype, int ndi
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* Runs a program again and again, until it comes to its end (true), each time with a later allocation that fails: with
- * the error for that, and with nothing left behind. It must allocate more than `least` times. */
+/* Runs a program repeatedly, each time with a later allocation failing, until it completes (true). Each failure must be
+ * a memory error and leave nothing behind. The program must allocate more than `least` times. */
 static inline void check_failing_allocations(damo_ctx *ctx, bool (*program)(damo_ctx *ctx, const void *data),
                                              const void *data, int64_t least) {
   const int64_t objects = ctx->n_objects;

@@ -1,5 +1,5 @@
-/* sparse_graph_test: a program of damo.h alone with sparse matrices in graphs: Types, constants, shared Variables,
- * compiled functions and their gradients, an Op of the host's over sparse values, errors, memory. */
+/* sparse_graph_test: a program that uses only damo.h, with sparse matrices in graphs: Types, constants, shared
+ * Variables, compiled functions and their gradients, a host's Op over sparse values, errors, memory. */
 #include "damo.h"
 #include "leak_case.h"
 #include "test.h"
@@ -41,7 +41,7 @@ static void test_types(void) {
   RELEASE(t, same, dense);
 }
 
-/* Types of one pattern are one Type; the pattern is one object, which goes with the last of them. */
+/* Types with equal patterns are one Type; the pattern is one object, freed with the last of them. */
 static void test_patterns(void) {
   const int64_t before = damo_ctx_memory(ctx).objects;
   damo_sparse *a = matrix(DAMO_CSR), *b = matrix(DAMO_CSR), *c = matrix(DAMO_CSC);
@@ -84,7 +84,7 @@ static void test_gradient(const char *mode) {
 static void test_shared(void) {
   damo_sparse *a = matrix(DAMO_CSR), *b = matrix(DAMO_CSC), *now, *set;
   damo_var *s = damo_shared_sparse(ctx, a, "s"), *c = damo_constant_sparse(ctx, b), *n = damo_call(ctx, "neg", &s, 1);
-  ((double *)damo_array_data(damo_sparse_get_data(a)))[0] = 100; /* both are copies */
+  ((double *)damo_array_data(damo_sparse_get_data(a)))[0] = 100; /* the Function's values are copies */
   damo_function *f = damo_compile(ctx, NULL, 0, (damo_var *[]){c}, 1, &s, &n, 1, NULL);
   damo_obj *out = NULL;
   CHECK(f != NULL && damo_function_call_values(f, NULL, 0, &out) == DAMO_OK);
@@ -147,7 +147,7 @@ int main(void) {
   test_host_op("Twice", NULL, DAMO_OK);
   test_host_op("TwiceWrong", ctx, DAMO_ETYPE);
   CHECK(damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, -1, 1, 0, NULL, NULL, NULL) ==
-        NULL); /* drops the last error's node */
+        NULL); /* releases the last error's node */
   leak_end(ctx);
   TEST_MAIN_END;
 }

@@ -1,5 +1,5 @@
-/* sparse kernels: raw storage of each index type against plain loops: verdicts on wrong storage, moves, products,
- * merges and sums on larger random matrices, and the same bits from every instruction set. */
+/* sparse_kernel_test: sparse kernels over each index type against plain loops: checks of invalid storage, conversions,
+ * products, merges and sums on larger random matrices, and the same bits with every instruction set. */
 #include "kernel/kernel.h"
 #include "kernel/sparse/kernel_sparse.h"
 
@@ -78,7 +78,7 @@ static bool near_all(const double *a, const double *b, int64_t n) {
   return true;
 }
 
-/* ---- Verdicts ---------------------------------------------------------------------------------------------------- */
+/* ---- Storage checks ---------------------------------------------------------------------------------------------- */
 
 static void expect_verdict(const int64_t *ptr, const int64_t *idx, sparse_flaw flaw, int64_t position, bool sorted,
                            bool unique) {
@@ -116,7 +116,8 @@ static void test_moves(bool wide) {
   const sparse_move_fns *move = isa->sparse.move[wide][DAMO_FLOAT64];
   int64_t *ptr = calloc(100, 8), *idx = calloc((size_t)s.nnz + 1, 8);
   double *val = calloc((size_t)s.nnz + 1, 8);
-  /* swap: each entry where it belongs, in order of lines, equal ones in their order */
+  /* swap (conversion to the other format): each entry is in its place, ordered by the new minor index; duplicates keep
+   * their order */
   move->swap(&a, ptr, idx, val);
   bool ok = true;
   int64_t q = 0;
@@ -152,9 +153,9 @@ static void test_moves(bool wide) {
   clear(&s);
 }
 
-/* ---- Lines side by side and apart -------------------------------------------------------------------------------- */
+/* ---- Stacking and splitting along the minor axis ----------------------------------------------------------------- */
 
-/* Room after each vector is filled with this, and must still be when it was written. */
+/* Fills the memory after each vector, and must still be there after the kernel wrote. */
 #define MARK 0x5a5a5a5a
 
 static void *marked(int64_t n, bool wide) {
@@ -175,7 +176,7 @@ static bool is_marked(const void *v, bool wide, int64_t from) {
 
 #define BLOCKS 10
 
-/* Blocks beside each other, and the parts of what comes out, with some values 0. */
+/* Stacks blocks along the minor axis, and splits the result; some values are 0. */
 static void test_beside(bool wide, bool sorted) {
   storage s[BLOCKS];
   sparse_raw raw[BLOCKS];
@@ -203,7 +204,7 @@ static void test_beside(bool wide, bool sorted) {
   CHECK(ok && q == nnz);
   CHECK(is_marked(ptr, wide, 301) && is_marked(idx, wide, nnz) && is_marked(val, true, nnz));
   const sparse_raw whole = {300, minor, ptr, idx, val};
-  for (int n = BLOCKS; n >= 2; n -= 8) { /* as many parts as there were blocks, and two */
+  for (int n = BLOCKS; n >= 2; n -= 8) { /* as many parts as blocks, and two */
     const int64_t two[3] = {0, bounds[4], minor}, *cuts = n == 2 ? two : bounds;
     void *optr[BLOCKS], *oidx[BLOCKS], *oval[BLOCKS];
     int64_t total = 0;
@@ -236,7 +237,7 @@ static void test_beside(bool wide, bool sorted) {
   for (int b = 0; b < BLOCKS; b++) clear(&s[b]);
 }
 
-/* Lines `from` … `to` - 1 without their zeros: more entries than are gone through at a time. */
+/* Removes the zeros of rows `from` … `to` - 1 (major axis); more entries than one chunk has. */
 static void check_squeeze(const storage *s, bool wide, int64_t from, int64_t to) {
   const int64_t first = s->ptr64[from], nnz = s->ptr64[to] - first;
   sparse_raw a = raw_of(s, wide, false);
@@ -282,7 +283,7 @@ static void test_squeeze(bool wide) {
   for (int64_t rare = 1; rare < 100; rare *= 3) squeeze_some(wide, rare);
 }
 
-/* Elements of 16 bytes hold something where either half does; a float's sign is nothing. */
+/* Nonzero masks: an element of 16 bytes is nonzero if either half is; a float's sign is ignored. */
 static void test_masks(void) {
   const int32_t ptr[] = {0, 6}, idx[] = {0, 1, 2, 3, 4, 5};
   const double pairs[] = {0, 0, 1, 0, 0, 1, -0.0, 0, 0, -0.0, 2, 2};
@@ -391,7 +392,7 @@ static void put_unit(void *block, size_t i, bool single) {
     ((double *)block)[i] = unit();
 }
 
-/* Blocks of several widths and row strides: the plain loop's bits. */
+/* Dense operands of several widths and row strides: the same bits as the plain loop. */
 static void test_blocks(bool wide, bool single) {
   static const int64_t widths[] = {1, 2, 5, 16, 64, 79, 150};
   storage s = make(40, 30, 12, false);
@@ -441,7 +442,8 @@ static char *units(int64_t n, bool single) {
   return room;
 }
 
-/* Both products with the first `cols` columns of blocks of x and start in rows of `stride`: the plain loop's bits. */
+/* Both products with the first `cols` columns of dense x and start, whose rows are `stride` apart: the same bits as the
+ * plain loop. */
 static void check_columns(const sparse_raw *a, bool wide, damo_dtype dtype, const void *alpha, int64_t cols,
                           int64_t stride, char *x, const char *start) {
   const sparse_value_fns *plain = isa->sparse.value[wide][dtype];
@@ -452,7 +454,7 @@ static void check_columns(const sparse_raw *a, bool wide, damo_dtype dtype, cons
   memcpy(z, start, size);
   const sparse_block bx = {x, cols, stride}, bz = {z, cols, stride}, bw = {want, cols, stride},
                      bg = {got, cols, stride};
-  for (int from = 0; from < 3; from++) { /* nothing, the result itself, another block */
+  for (int from = 0; from < 3; from++) { /* start: none, the result itself, another matrix */
     memcpy(want, start, size), memcpy(got, start, size);
     plain->matmat(a, alpha, &bx, from == 0 ? NULL : from == 1 ? &bw : &bz, &bw);
     f->matmat(a, alpha, &bx, from == 0 ? NULL : from == 1 ? &bg : &bz, &bg);
@@ -465,8 +467,8 @@ static void check_columns(const sparse_raw *a, bool wide, damo_dtype dtype, cons
   free(z), free(want), free(got);
 }
 
-/* Columns of every number that a few vectors of each width hold; `minor` so large that the
- * block is far is tried with the last number alone. */
+/* Every number of columns that fits a few vectors of each width. With a `minor` so large that x does not fit into the
+ * cache, only the last number. */
 static void test_columns(bool wide, damo_dtype dtype, int64_t minor, int64_t fewest, int64_t most) {
   const bool single = dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64;
   const int64_t stride = most + 1, parts = (int64_t)dtype_size(dtype) / (single ? 4 : 8);
@@ -483,8 +485,8 @@ static void test_columns(bool wide, damo_dtype dtype, int64_t minor, int64_t few
   clear(&s);
 }
 
-/* Samples and product in one pass against one after the other, entries as they come and at places of their own.
- * With many rows the result goes past the caches. */
+/* Sampled product and product in one pass against one after the other, with entries in storage order and at given
+ * positions. With many rows the result exceeds the caches. */
 static void test_both(bool wide, bool single, int64_t rows, int64_t cols) {
   enum { MINOR = 30, STRIDE = 160 };
   storage s = make(rows, MINOR, 12, false);
@@ -531,7 +533,7 @@ static void test_both_widths(bool wide, bool single) {
   test_both(wide, single, 17000, 64);
 }
 
-/* A result that the caches would not keep: the plain loop's bits. */
+/* A result larger than the caches: the same bits as the plain loop. */
 static void test_large_block(bool wide, bool single) {
   enum { ROWS = 17000, COLS = 64 };
   storage s = make(ROWS, 30, 3, false);
@@ -548,7 +550,7 @@ static void test_large_block(bool wide, bool single) {
   }
   memset(start, 0x3f, size);
   const sparse_block bx = {x, COLS, COLS}, bz = {start, COLS, COLS}, bw = {want, COLS, COLS}, bg = {got, COLS, COLS};
-  for (int from = 0; from < 3; from++) { /* nothing, the result itself, another block */
+  for (int from = 0; from < 3; from++) { /* start: none, the result itself, another matrix */
     memcpy(want, start, size), memcpy(got, start, size);
     isa->sparse.value[wide][dtype]->matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bw : &bz, &bw);
     isa->sparse.dense[wide][dtype].matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bg : &bz, &bg);
@@ -558,8 +560,8 @@ static void test_large_block(bool wide, bool single) {
   clear(&s);
 }
 
-/* The whole product in runs that find room for `step` more entries each time, or for a line; returns how many it has.
- * */
+/* The whole sparse product in steps, each with memory for `step` more entries, or for one row; returns its number of
+ * entries. */
 static int64_t product_in_steps(bool wide, const sparse_raw *a, const sparse_raw *b, int64_t step, void *ptr, void *idx,
                                 void *val) {
   const size_t room = (size_t)b->minor * (wide ? 8 : 4);
@@ -594,7 +596,7 @@ static void test_sparse_product(bool wide) {
     const sparse_raw r = {50, 60, ptr, idx, val};
     CHECK(isa->sparse.index[wide]->check(&r, met).flaw == SPARSE_FINE);
     const int64_t nnz = isa->sparse.value[wide][DAMO_FLOAT64]->drop_zeros(50, ptr, idx, val);
-    CHECK(met > nnz); /* what cancels, and stored zeros */
+    CHECK(met > nnz); /* entries that cancel, and stored zeros */
     memset(got, 0, 50 * 60 * 8);
     isa->sparse.value[wide][DAMO_FLOAT64]->add_dense(&r, (char *)got, 60 * 8, 8);
     CHECK(nnz == others);
@@ -635,7 +637,7 @@ static void test_merges(bool wide) {
   clear(&t);
 }
 
-/* Places where a relation says another thing than of 0 and 0. */
+/* The positions where a relation differs from its result for 0 and 0. */
 static void test_relations(bool wide) {
   storage s = make(70, 90, 30, true), t = make(70, 90, 30, true);
   const sparse_raw a = raw_of(&s, wide, false), b = raw_of(&t, wide, false);

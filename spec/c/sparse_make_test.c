@@ -1,5 +1,5 @@
-/* sparse_make: matrices made from entries, diagonals and draws, and from the public API; what is refused; shared parts;
- * comparing and printing; huge dimensions; failing allocations. */
+/* sparse_make_test: matrices from entries, diagonals, random draws and the public API; refused arguments; shared parts;
+ * comparison and printing; huge dimensions; failing allocations. */
 #include "sparse_case.h"
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
@@ -100,7 +100,7 @@ static void test_random(damo_ctx *ctx) {
   CHECK(!sparse_random(ctx, INT64_C(1) << 40, INT64_C(1) << 40, 1e-20, DAMO_FLOAT64, DAMO_CSR, &s));
 }
 
-/* ---- What is refused --------------------------------------------------------------------------------------------- */
+/* ---- Refused arguments ------------------------------------------------------------------------------------------- */
 
 static void expect_refused(damo_ctx *ctx, damo_format format, int64_t n_ptr, const int64_t *ptr, int64_t n,
                            const int64_t *idx, int64_t n_data, const char *message) {
@@ -175,7 +175,7 @@ static void test_sharing(damo_ctx *ctx) {
   damo_release(view);
   damo_array *own = array_copy(a->indices);
   b = sparse_from_parts(ctx, DAMO_CSR, a->shape, a->data, own, a->indptr, DAMO_INT32);
-  CHECK(b && b->indices->data != own->data); /* what may be written is copied */
+  CHECK(b && b->indices->data != own->data); /* a writable array is copied */
   damo_release(own);
   damo_release(b);
   damo_release(t);
@@ -242,7 +242,7 @@ static void test_printing(damo_ctx *ctx) {
   damo_release(a);
 }
 
-/* Few entries in 2^33 columns: nothing is as large as the dimension. */
+/* Few entries in 2^33 columns: no workspace is as large as the dimension. */
 static void test_huge(damo_ctx *ctx) {
   const int64_t wide = INT64_C(1) << 33, shape[2] = {3, wide};
   const int64_t rows[] = {1, 3, 3}, cols[] = {wide, 5, wide - 1};
@@ -283,7 +283,7 @@ static void test_huge(damo_ctx *ctx) {
   damo_release(v);
 }
 
-/* So full that the entries of the product are counted before room is made for them. */
+/* So dense that the product's entries are counted before memory is allocated for them. */
 static void test_full_product(damo_ctx *ctx) {
   damo_array *d = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){40, 40});
   const scalar one = {.dtype = DAMO_FLOAT64, .v.f = 1};
@@ -328,7 +328,7 @@ typedef struct operands {
   damo_array *x;
 } operands;
 
-/* true when all of it went through. */
+/* True if everything passed. */
 static bool run_program(damo_ctx *ctx, const void *data) {
   const operands *in = data;
   damo_sparse *a = in->a, *b = in->b;

@@ -1,5 +1,6 @@
-/* sparse_part: blocks, lines by list, elements, diagonals and what puts them together against plain loops, for every
- * element size and index width, lines sorted or not, with duplicates; work in place; failing allocations. */
+/* sparse_part_test: blocks, rows and columns by list, elements, diagonals, and their inverse operations against plain
+ * loops, for every element size and index width, sorted and unsorted indices, with duplicates; in place; failing
+ * allocations. */
 #include "sparse_case.h"
 
 #define ROWS 7
@@ -9,7 +10,7 @@ static double number_at(const damo_array *a, int64_t i, int64_t j) {
   return scalar_cast(array_get(a, (const int64_t[]){i, j}), DAMO_COMPLEX128).v.c.re;
 }
 
-/* Up to 40 small numbers, some of them 0, lines in any order, with duplicates where told. */
+/* Up to 40 small numbers, some of them 0, with unsorted indices, and with duplicates if asked for. */
 static damo_sparse *scattered(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, bool messy) {
   int64_t row[40], col[40], n = 40;
   double value[40];
@@ -79,7 +80,8 @@ static void check_numbers_take(damo_sparse *a, const damo_array *dense) {
   }
 }
 
-/* Lines put where a list says, some to one place: along the lines and across, into either format. */
+/* Puts rows or columns at the positions in a list, some at the same one: along the major and the minor axis, into
+ * either format. */
 static void check_put(damo_sparse *a, const damo_array *dense) {
   for (int way = 0; way < 12; way++) {
     const int axis = way & 1, ascends = (way >> 1) & 1, most = way < 4 ? 30 : way < 8 ? 8 : 400;
@@ -106,7 +108,7 @@ static void check_put(damo_sparse *a, const damo_array *dense) {
 
 static void check_elements(damo_ctx *ctx, damo_sparse *a, const damo_array *dense) {
   int64_t rows[200], cols[200];
-  for (int64_t n = 1; n <= 200; n += 199) { /* the long list sorts unsorted lines first */
+  for (int64_t n = 1; n <= 200; n += 199) { /* with the long list unsorted indices are sorted first */
     for (int64_t k = 0; k < n; k++) rows[k] = draw(ROWS), cols[k] = draw(COLS);
     damo_array *out = array_empty(ctx, sparse_dtype(a), 2, (const int64_t[]){n, 1});
     CHECK(sparse_elements(a, n, rows, cols, out->data) == DAMO_OK);
@@ -191,7 +193,7 @@ typedef struct operands {
   damo_array *list, *values;
 } operands;
 
-/* true when all of it went through. */
+/* True if everything passed. */
 static bool run_program(damo_ctx *ctx, const void *data) {
   const operands *in = data;
   damo_sparse *a = in->a;

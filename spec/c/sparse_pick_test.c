@@ -1,5 +1,5 @@
-/* sparse_part: blocks and lists across the lines of matrices that are too large to go through at once, entry by entry
- * against plain loops: lines of every length, sorted or not, with duplicates, short and far axes. */
+/* sparse_pick_test: blocks and lists along the minor axis of matrices too large for one pass, entry by entry against
+ * plain loops: rows of every length, sorted or not, with duplicates, short and long axes. */
 #include "sparse_case.h"
 
 #define LINES 60
@@ -11,7 +11,7 @@ typedef enum order { SORTED, REPEATED_IN_ORDER, SHUFFLED } order;
 static int64_t ptr[LINES + 1], idx[MOST_ENTRIES];
 static int64_t want_ptr[LINES + 1], want_idx[4 * MOST_ENTRIES], want_from[4 * MOST_ENTRIES];
 
-/* Lines of no, few and many entries: about `mean` of them. */
+/* Rows with no, few and many entries: about `mean` of them. */
 static void draw_lines(order o, int64_t mean) {
   ptr[0] = 0;
   for (int64_t i = 0; i < LINES; i++) {
@@ -43,7 +43,7 @@ static damo_sparse *matrix(damo_ctx *ctx, damo_format format, damo_dtype dtype, 
   return a;
 }
 
-/* The lines and, of each, the entries that are expected, by the place from which each comes. */
+/* Whether b has the expected rows, and each row the expected entries, identified by their position in a. */
 static bool is_as_wanted(const damo_sparse *b, const damo_sparse *a, int64_t lines) {
   const char *why = "";
   if (!b || !sparse_check(b, &why) || sparse_major(b) != lines || sparse_nnz(b) != want_ptr[lines]) return false;
@@ -111,7 +111,7 @@ static void check_lists(damo_sparse *a) {
     int64_t list[400], n = round == 0 ? 0 : round < 4 ? round : 1 + draw(400);
     for (int64_t k = 0; k < n; k++) {
       list[k] = draw(MINOR);
-      if (round % 3 == 1) list[k] = k * MINOR / n; /* ascends */
+      if (round % 3 == 1) list[k] = k * MINOR / n; /* ascending */
       if (round % 3 == 2) list[k] = k / 2 * MINOR / n;
     }
     want_listed(list, n);

@@ -1,5 +1,5 @@
-/* sparse_product: products into dense arrays of every layout, sampled and mixed products, axes far longer than what is
- * stored, against plain sums over dense numbers; failing allocations. */
+/* sparse_product_test: products into dense arrays of every layout, sampled and mixed products, axes far longer than the
+ * number of entries, against plain sums over dense matrices; failing allocations. */
 #include "sparse_case.h"
 #include "kernel/kernel.h"
 
@@ -15,7 +15,7 @@ static damo_sparse *matrix(damo_ctx *ctx, damo_format format, damo_dtype dtype, 
   return b;
 }
 
-/* m × n of one of four layouts: rows, columns, rows apart, every other entry of both axes. */
+/* An m × n array in one of four layouts: row-major, column-major, rows with gaps, every other entry of both axes. */
 static damo_array *dense(damo_ctx *ctx, damo_dtype dtype, int64_t m, int64_t n, int layout) {
   const int64_t size = (int64_t)dtype_size(dtype), whole[2] = {2 * m + 2, 2 * n + 2}, shape[2] = {m, n};
   const int64_t step[4][2] = {
@@ -35,7 +35,7 @@ static double number(const damo_array *a, int64_t i, int64_t j) {
   return scalar_to_double(array_get(a, (const int64_t[]){i, j}));
 }
 
-/* Small whole numbers: every sum is exact. */
+/* Small integers: every sum is exact. */
 static bool is_product(const damo_array *left, const damo_array *right, double alpha, const damo_array *z,
                        const damo_array *y) {
   bool same = true;
@@ -61,7 +61,7 @@ typedef struct layouts {
   int x, y, z;
 } layouts;
 
-/* What a node keeps from run to run. */
+/* What a node keeps between runs. */
 typedef struct keep {
   sparse_transpose_cache turned;
   void *work;
@@ -76,7 +76,7 @@ static void *room_of(keep *k, size_t room) {
   return more;
 }
 
-/* kept: NULL, the product leaves nothing behind. */
+/* kept: NULL: the product keeps nothing between runs. */
 static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, bool left, int64_t width, layouts l,
                           keep *kept) {
   const damo_dtype dtype = sparse_dtype(a);
@@ -116,7 +116,8 @@ static void test_dense_products(damo_ctx *ctx) {
   }
 }
 
-/* One node's memory, run after run: a few matrices of equal shapes and counts come again, with other values too. */
+/* One node's memory over many runs: a few matrices of equal shapes and numbers of entries recur, also with other
+ * values. */
 static void test_kept_patterns(damo_ctx *ctx) {
   static const int64_t widths[] = {1, 2, 3, 5, 31, 64, 64, 70};
   for (int form = 0; form < 4; form++) {
@@ -138,8 +139,8 @@ static void test_kept_patterns(damo_ctx *ctx) {
   }
 }
 
-/* A run for an empty result may be given other memory. What was kept is not looked for then where it lay before, which
- * may come back when others have written there. */
+/* A run for an empty result may be given other memory. What was kept must then not be looked up at its old address,
+ * which may be reused by others. */
 static void test_moved_room(damo_ctx *ctx) {
   damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 14);
   damo_sparse *none = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 0, 0);
@@ -158,7 +159,7 @@ static void test_moved_room(damo_ctx *ctx) {
   damo_release(a);
 }
 
-/* The turned matrix alone where nothing is left behind. */
+/* Only the transpose is kept if nothing else is. */
 static void test_room(damo_ctx *ctx) {
   damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 40);
   damo_array *x = dense(ctx, DAMO_FLOAT64, 7, 64, 0), *y = dense(ctx, DAMO_FLOAT64, 5, 64, 0);
@@ -244,7 +245,7 @@ static void test_samples(damo_ctx *ctx) {
   }
 }
 
-/* ---- Axes far longer than what is stored ------------------------------------------------------------------------- */
+/* ---- Axes far longer than the number of entries ------------------------------------------------------------------ */
 
 #define LONG (INT64_C(1) << 40)
 
@@ -256,7 +257,7 @@ static damo_sparse *wide_with(damo_ctx *ctx, const double values[4]) {
 
 static damo_sparse *wide_matrix(damo_ctx *ctx) { return wide_with(ctx, (const double[]){2, 3, 4, 5}); }
 
-/* A·Aᵀ, also of two copies: stored zeros count where they meet what is not finite, and are in no result. */
+/* A·Aᵀ, also of two copies: stored zeros matter where they meet nonfinite values, and are in no result. */
 static void test_zeros_along_long_axes(damo_ctx *ctx) {
   static const double values[3][4] = {{2, 0, 4, 5}, {2, 0, INFINITY, 5}, {0, 0, 0, 0}};
   static const double want[3][3] = {{4, 16, 25}, {4, INFINITY, 25}, {0, 0, 0}}; /* the diagonal */
@@ -290,7 +291,7 @@ static void test_long_axes(damo_ctx *ctx) {
       CHECK_NEAR(number(y, i, j), want[i][j], 0);
     }
   }
-  /* A's places of inner products over a short axis, and the other way about */
+  /* inner products over a short axis at A's positions, and the reverse */
   damo_sparse *g = sparse_dot_sparse(a, t), *s = sparse_transpose(t);
   damo_array *v = g ? sparse_sample_sparse(s, g, t) : NULL, *w = g ? sparse_sample_sparse(g, a, a) : NULL;
   damo_sparse *ga = g ? sparse_dot_sparse(g, a) : NULL;
@@ -359,7 +360,7 @@ static void test_failing_allocations(damo_ctx *ctx) {
   damo_release(y);
 }
 
-/* No entry in the lines that tell how much room the product needs. */
+/* The sampled rows that predict the product's size have no entries. */
 static void test_uneven_product(damo_ctx *ctx) {
   enum { SIZE = 3000, EACH = 20, NTH = 6 };
   const int64_t shape[2] = {SIZE, SIZE};

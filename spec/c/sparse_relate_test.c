@@ -1,5 +1,5 @@
-/* Stored entries next to dense operands, and comparisons: sparse_scale_to, sparse_entries_with, sparse_with_columns,
- * sparse_relate and its like, against loops over dense matrices. */
+/* sparse_relate_test: elementwise operations of stored entries with dense operands, and comparisons: sparse_scale_to,
+ * sparse_entries_with, sparse_with_columns, sparse_relate and the like, against loops over dense matrices. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 static damo_ctx *new_ctx(void) { return damo_ctx_new(NULL, NULL); }
 
-/* Whole numbers from -2 to 2, some of them stored twice, some of them stored as 0; lines unsorted. */
+/* Integers from -2 to 2, some of them stored twice, some of them stored zeros; indices unsorted. */
 static damo_sparse *make(damo_ctx *ctx, damo_format format, damo_dtype itype, uint64_t seed) {
   int64_t rows[60], cols[60];
   double values[60];
@@ -105,7 +105,7 @@ static kernel_fn kernel_of(int relation) {
   return sets[relation]->fn[DAMO_FLOAT64];
 }
 
-/* z's true places, all of them stored once, are where the relation holds; y NULL: everywhere number. */
+/* Whether z stores exactly the positions where the relation holds, each once. y NULL: compared with `number`. */
 static bool holds_for(const damo_sparse *z, int relation, const damo_array *x, const damo_array *y, double number) {
   int64_t n = 0;
   bool ok = sparse_is_canonical(z) && sparse_dtype(z) == DAMO_BOOL;
@@ -146,12 +146,12 @@ static void test_relations(damo_ctx *ctx, damo_format format, damo_dtype itype, 
 
 /* ---- Failing allocations ----------------------------------------------------------------------------------------- */
 
-/* Each row on constants, run; false once an allocation failed. */
+/* Runs each op function on constants; false once an allocation failed. */
 static bool run_rows(damo_ctx *ctx, damo_obj *const *values) {
   static const char *const rows[] = {
       "add",       "sub",       "mul",     "true_div",           "eq",           "lt",      "le",
       "col_scale", "row_scale", "mul_s_v", "structured_add_s_v", "add_s_s_data", "maximum", "le"};
-  static const uint8_t second[] = {1, 1, 1, 2, 1, 2, 5, 3, 4, 3, 3, 0, 1, 1}; /* which value */
+  static const uint8_t second[] = {1, 1, 1, 2, 1, 2, 5, 3, 4, 3, 3, 0, 1, 1}; /* the index of the second operand */
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char name[64];
     damo_obj *result = NULL;
@@ -182,7 +182,7 @@ static void test_failing_allocations(damo_ctx *ctx) {
     done = run_rows(ctx, values);
     ctx->fail_after = -1;
     if (!done && ctx->error.status != DAMO_EMEMORY) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
-    ctx_clear_error(ctx); /* it holds the node */
+    ctx_clear_error(ctx); /* the error holds the node */
     if (ctx->n_objects != objects) CHECK_EQ_I(ctx->n_objects, objects);
   }
   CHECK(n > 100 && n < 20000);

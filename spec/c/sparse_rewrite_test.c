@@ -1,5 +1,5 @@
-/* sparse_rewrite_test: what an Op says of itself is what rewriting goes by: a class that acts entry by entry, which no
- * rule knows, is moved to the places that are read; the same class that does not say so stays. */
+/* sparse_rewrite_test: rewriting uses the properties that a class declares: a class declared elementwise, which no rule
+ * knows by name, is moved to the positions that are read; the same class without the declaration is not. */
 #include "api/api.h"
 #include "leak_case.h"
 #include "sparse/sparse.h"
@@ -9,7 +9,7 @@
 
 static damo_ctx *ctx;
 
-/* weigh(x, w, k): each entry of x times its column's w and k. */
+/* weigh(x, w, k): each entry of x times the w of its column and k. */
 static damo_status weigh_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op, (void)n_in;
   out[0] = damo_retain(in[0]->type);
@@ -48,7 +48,7 @@ static damo_var *matrix(build *b) {
   return v;
 }
 
-/* Whether the first input of the graph's node of that class, behind it, was spread over the matrix's own places alone. */
+/* Whether the first input of the node of that class was expanded at the matrix's own positions (sparse_grad). */
 static bool is_moved(const damo_fgraph *fg, const op_def *def) {
   ptrvec nodes;
   bool moved = false;
@@ -89,7 +89,7 @@ static void check(const op_def *def, bool moves) {
   build_end(&b);
 }
 
-/* Whoever is moved so must be on its first input's very places. */
+/* A class that may be moved must have the pattern of its first input. */
 static void test_rows(void) {
   for (const op_def *const *const *family = sparse_classes; *family != NULL; family++) {
     for (const op_def *const *def = *family; *def != NULL; def++) {

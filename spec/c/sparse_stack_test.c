@@ -1,8 +1,8 @@
-/* sparse: stacking and splitting, block diagonals, bands, permutations, Kronecker products and extremes against loops
- * over dense numbers, for each format and index width; what is refused; failing allocations. */
+/* sparse_stack_test: stacking and splitting, block diagonals, bands, permutations, Kronecker products and extremes
+ * against loops over dense matrices, for each format and index width; refused arguments; failing allocations. */
 #include "sparse_case.h"
 
-/* About a third of the places hold an entry, some an explicit zero, some twice; lines in no order. */
+/* About a third of the elements are stored, some of them zeros, some twice; indices unsorted. */
 static damo_sparse *scattered(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m,
                               int64_t n) {
   int64_t rows[512], cols[512], count = m * n / 3;
@@ -29,7 +29,7 @@ static bool is_sound(const damo_sparse *a) {
   return false;
 }
 
-/* part stands in whole with its corner at (i, j). */
+/* Whether `part` is the block of `whole` with its corner at (i, j). */
 static bool stands_at(const damo_sparse *whole, const damo_sparse *part, int64_t i, int64_t j) {
   damo_array *w = sparse_to_dense(whole), *p = sparse_to_dense(part);
   bool same = true;
@@ -211,7 +211,7 @@ typedef struct operands {
   const damo_array *order;
 } operands;
 
-/* True when nothing failed. */
+/* True if nothing failed. */
 static bool run_program(damo_ctx *ctx, const void *data) {
   const operands *in = data;
   damo_sparse *a = in->a, *b = in->b;

@@ -1,8 +1,8 @@
-/* sparse: matrices of every dtype, index width and format against plain loops over dense numbers; shapes without
- * entries; unsorted storage, duplicates, explicit zeros. */
+/* sparse_test: matrices of every dtype, index width and format against plain loops over dense matrices; shapes without
+ * entries; unsorted indices, duplicates, explicit zeros. */
 #include "sparse_case.h"
 
-/* ---- Forms ------------------------------------------------------------------------------------------------------- */
+/* ---- Conversions ------------------------------------------------------------------------------------------------- */
 
 static void check_forms(damo_ctx *ctx, damo_sparse *a, const ref *r) {
   bool same = false;

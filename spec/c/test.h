@@ -1,4 +1,4 @@
-/* test: the checks of the C tests. A program includes it once, runs its functions and ends with TEST_MAIN_END. */
+/* test: the checks of C tests. A program includes this once, calls its tests and ends with TEST_MAIN_END. */
 #ifndef DAMO_TEST_H
 #define DAMO_TEST_H
 
@@ -37,13 +37,13 @@ static inline bool test_eq_s(const char *a, const char *b, const char *file, int
   return ok;
 }
 
-/* Each gives whether it held, so that a test can stop where going on makes no sense. */
+/* Each check returns whether it passed, so that a test can stop if continuing makes no sense. */
 #define CHECK(cond) test_report((cond), __FILE__, __LINE__, #cond)
 #define CHECK_EQ_I(a, b) test_eq_i((int64_t)(a), (int64_t)(b), __FILE__, __LINE__, #a " == " #b)
 #define CHECK_NEAR(a, b, tol) test_near((a), (b), (tol), __FILE__, __LINE__, #a " near " #b)
 #define CHECK_EQ_S(a, b) test_eq_s((a), (b), __FILE__, __LINE__, #a " is " #b)
 
-/* The foot of main: `TEST_MAIN_END;` */
+/* The end of main: `TEST_MAIN_END;` */
 #define TEST_MAIN_END                                           \
   do {                                                          \
     printf("%d passed, %d failed\n", test_passed, test_failed); \

@@ -1,5 +1,5 @@
-/* walk_test: spaces, walks, seeks and cursors against brute force, over random shapes and strides (0 and negative ones
- * among them), empty ones, 0-d ones and 32 axes. */
+/* walk_test: nd_space, walks, seeks and cursors against brute force, over random shapes and strides (0 and negative
+ * too), empty ones, 0-d ones and 32 axes. */
 #include "kernel/kernel.h"
 #include "kernel/walk.h"
 #include "test.h"
@@ -23,7 +23,7 @@ typedef struct box {
 
 static char memory[MEMORY];
 
-/* Strides of an operand: C order, or with gaps, axes swapped, reversed, broadcast. */
+/* Random strides of an operand: C order, or with gaps, permuted, reversed, broadcast. */
 static void random_strides(box *b, int k) {
   int64_t step = 1 + (below(3) == 0);
   for (int axis = b->ndim - 1; axis >= 0; axis--) {
@@ -115,7 +115,7 @@ static bool seeks(const box *b, const nd_space *s, int64_t length, int end) {
   return true;
 }
 
-/* No two neighbours among the axes run on for all operands: merging left nothing to do. */
+/* No two adjacent axes are contiguous for all operands: nothing is left to merge. */
 static bool is_merged(const nd_space *s) {
   for (int axis = 0; axis < s->n_axes; axis++) {
     bool runs_on = axis > 0;
@@ -140,7 +140,7 @@ static void test_walks(void) {
   }
 }
 
-/* Core axes stay as they are, merge with none, and may be empty. */
+/* Core axes are not merged or reordered, and may be empty. */
 static void test_core(void) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, OPS)];
   for (int round = 0; round < 5000; round++) {
@@ -165,7 +165,7 @@ static void test_core(void) {
   }
 }
 
-/* ---- Questions --------------------------------------------------------------------------------------------------- */
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
 static void test_questions(void) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, OPS)], index[DAMO_MAX_NDIM];
@@ -218,7 +218,7 @@ static void test_cursors(void) {
       bool same = true;
       for (int64_t i = 0; i < size; i++) same = same && read[i] == first[offset_of(&b, k, i, b.ndim)];
       if (!CHECK(same)) return;
-      /* The cursor is at the first element again; where places are written twice, the last one stays. */
+      /* the cursor is at the first element again; if an element is written twice, the last value stays */
       for (int64_t i = 0; i < size; i++) block[i] = (char)below(256);
       for (int64_t done = 0, n; done < size; done += n) {
         n = 1 + below(size - done);

@@ -1,5 +1,5 @@
-/* watch_case.h: a context, vectors of doubles and compiled functions, for the tests of what compiles and runs.
- * Who includes it may define N before. */
+/* watch_case: a context, vectors of doubles and compiled functions, for the tests of compiling and running. N may be
+ * defined before it is included. */
 #ifndef WATCH_CASE_H
 #define WATCH_CASE_H
 
@@ -45,7 +45,7 @@ static inline damo_status same_type(const damo_op *op, damo_var *const *in, int 
   return DAMO_OK;
 }
 
-/* out = x + add, into fresh or reused memory. */
+/* out = x + add, into new or reused memory. */
 static inline damo_status add_run(const thunk *t, frame *f, double add) {
   const damo_array *x = thunk_in(t, f, 0);
   damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
@@ -74,7 +74,7 @@ static inline damo_status call(damo_function *f, damo_array *const *args, int n,
   return function_call(f, (damo_obj *const *)args, n, NULL, (damo_obj **)out);
 }
 
-/* The first entry of the one result of a call; nan on failure. */
+/* The first entry of the only result of a call; nan on failure. */
 static inline double first_of(damo_function *f, damo_array *const *args, int n) {
   damo_array *r = NULL;
   if (call(f, args, n, &r) != DAMO_OK) return NAN;
@@ -85,7 +85,7 @@ static inline double first_of(damo_function *f, damo_array *const *args, int n) 
 
 static inline bool says(const char *text) { return strstr(damo_error_message(ctx), text) != NULL; }
 
-/* Runs the test in a fresh context, and finds nothing left of it. */
+/* Runs the test in a new context, and checks that nothing is left of it. */
 static inline void in_context(void (*test)(build *b)) {
   ctx = damo_ctx_new(counting_alloc, NULL);
   if (!CHECK(ctx != NULL)) return;

@@ -1,5 +1,5 @@
-/* Tests of io/zip_write.c: the bytes of each record, field by field as APPNOTE 6.3 has them, in archives whose sizes need
- * zip64 and in those that don't; and that the reader finds in them what was written. */
+/* zip_test: io/zip_write.c: the bytes of each record, field by field as in APPNOTE 6.3, in archives whose sizes need
+ * zip64 and in others; and that the reader finds what was written. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 static char dir[] = "damo_zip_XXXXXX";
 static char path[64];
 
-/* One field of a record: its bytes, little endian, or `text` where there is one. */
+/* A field of a record: its bytes, little-endian, or `text` if that is given. */
 typedef struct field {
   int bytes;
   uint64_t value;
@@ -17,7 +17,7 @@ typedef struct field {
 } field;
 
 static unsigned char file[1 << 16];
-static size_t file_size, at; /* what was read, and how far it was checked */
+static size_t file_size, at; /* the bytes read, and the position of the next check */
 
 static void load(void) {
   FILE *f = fopen(path, "rb");
@@ -43,7 +43,7 @@ static void expect(const char *what, const field *list, size_t n) {
     expect(what, list, sizeof list / sizeof *list); \
   } while (0)
 
-/* The archive of the members, whose bytes are not written: only counted, as the records tell of them. */
+/* Writes the archive of the members; their contents are only counted, so that sizes can be huge. */
 static damo_status write_archive(damo_ctx *ctx, zip_member *m, int64_t n) {
   io_sink s;
   damo_status status = sink_open(&s, ctx, path);
@@ -79,7 +79,8 @@ static void test_narrow(damo_ctx *ctx) {
   load();
   EXPECT("local header", U4(LOCAL), U2(20), USUAL, U4(0x12345678), U4(300), U4(300), U2(5), U2(0), TEXT("x.npy"));
   EXPECT("second local header", U4(LOCAL), U2(20), USUAL, U4(9), U4(0), U4(0), U2(7), U2(0), TEXT("größe"));
-  /* made by unix 4.5; after the name's length: extra, comment, disk, attributes inside, outside (rw for the owner) */
+  /* made by: unix 4.5; after the name's length: extra, comment, disk, internal and external attributes (rw for the
+   * owner) */
   EXPECT("entry", U4(CENTRAL), U2(0x032D), U2(20), USUAL, U4(0x12345678), U4(300), U4(300), U2(5), U2(0), U2(0), U2(0),
          U2(0), U4(0600u << 16), U4(0), TEXT("x.npy"));
   EXPECT("second entry", U4(CENTRAL), U2(0x032D), U2(20), USUAL, U4(9), U4(0), U4(0), U2(7), U2(0), U2(0), U2(0), U2(0),
@@ -88,7 +89,7 @@ static void test_narrow(damo_ctx *ctx) {
   CHECK_EQ_I(at, file_size);
 }
 
-/* The first member is too large for 32 bits, so the second's place is, and the directory's. */
+/* The first member's size needs more than 32 bits, so the second's offset does too, and the directory's. */
 static void test_wide(damo_ctx *ctx) {
   const uint64_t large = 5000000000u, second = large + 30 + 1 + 20, end = second + 30 + 1 + 7;
   zip_member m[] = {{.name = (char[]){"a"}, .crc = 1, .size = large}, {.name = (char[]){"b"}, .crc = 2, .size = 7}};
@@ -102,14 +103,14 @@ static void test_wide(damo_ctx *ctx) {
   EXPECT("second entry", U4(CENTRAL), U2(0x032D), U2(45), USUAL, U4(2), U4(7), U4(7), U2(1), U2(12), U2(0), U2(0),
          U2(0), U4(0600u << 16), U4(ONES), TEXT("b"), U2(1), U2(8), U8(second));
   const uint64_t size = 2 * 47 + 20 + 12;
-  /* its own length without the first 12 bytes; made by, needed; this disk, the directory's; both counts */
+  /* its length without the first 12 bytes; versions made by and needed; this disk and the directory's; both counts */
   EXPECT("zip64 end", U4(END64), U8(44), U2(0x032D), U2(45), U4(0), U4(0), U8(2), U8(2), U8(size), U8(end));
   EXPECT("zip64 locator", U4(LOCATOR64), U4(0), U8(end + size), U4(1));
   EXPECT("end", U4(END), U2(0), U2(0), U2(2), U2(2), U4(size), U4(ONES), U2(0));
   CHECK_EQ_I(at, file_size);
 }
 
-/* A large member at a large offset has all three in its extra field. */
+/* A large member at a large offset has both sizes and the offset in its extra field. */
 static void test_both_wide(damo_ctx *ctx) {
   zip_member m[] = {{.name = (char[]){"a"}, .size = ONES}, {.name = (char[]){"b"}, .size = ONES}};
   CHECK_EQ_I(write_archive(ctx, m, 2), DAMO_OK);
@@ -120,13 +121,13 @@ static void test_both_wide(damo_ctx *ctx) {
          U2(0), U4(0600u << 16), U4(ONES), TEXT("b"), U2(1), U2(24), U8(ONES), U8(ONES), U8(second));
 }
 
-/* 2^32 - 1 stands for "see the zip64 field", so it is the first size, and the first offset, that needs one. */
+/* 2^32 - 1 means "see the zip64 field", so it is the smallest size, and the smallest offset, that needs one. */
 static void test_borders(damo_ctx *ctx) {
   zip_member m[] = {{.name = (char[]){"a"}, .size = ONES - 1 - 31}, {.name = (char[]){"b"}}};
   CHECK_EQ_I(write_archive(ctx, m, 2), DAMO_OK);
   CHECK_EQ_I(m[1].offset, ONES - 1);
   load();
-  CHECK_EQ_I(file_size, 2 * 31 + 2 * 47 + 56 + 20 + 22); /* the directory alone is past the border */
+  CHECK_EQ_I(file_size, 2 * 31 + 2 * 47 + 56 + 20 + 22); /* only the directory is past the limit */
   m[0].size++;
   CHECK_EQ_I(write_archive(ctx, m, 2), DAMO_OK);
   load();
@@ -135,7 +136,7 @@ static void test_borders(damo_ctx *ctx) {
   CHECK_EQ_I(write_archive(ctx, m, 1), DAMO_OK);
   load();
   EXPECT("local header", U4(LOCAL), U2(20), USUAL, U4(0), U4(ONES - 1), U4(ONES - 1), U2(1), U2(0));
-  m[0].size = ONES - 31; /* the directory at the border itself */
+  m[0].size = ONES - 31; /* the directory exactly at the limit */
   CHECK_EQ_I(write_archive(ctx, m, 1), DAMO_OK);
   load();
   CHECK_EQ_I(file_size, 31 + 47 + 56 + 20 + 22);
@@ -189,7 +190,7 @@ static void test_names(damo_ctx *ctx) {
   CHECK_EQ_S(damo_error_message(ctx), text);
 }
 
-/* A disk that fills up in any of the records is an error, and no file is left. */
+/* A disk that is full at any record is an error, and no file is left. */
 static void test_full(damo_ctx *ctx) {
   zip_member m[] = {{.name = (char[]){"a"}, .size = ONES}, {.name = (char[]){"b"}}};
   io_sink s;
@@ -200,7 +201,7 @@ static void test_full(damo_ctx *ctx) {
     if (!s.f) {
       s.f = whole;
       sink_close(&s, DAMO_EIO);
-      return; /* no such device here */
+      return; /* this system has no /dev/full */
     }
     setvbuf(s.f, NULL, _IONBF, 0);
     const zip_dir d = {.ctx = ctx, .at = m, .n = records - 1};
