@@ -1,8 +1,9 @@
--- What the Makefile and the rockspecs promise to who builds and installs damo.
+-- The promises of the Makefile and the rockspecs to those who build and install damo.
 
 local core = os.getenv "DAMO_BUILT_CORE"
 
---- Runs a shell command without what only this process needs; returns its output and whether it ended well.
+--- Runs a shell command without the environment that only this process needs; returns its output and whether it
+--- succeeded.
 local function sh(command)
   local pipe = assert(io.popen("unset LD_PRELOAD; { " .. command .. "\n} 2>&1"))
   local out = pipe:read "a"
@@ -16,7 +17,7 @@ local function rockspec(name)
 end
 
 describe("a build", function()
-  -- The settings of the make that runs this spec come from the environment: only what is named here differs.
+  -- The settings of the make that runs this spec are inherited through the environment; `settings` overrides some.
   local function folder(settings) return (sh("make -s print-lua-env " .. settings):match "CPATH='(.-)/lua/%?%.so") end
 
   it("for each Lua, with and without GPL code, and in each mode has a folder of its own", function()
@@ -40,7 +41,7 @@ describe("a build", function()
 end)
 
 describe("the rock", function()
-  -- Where the library of a name in external_dependencies is not the name in lower case.
+  -- Names in external_dependencies whose library has another name than the lower-case one.
   local by_library = { z = "ZLIB" }
 
   for name, gpl in pairs { damo = "1", ["damo-free"] = "0" } do

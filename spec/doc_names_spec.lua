@@ -1,4 +1,5 @@
--- Every public name stands on a page that a reader finds from the README, and what the pages say of names is true.
+-- Every public name is documented on a page that can be reached from the README, and what the pages say of names is
+-- true.
 local damo = require "damo"
 
 -- ---- The pages ------------------------------------------------------------------------------------------------------
@@ -35,11 +36,11 @@ follow "README.md"
 
 local all = {}
 for path, text in pairs(pages) do
-  if path ~= "docs/pytensor_names.md" then all[#all + 1] = text end -- a list of names tells nothing of them
+  if path ~= "docs/pytensor_names.md" then all[#all + 1] = text end -- only a list of names
 end
 all = table.concat(all, "\n")
 
--- Whether the text stands there with no letter before or behind it.
+-- Whether the text contains it as a whole word.
 local function stands(text)
   local from = 1
   while true do
@@ -99,7 +100,7 @@ end)
 
 -- ---- Fields and methods ---------------------------------------------------------------------------------------------
 
--- The names that an object answers to: what the tables behind its __index hold.
+-- The names that an object has: the keys of the tables behind its __index.
 local function members(object)
   local names, seen = {}, {}
   local function look(fn)
@@ -127,7 +128,7 @@ local objects = {
   Function = damo.compile({ x }, x * 2), Factor = damo.sparse.factorize(damo.sparse.eye(2)),
   RandomStream = damo.random.RandomStream(1),
 }
-local methods = {} -- of op functions, which functions.md has
+local methods = {} -- of op functions: functions.md documents these
 for _, row in ipairs(damo.registry()) do
   if row.method or row.random then methods[row.name:match "[^.]*$"] = true end
 end
@@ -193,7 +194,7 @@ describe("docs/pytensor_names.md", function()
       local home = row.module:match "%.(%w+)$"
       if row.here == "not there yet" and row.module ~= "pytensor.graph.op.Op, its members" then
         for _, path in ipairs { home and ("damo.%s.%s"):format(home, row.name) or "", "damo." .. row.name } do
-          local shared = home == "random" or home == "linalg" -- names that mean something else in damo itself
+          local shared = home == "random" or home == "linalg" -- names with another meaning in damo itself
           assert(path == "" or (shared and path == "damo." .. row.name) or at_path(path) == nil, path .. " is there")
         end
       end

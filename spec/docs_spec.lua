@@ -99,7 +99,7 @@ for path, least in pairs { ["docs/embedding.md"] = 4, ["docs/sandboxes.md"] = 1 
         local extra = needs_lua and " $(pkg-config --cflags --libs lua" .. _VERSION:match "%d%.%d" .. ")" or ""
         local command = "env -u LD_PRELOAD %s %s %s.c -o %s %s/libdamo.a%s%s"
         assert(run(command:format(cc, flags, stem, stem, build, extra, libs)))
-        -- a library loaded first for Lua's sake is none of this program's
+        -- without libraries that are preloaded for Lua
         assert(run("env -u LD_PRELOAD " .. stem))
       end)
     end

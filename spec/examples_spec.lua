@@ -1,7 +1,7 @@
--- The examples run, as a reader would run them, and reach what they promise.
+-- The examples run as a reader would run them, and show the results that they promise.
 local damo = require "damo"
 
---- Runs the example in a new interpreter; returns its output and whether it ended well.
+--- Runs the example in a new interpreter; returns its output and whether it succeeded.
 local function run(command)
   local pipe = assert(io.popen(("'%s' %s 2>&1"):format(arg[-1] or "lua", command)))
   local out = pipe:read "a"
@@ -59,7 +59,7 @@ describe("the example", function()
     local x, y, z = out:match "lorenz: state %[%s*([-%d.e]+)%s+([-%d.e]+)%s+([-%d.e]+)%s*%]"
     x, y, z = tonumber(x), tonumber(y), tonumber(z)
     assert.is_true(x and math.abs(x) < 25 and math.abs(y) < 35 and z > 0 and z < 55, out)
-    -- The same steps in plain Lua: equal at first, as long as rounding does not matter.
+    -- The same steps in plain Lua: equal as long as rounding does not grow.
     local short = (run("examples/lorenz.lua 200 '" .. folder .. "'"))
     local got = { short:match "lorenz: state %[%s*([-%d.e]+)%s+([-%d.e]+)%s+([-%d.e]+)%s*%]" }
     local function velocity(s) return { 10 * (s[2] - s[1]), s[1] * (28 - s[3]) - s[2], s[1] * s[2] - 8 / 3 * s[3] } end

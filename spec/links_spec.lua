@@ -1,4 +1,4 @@
--- Each link of README.md and of the pages in docs/ leads to a file, and to a heading where it names one.
+-- Each link of README.md and of the pages in docs/ leads to a file, and to a heading if it names one.
 
 local function read(path)
   local file = io.open(path)

@@ -1,9 +1,9 @@
--- make/mutate.lua breaks the lines of C that it should, and no others.
+-- make/mutate.lua mutates the lines of C that it should, and no others.
 
 package.path = "make/?.lua;" .. package.path
 local mutate = require "mutate"
 
---- The broken lines that the text gives, without the spaces at their ends, and what was done.
+--- The mutated lines of the text, without trailing spaces, and what was changed.
 local function broken(text, first, last)
   local list = {}
   for _, m in ipairs(mutate.mutants(text, first, last)) do

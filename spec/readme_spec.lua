@@ -1,4 +1,5 @@
--- Every Lua snippet of README.md and of the pages in docs/ runs, one that sets the latch of a sandbox in its own Lua.
+-- Every Lua snippet of README.md and of the pages in docs/ runs; one that makes the context a sandbox in its own
+-- process.
 local child = require "spec.support.child"
 
 local function snippets(path)

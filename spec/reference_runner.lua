@@ -3,7 +3,7 @@
 --
 --   lua spec/reference_runner.lua [a family, such as sparse_add, or part of a case's name]
 --
--- DAMO_REFERENCE_MODE: the mode to compile in. Ops that do not exist are named, with the number of their cases.
+-- DAMO_REFERENCE_MODE: the mode to compile in. Ops that do not exist are listed with the number of their cases.
 
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = here .. "/reference/?.lua;" .. package.path
@@ -12,7 +12,7 @@ local translate = require "translate"
 local values = require "values"
 local judge = require "judge"
 
--- ---- What is not built yet: its cases are skipped -----------------------------------------------------------------
+-- ---- Ops that do not exist: their cases are skipped ---------------------------------------------------------------
 
 local unclaimed = {
   families = { "dense_linalg" },
@@ -29,12 +29,12 @@ local function set(list)
 end
 unclaimed = { families = set(unclaimed.families), ops = set(unclaimed.ops) }
 
--- What the reference refuses and damo answers: operands of two dtypes promote as everywhere else
+-- Calls that the reference refuses but damo allows: operands of two dtypes are promoted as everywhere else
 -- (spec/sparse/promotion_spec.lua).
 local promoted = set { "true_dot" }
 local function is_answered(case) return case.raises == "dtypes differ" and promoted[case.op] end
 
--- Kinds of error that a case which must raise may meet.
+-- The kinds of error that satisfy a case which must raise.
 local refusals = set { "type", "shape", "value", "index", "numeric", "null_gradient" }
 
 -- ---- A case -------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ local function check_vjp(case, vjp, vars, outputs, operands, report)
   if why then report(why) end
 end
 
--- The line of an error that a message needs.
+-- The first line of an error.
 local function first_line(err)
   if type(err) == "table" or type(err) == "userdata" then
     local ok, text = pcall(function() return ("%s error: %s"):format(err.kind, err.message) end)
@@ -135,7 +135,7 @@ local function must_raise(case, report)
   if not has_kind or not refusals[kind] then report("raised: " .. first_line(err)) end
 end
 
--- What is wrong with a case, as a list; an error {missing = name} where the op does not exist.
+-- The failures of a case, as a list; raises {missing = name} if the op does not exist.
 local function run_case(case)
   local problems = {}
   local function reporter(prefix)
@@ -161,7 +161,7 @@ local function run_case(case)
   return problems
 end
 
--- ---- All of them --------------------------------------------------------------------------------------------------
+-- ---- All cases ----------------------------------------------------------------------------------------------------
 
 local function families_of(folder)
   local list = {}

@@ -1,7 +1,7 @@
--- smoke.lua: what a user of LuaJIT, Lua 5.1 or 5.3 does first. The module that was just built loads, the snippets of
+-- smoke.lua: a short test for LuaJIT, Lua 5.1 and 5.3. The module that was just built loads, the snippets of
 -- the pages run, and so do the examples. Ends with `N passed, N failed`; `make smoke LUA=jit` runs it.
 --
--- It runs on every Lua that damo builds for, so it is written in what they share, and needs no busted.
+-- It runs on every Lua that damo supports, so it uses only their common subset, and no busted.
 
 local interpreter = arg[-1]
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -27,7 +27,7 @@ end
 
 -- ---- The module under test ------------------------------------------------------------------------------------------
 
---- The first file on package.cpath that would be damo.core.
+--- The first file on package.cpath that damo.core would be loaded from.
 local function found_core()
   for template in package.cpath:gmatch "[^;]+" do
     local path = template:gsub("%?", "damo/core")
@@ -48,7 +48,7 @@ end
 
 -- ---- The pages ------------------------------------------------------------------------------------------------------
 
---- What the pages take from Lua 5.4's libraries, for their snippets alone.
+--- Functions of Lua 5.4's libraries that the pages use, for the snippets only.
 local shared = setmetatable({
   print = function(...) for i = 1, select("#", ...) do tostring((select(i, ...))) end end,
   table = setmetatable({ unpack = unpack }, { __index = table }),
@@ -57,7 +57,7 @@ local shared = setmetatable({
 local function run_snippet(name, code)
   local chunk, why = load_text(code, "@" .. name)
   if not chunk then
-    -- Only Lua 5.4's own syntax may keep a snippet from this Lua.
+    -- A snippet may fail to load only because of Lua 5.4's syntax.
     local newer = code:find("<close>", 1, true) or code:find("<const>", 1, true)
       or old and (code:find("//", 1, true) or code:find("<<", 1, true))
     if newer then print("left out: " .. name .. ", written in syntax of a newer Lua") else report(false, name, why) end
@@ -68,7 +68,7 @@ local function run_snippet(name, code)
   report(ok, name, err)
 end
 
-local latching = {} -- snippets that make the context a sandbox, for good: they run after all others
+local latching = {} -- snippets that make the context a sandbox, which cannot be undone: they run last
 
 local function run_page(path)
   local number, block, start = 0, nil, nil
@@ -100,7 +100,7 @@ for _, snippet in ipairs(latching) do run_snippet(snippet[1], snippet[2]) end
 
 local folder = assert(io.popen "mktemp -d"):read "*l"
 
---- Runs an example in a process of its own, bounded in time; it must end well and print every one of the texts.
+--- Runs an example in its own process with a time limit; it must succeed and print each of the texts.
 local function run_example(command, ...)
   local log = folder .. "/log"
   local status = os.execute(("timeout 300 '%s' examples/%s >'%s' 2>&1"):format(interpreter, command, log))

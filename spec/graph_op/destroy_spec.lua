@@ -1,4 +1,5 @@
--- destroy_map and view_map: the compiler keeps them safe; damo.graph.DestroyHandler finds what can't be.
+-- destroy_map and view_map: the compiler keeps in-place Ops safe; damo.graph.DestroyHandler refuses those that cannot
+-- be.
 local damo = require "damo"
 
 local x, y = damo.dvector "x", damo.dvector "y"
@@ -132,7 +133,7 @@ describe("the destroy handler", function()
     assert.is_true(fg:consistent())
     fg:replace_all { [e] = again }
     assert.is_false(fg:consistent())
-    fg:replace_validate(again, e) -- back to what is allowed
+    fg:replace_validate(again, e) -- back to an allowed graph
     assert.is_true(fg:consistent())
     assert.equal(4, #fg:toposort())
   end)

@@ -1,9 +1,9 @@
--- An error in any callback leaves nothing leaked and everything usable; many objects leave memory flat.
+-- An error in any callback leaks nothing and leaves everything usable; memory stays constant over many objects.
 local damo = require "damo"
 
 local x = damo.dvector "x"
 
--- What makes each callback run. The Op is new each time; bad tells whether its callback throws.
+-- Calls that run each callback. The Op is new each time; bad: its callback throws.
 local use = {
   make_node = function(op) return op(x) end,
   perform = function(op) return damo.compile({ x }, op(x)) { 1 } end,
@@ -47,8 +47,9 @@ local function flat(fn, n)
   end
   local native, lua = round()
   local after, now = round()
-  -- tables of the core and of Lua are as large as what once waited for the collector, and double now and then: a round
-  -- that adds nothing comes soon, and never where there is a leak
+  -- tables of the core and of Lua keep their largest size, and sometimes double: without a leak, a round that adds
+  -- nothing
+  -- comes soon
   for _ = 1, 4 do
     if after.bytes <= native.bytes + 20000 and now <= lua + 100 + n * 0.01 then break end
     native, lua = after, now
@@ -87,7 +88,7 @@ describe("an error in a callback", function()
   end
 end)
 
--- Callbacks that are no members of an Op: each runs one that calls fail() first, and what it is in.
+-- Callbacks that are not members of an Op: each entry runs one whose code calls fail() first.
 local x2 = damo.dvector "x2"
 
 local function overridden(field)

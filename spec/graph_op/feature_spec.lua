@@ -1,11 +1,11 @@
--- FunctionGraph features written in Lua: what each callback is told, and what happens when one fails.
+-- FunctionGraph features written in Lua: the arguments of each callback, and what happens if one fails.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 local G = damo.graph
 
 local x, y = damo.dvector "x", damo.dvector "y"
 
--- A feature that writes down what it is told; `fail` names the callback that throws.
+-- A feature that records its callbacks; `fail` names the callback that throws.
 local function recorder()
   local log = {}
   local feature = { log = log }
@@ -86,7 +86,7 @@ describe("a feature written in Lua", function()
 end)
 
 describe("a feature that fails", function()
-  -- The graph still computes what it did, its own check holds, and the other feature's account comes out even.
+  -- The graph computes the same as before, its own check passes, and the other feature has seen each change undone.
   local function sound(fg, text)
     assert.is_true(fg:consistent())
     assert.equal(text, damo.printing.debugprint(fg, { file = "str" }))
@@ -128,10 +128,10 @@ describe("a feature that fails", function()
     failure("callback", fg.replace, fg, sum, fg.inputs[1] * fg.inputs[2])
     assert.equal("on_attach on_import on_change_input on_change_input on_prune", names(first.log))
     local there, back = first.log[3], first.log[4]
-    assert.equal(there[6], back[7]) -- old and new, exchanged
+    assert.equal(there[6], back[7]) -- old and new exchanged
     assert.equal(there[7], back[6])
     assert.equal("on_attach on_import on_change_input on_prune", names(f.log))
-    assert.equal("on_attach on_import on_prune", names(last.log)) -- behind it: never heard of the change
+    assert.equal("on_attach on_import on_prune", names(last.log)) -- attached after it: not told of the change
   end)
 
   it("in on_attach is not attached", function()

@@ -229,7 +229,7 @@ describe("Rop", function()
       local got = damo.Rop(result, z, dz):eval { [z] = at, [dz] = along }
       assert.equal("float64", got.dtype)
       assert.is_true(damo.allclose(got, differences, { rtol = 1e-8 }), name)
-      -- the other mode agrees: <w, R v> = Re <L w, v>
+      -- reverse mode agrees: <w, R v> = Re <L w, v>
       local w = damo.dvector "w"
       local back = damo.Lop(result, z, w):eval { [z] = at, [w] = damo.array { 1, 1, 1 } }
       local inner = damo.real(damo.sum(damo.conj(back) * along))

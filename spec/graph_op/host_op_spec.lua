@@ -1,4 +1,4 @@
--- examples/host_op.c, a host with an Op of its own, compiled and run; and what damo.ops says without a host.
+-- examples/host_op.c, a host with its own Op, compiled and run; and damo.ops without a host.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

@@ -1,4 +1,4 @@
--- Derivatives of ifelse: each branch has a gradient of its own shape, whichever is taken.
+-- Derivatives of ifelse: the gradient for each branch has that branch's shape, whichever is taken.
 local damo = require "damo"
 local S = damo.sparse
 
@@ -16,7 +16,7 @@ local function totables(...)
   return out
 end
 
--- Derivatives of cost(args) by the dense args from the second on, by central differences.
+-- Derivatives of cost(args) with respect to the dense args from the second on, by central differences.
 local function differences(cost, args)
   local out = {}
   for i = 2, #args do

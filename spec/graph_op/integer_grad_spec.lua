@@ -1,4 +1,4 @@
--- Gradients for integer inputs: those of the floats that the integers stand for, in floatX.
+-- Gradients with respect to integer inputs: as if the integers were floats, in floatX.
 local damo = require "damo"
 local S = damo.sparse
 local failure = require "spec.support.failure"
@@ -12,7 +12,7 @@ local function gradient(cost, v, mode)
   return damo.compile({ v, w }, damo.grad(cost, v), { mode = mode, on_unused_input = "ignore" })
 end
 
--- fn(v, w) of an integer v against the same of a float v; `at`: three integers.
+-- Compares fn(v, w) for an integer v with that for a float v; `at`: three integers.
 local function check(name, fn, dtype, at, modes_of)
   local v, f = damo.tensor("v", { dtype = dtype, ndim = 1 }), damo.dvector "f"
   local expected = gradient(damo.sum(fn(f, w)), f)(damo.array(at), weights)

@@ -4,7 +4,7 @@ local names = require "spec.names"
 
 local x = damo.dvector "x"
 
--- What a member may be; anything else, nil included where it is not listed, is missing.
+-- The types that a member may have; any other (nil if not listed) counts as missing.
 local functions = { "make_node", "perform", "grad", "L_op", "R_op", "infer_shape", "connection_pattern",
   "do_constant_folding", "get_params", "prepare_node", "make_thunk", "make_c_thunk", "make_lua_thunk", "add_tag_trace" }
 local kinds = { default_output = { "nil", "number" }, destroy_map = { "table" }, view_map = { "table" },

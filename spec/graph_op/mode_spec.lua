@@ -10,7 +10,7 @@ local function failure(kind, fn, ...)
   return err
 end
 
--- Runs fn and returns the warnings that came.
+-- Runs fn and returns its warnings.
 local function warnings(fn)
   local before, got = damo.config.on_warning, {}
   damo.config.on_warning = function(kind, message) got[#got + 1] = kind .. ": " .. message end
@@ -66,7 +66,7 @@ describe("a mode", function()
         err.message)
       assert.equal("Mode: no rewrite has the name or tag 'xyzzy' of " .. field,
         failure("value", damo.Mode, { [field] = "xyzzy" }).message)
-      -- the nearest, not the first that is near: a tag before it is "fuse"
+      -- the nearest tag, not the first similar one: "fuse" comes before it
       assert.matches("did you mean 'fusion'?", failure("value", damo.Mode, { [field] = "fusoin" }).message, 1, true)
       for _, word in ipairs { "fusion", "fuse", "inplace", "inexact", "fast_run", "stabilize", "stable_log" } do
         damo.Mode { [field] = { word } }
@@ -104,13 +104,13 @@ describe("NANGUARD", function()
       assert.same({ 5, 0 }, value(damo.where(damo.gt(x, 0), 2 * root + 1, 0)))
       assert.same({ 2, 0 }, value(damo.where(damo.gt(x, 0), damo.where(damo.lt(x, 5), root, 1), 0)))
       assert.same({ 2, 0 }, value(damo.where(damo.gt(x, -3), damo.where(damo.gt(x, 0), root, 0), 1)))
-      -- A row of them beside a matrix: an entry is read where any place takes it.
+      -- A row with nonfinite entries, broadcast against a matrix: an entry counts as read if any position reads it.
       local m = damo.dmatrix "m"
       local f = damo.compile({ m, x }, damo.where(damo.gt(m, 0), damo.log(x), 0), { mode = mode })
       assert.equal(0, f(damo.array { { 1, -1 }, { 1, 0 } }, damo.array { 1, -1 })[2][2])
       local taken = failure("numeric", f, damo.array { { 1, -1 }, { 1, 2 } }, damo.array { 1, -1 })
       assert.matches("nan at {2}", taken.message)
-      -- Axes may move on the way.
+      -- Axes may be permuted in between.
       local lines = damo.log(x):dimshuffle { "x", 1 }
       f = damo.compile({ m, x }, damo.where(damo.gt(m, 0), lines, 0), { mode = mode })
       assert.equal(0, f(damo.array { { 1, -1 }, { 1, 0 } }, damo.array { 1, -1 })[2][2])
@@ -128,7 +128,7 @@ describe("NANGUARD", function()
       fails(damo.where(damo.lt(x, 5), root, 0))
       fails(damo.where(damo.gt(x, 0), root, 0) + root)
       fails(damo.where(damo.gt(root, 1), 1, 0))
-      fails(damo.where(damo.lt(x, 5), damo.maximum(damo.lt(root, 1), true), false)) -- the nan is not in what it gave
+      fails(damo.where(damo.lt(x, 5), damo.maximum(damo.lt(root, 1), true), false)) -- the nan is not in its result
     end
   end)
 
@@ -155,7 +155,7 @@ describe("NANGUARD", function()
           local g = damo.compile({ x }, log_op(check == true or nil)(x), { mode = mode })
           assert.matches("the result Log.1 holds", failure("numeric", g, values).message)
         end
-        -- what follows is looked at as ever
+        -- later nodes are checked as usual
         assert.matches("neg", failure("numeric", damo.compile({ x }, -log_op(false)(x), { mode = mode }), values).op)
       end
     end

@@ -1,5 +1,5 @@
--- The modes agree: on special values, on empty arrays, on shapes that do not fit. Rules that are exact change no bit;
--- the others change last bits alone, and no rule makes an error vanish, or a nan, an infinity or a zero.
+-- The modes agree: on special values, on empty arrays, on shapes that do not fit. Exact rules change no bit; others
+-- change only the last bits, and no rule removes an error, a nan, an infinity or a zero.
 local damo = require "damo"
 
 local inf, nan = math.huge, 0 / 0
@@ -12,7 +12,7 @@ local function vectors(names)
   return vars
 end
 
--- Graphs of x, y (vectors). Each is a function of Variables or Arrays.
+-- Graphs of vectors x, y. Each is a function of Variables or Arrays.
 local graphs = {
   { "x / x", function(x) return x / x end },
   { "x - x", function(x) return x - x end },
@@ -127,7 +127,7 @@ local function shape(v) return type(v) == "userdata" and table.concat(v.shape, "
 
 local function same_bits(a, b) return (a ~= a and b ~= b) or (a == b and (a ~= 0 or 1 / a == 1 / b)) end
 
--- Close in value; finite where the other is, an infinity and a zero the same.
+-- Whether the values are close, finite at the same positions, and have the same infinities and zeros.
 local function close(a, b, sign)
   if a ~= a or b ~= b then return a ~= a and b ~= b end
   if a == b then return sign or a ~= 0 or 1 / a == 1 / b end
@@ -140,8 +140,9 @@ local function outcome(f, ...)
   return v
 end
 
--- Where a rule gives the true value that rounding lost, or keeps what would overflow, the values may differ: but nan
--- and infinite operands, which rounding does not lose, agree, unless the factor that cancels is a number always.
+-- If a rule gives the exact value that rounding lost, or avoids an overflow, the values may differ. But nan and
+-- infinite
+-- operands, which rounding does not lose, must agree, unless the factor that cancels is always finite.
 local function check(name, what, got, got_kind, want, want_kind, how)
   local where = ("%s of %s in %s"):format(name, what, how.mode)
   if want_kind or got_kind then
@@ -157,7 +158,7 @@ local function check(name, what, got, got_kind, want, want_kind, how)
   end
 end
 
--- Which entries come from a nan or an infinity.
+-- The entries computed from a nan or an infinity.
 local function specials_of(x, y)
   local out = {}
   if #x == #y then
@@ -169,7 +170,7 @@ local function specials_of(x, y)
   return out
 end
 
--- At once a length of 1 broadcasts, in a graph whose Types do not tell it is an error.
+-- Eagerly a length of 1 broadcasts; in a graph it is an error if the Types do not know it.
 local function known_late(values) return #values[1] ~= #values[2] and (#values[1] == 1 or #values[2] == 1) end
 
 describe("modes agree on", function()
@@ -200,7 +201,7 @@ describe("modes agree on", function()
   end
 end)
 
--- Updates by BLAS, which does not look at what it multiplies by 0.
+-- Updates by BLAS, which does not check what it multiplies by 0.
 describe("0 times infinity beside a product is nan:", function()
   local z, a, b, s = damo.dmatrix "z", damo.dmatrix "a", damo.dmatrix "b", damo.dscalar "s"
   local v, w = damo.dvector "v", damo.dvector "w"

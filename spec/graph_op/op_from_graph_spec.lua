@@ -117,7 +117,7 @@ describe("OpFromGraph", function()
     near({ 1, 1 }, damo.compile({ a, b }, tu, { on_unused_input = "ignore" })(damo.array { 1, 2 }, 5))
   end)
 
-  -- What the graph inside knows of its inputs, the arguments' Types need not say.
+  -- Facts that the inner graph's Types know about its inputs, but the arguments' Types do not.
   describe("over arguments whose Types say less than its inputs'", function()
     local sparse = damo.sparse
     local fixed, open = damo.TensorType("float64", { 2, 3 }), damo.dmatrix "open"
@@ -373,7 +373,7 @@ describe("OpFromGraph", function()
     near({ 2 }, one)
     near({ 4 }, two)
     near({ 9 }, again)
-    -- an in-place Op after it must not reach what the inner graph keeps
+    -- an in-place Op after it must not write to memory that the inner graph keeps
     local g = damo.compile({ a }, damo.exp(op(a) + 0.0))
     near({ math.exp(4) }, g(damo.array { 2 }))
     near({ math.exp(4) }, g(damo.array { 2 }))

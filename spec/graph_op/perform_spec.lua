@@ -1,4 +1,4 @@
--- perform: what it is given and what it may do; params; destroy_map and view_map; prepare_node; no_recycling.
+-- perform: its arguments and what it may do with them; params; destroy_map and view_map; prepare_node; no_recycling.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 
@@ -50,7 +50,7 @@ describe("the inputs of perform", function()
     assert.equal("this Sparse has been freed", failure("state", function() return whole.nnz end).message)
     assert.same({ -6, -12, -18 }, f(a * 3).data:totable())
     assert.same({ -1, -2, -3 }, copied.data:totable())
-    -- the caller's matrix is another one
+    -- the caller's matrix is not affected
     assert.same({ 1, 2, 3 }, a.data:totable())
   end)
 
@@ -298,7 +298,7 @@ describe("prepare_node", function()
 end)
 
 describe("no_recycling", function()
-  -- an Op that would leak: it adds to whatever its cell holds
+  -- an Op with a bug: it adds the value left in its cell
   local function adder()
     return one(function(_, _, i, o)
       local old = o[1][1]

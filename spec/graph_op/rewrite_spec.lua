@@ -1,4 +1,4 @@
--- Rewrite rules written in Lua: what a rewriter may return, how modes name its rule, what DEBUG says of a wrong one.
+-- Rewrite rules written in Lua: what a rewriter may return, how modes select its rule, how DEBUG reports a wrong one.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 local rewrite = require "damo.rewrite"
@@ -160,7 +160,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
     assert.is_false(ok)
     assert.matches("while rewriting by broken", err.message)
     assert.matches("rewrite_spec.lua:", err.trace[1])
-    assert.same({ -1 }, damo.compile({ x }, graph)({ 0 }):totable()) -- all is usable
+    assert.same({ -1 }, damo.compile({ x }, graph)({ 0 }):totable()) -- everything is usable
     return err
   end
 
@@ -244,7 +244,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
   end)
 end)
 
--- What is left of terms as large as these is the rounding of whichever order they are added in.
+-- The sum of such large terms is only the rounding error of the order in which they are added.
 describe("DEBUG, where large terms cancel,", function()
   local n = 300
   local half = damo.sin(damo.arange(n // 2) + 1) * 1e8
@@ -261,7 +261,7 @@ describe("DEBUG, where large terms cancel,", function()
     registered = {}
   end)
 
-  -- Rules that put something else in the place of A·v, once.
+  -- Compiles in DEBUG with a rule that replaces A·v once.
   local function debug_with(replacement)
     register("other_dot", function(_, node)
       if not is_dot(node) or node.inputs[1].owner then return end
@@ -442,7 +442,7 @@ describe("damo.rewrite", function()
   end)
 end)
 
--- Rules know the engine's own classes as such; a script may call its Ops by the same names.
+-- The engine's rules match classes, not names: a script may give its Ops the same names.
 describe("an Op that is named like one of the engine's", function()
   local own = { "Neg", "Transpose", "ColScaleCSC", "WithData", "GatherData", "DenseFromSparse", "CSM", "MulSS",
     "DimShuffle", "Reshape", "Shape", "Shape_i", "MakeVector", "Alloc", "Subtensor", "Elemwise", "Reduce", "Softmax",

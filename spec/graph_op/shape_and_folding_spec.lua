@@ -109,7 +109,7 @@ describe("constants", function()
     assert.same({ { 1 / 0, 1 / 0 }, { -1 / 0, -1 / 0 } }, { plus:totable(), minus:totable() })
   end)
 
-  -- An Op over constants, and how often it has run.
+  -- An Op over constants, and a function that returns the number of its runs.
   local function counted(name, result, value, more)
     local runs = { n = 0 }
     local class = { name = name,

@@ -77,7 +77,7 @@ describe("the makers by name", function()
     local native = y.owner.op:make_c_thunk(y.owner, { [x] = { damo.array { 0 } } })
     native()
     assert.same({ 1 }, native.outputs[1][1]:totable())
-    -- round the perform that a script can call
+    -- around the perform that a script can call
     for _, make in ipairs { "make_lua_thunk", "make_thunk" } do
       native = y.owner.op[make](y.owner.op, y.owner, { [x] = { damo.array { 0 } } }, nil, nil,
         make == "make_thunk" and "lua" or nil)
@@ -114,7 +114,7 @@ describe("the makers by name", function()
     assert.same({ 1, 1 }, room:totable())
     local kept = damo.array { 7, 7 }
     assert.not_equal(kept, run(kept, { y }))
-    local view = kept[{ {} }] -- what shares memory
+    local view = kept[{ {} }] -- shares memory
     assert.not_equal(kept, run(kept))
     assert.not_equal(view, run(view))
     assert.same({ 7, 7 }, kept:totable())
@@ -122,7 +122,7 @@ describe("the makers by name", function()
       assert.not_equal(other, run(other))
       assert.equal(7, other[1])
     end
-    local both = damo.array { 0, 0 } -- the input too
+    local both = damo.array { 0, 0 } -- also the input
     assert.not_equal(both, run(both, nil, both))
     assert.same({ 0, 0 }, both:totable())
     local storage = { [x] = { damo.array { 0, 0 } } }

@@ -1,4 +1,4 @@
--- What goes wrong most often says what to write instead.
+-- The errors of the most frequent mistakes say what to write instead.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 
@@ -6,7 +6,7 @@ local sparse = damo.sparse
 local x, v, M = damo.dvector "x", damo.dvector "v", damo.dmatrix "M"
 local a = damo.array { { 1, 2 }, { 3, 4 } }
 
--- The error of that kind has the text in its message.
+-- fn raises an error of that kind whose message contains the text.
 local function says(kind, text, fn, ...)
   local message = failure(kind, fn, ...).message
   assert.truthy(message:find(text, 1, true), ("expected '%s' in: %s"):format(text, message))

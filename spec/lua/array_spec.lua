@@ -1,4 +1,4 @@
--- Arrays as scripts see them: made, read, converted, freed.
+-- Arrays in scripts: made, read, converted, freed.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

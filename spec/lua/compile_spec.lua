@@ -1,4 +1,4 @@
--- damo.compile and the Functions it gives.
+-- damo.compile and Functions.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 
@@ -118,7 +118,7 @@ describe("inputs of compile", function()
     local err = failure("unused_input", damo.compile, { x, y }, x)
     assert.truthy(err.message:find "y", err.message)
     assert.equal(1.0, damo.compile({ x, y }, x, { on_unused_input = "ignore" })(1, 2))
-    -- what an input is made from isn't used where the input itself is
+    -- an input that is computed from another: the nodes above it are not used
     local m = damo.dmatrix "m"
     local t = m.T
     err = failure("unused_input", damo.compile, { m, t }, t * 2)

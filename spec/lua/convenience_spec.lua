@@ -1,4 +1,4 @@
--- Texts of scripts that C keeps as its own: a zero byte, at which C would cut them, is a value error everywhere.
+-- Strings that C keeps: a zero byte, at which C would cut them, is a value error everywhere.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

@@ -1,4 +1,4 @@
--- Error objects: kind, message, trace, and what tostring tells.
+-- Error objects: kind, message, trace, and tostring.
 local damo = require "damo"
 
 local function caught(fn, ...)

@@ -1,4 +1,4 @@
--- Objects of damo have no fields that a script may set, but for those that are told.
+-- Objects of damo have no fields that a script may set, except documented ones.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

@@ -1,5 +1,6 @@
--- Finalizers of a script run wherever something is made in Lua, inside damo's functions too. One that fills a table
--- which a function is reading must not make it write past the room that it took for what it counted.
+-- A script's finalizers run whenever Lua allocates, also inside damo's functions. If one adds to a table that a
+-- function
+-- is reading, the function must not write past the memory that it allocated for the entries it counted.
 local child = require "spec.support.child"
 
 local script = [[

@@ -54,7 +54,7 @@ describe("grad", function()
     h.name = "h"
     assert.is_nil(damo.grad(h, z).name)
     assert.equal("(dh/dy)", damo.grad(h, y, none).name)
-    -- a Variable of the user's keeps its name, one that serves several has none
+    -- the user's Variable keeps its name; one used for several gradients gets none
     local known = damo.constant { 1, 1 }
     assert.is_nil(damo.grad(nil, x, { known_grads = { [x] = known } }).name)
     assert.is_nil(known.name)

@@ -1,4 +1,4 @@
--- Every function that damo.h declares is tried with arguments that it can't take, in spec/c/api_args_test.c.
+-- spec/c/api_args_test.c calls every function that damo.h declares with invalid arguments.
 local function read(path)
   local file = assert(io.open(path, "rb"))
   local text = file:read "a"
@@ -6,9 +6,9 @@ local function read(path)
   return text
 end
 
--- These take a lua_State, and are called so in host_test.c.
+-- Functions that take a lua_State; host_test.c does it for these.
 local elsewhere = { luaopen_damo_core = true, damo_lua_set_context = true }
--- No argument of these can be wrong: a new context's allocator may be NULL.
+-- Functions without invalid arguments: a new context's allocator may be NULL.
 local anything_goes = { damo_ctx_new = true }
 
 describe("damo.h", function()

@@ -1,4 +1,4 @@
--- One C object, one userdata; what is reachable lives, what is not dies.
+-- One C object has one userdata; reachable objects live, others are collected.
 local damo = require "damo"
 
 local function settle()

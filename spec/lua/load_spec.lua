@@ -1,4 +1,4 @@
--- What `require "damo"` takes, and from where.
+-- What `require "damo"` loads, and from where.
 
 --- Runs a script in a new interpreter; returns what it prints.
 local function run(script)

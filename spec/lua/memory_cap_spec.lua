@@ -1,5 +1,5 @@
--- A call that runs out of memory is undone, Lua collects its garbage, and the call runs once more as a whole: every
--- public function, at memory caps that let it fail in another place each time.
+-- A call that runs out of memory is undone, Lua collects its garbage, and the call runs again from its start: for every
+-- public function, under memory caps that make it fail at different allocations.
 local damo = require "damo"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 local sparse_cases = dofile "spec/sparse/completeness_rows.lua"
@@ -7,14 +7,14 @@ local sparse = damo.sparse
 
 local MARGINS = { 0, 150, 400, 1000, 2500, 6000, 15000, 40000, 100000 } -- bytes beyond what is in use
 
--- Garbage that Lua has no reason of its own to collect soon.
+-- Makes garbage that Lua itself would not collect soon.
 local function litter()
   for _ = 1, 100 do damo.empty(4096) end
 end
 
 local called = {} -- the functions that were run under caps
 
--- Runs the function under each cap. It needs less than the garbage, so it must succeed.
+-- Runs the function under each cap. It needs less memory than the garbage has, so it must succeed.
 local function under_caps(run)
   debug.sethook(function() called[debug.getinfo(2, "f").func] = true end, "c")
   run()
@@ -66,7 +66,7 @@ describe("under a memory cap", function()
     assert.is_true(damo.memory().bytes >= before)
   end)
 
-  -- The sanitizer's own memory does not fit under a limit.
+  -- The sanitizer's own memory would exceed a limit.
   if os.getenv "DAMO_MODE" ~= "asan" then
     it("of the process a call runs again as well", function()
       local script = [[
@@ -118,7 +118,7 @@ describe("under a memory cap", function()
     end)
   end)
 
-  -- What is neither an op function nor sparse: each entry is run under the caps.
+  -- Functions that are neither op functions nor sparse: each entry is run under the caps.
   local a, square = damo.array { 1, 2, 3, 4 }, damo.array { { 4, 1 }, { 1, 3 } }
   local x, m, c = damo.dvector "x", damo.dmatrix "m", damo.iscalar "c"
   local w, table_of_numbers = damo.shared(damo.ones { 4 }, "w"), { { 1, 2 }, { 3, 4 } }
@@ -329,7 +329,7 @@ describe("under a memory cap", function()
     assert.equal(calls, w:get_value()[1])
   end)
 
-  -- Without native memory of their own, or others of the same kind stand for them.
+  -- Not run: they allocate no native memory, or others of the same kind are tested.
   local elsewhere = {
     ["^%a*scalar$"] = "makers", ["^%a*vector$"] = "makers", ["^%a*matrix$"] = "makers", ["^%a?row$"] = "makers",
     ["^%a?col$"] = "makers", ["^%a?tensor%d$"] = "makers", ["^sparse%.get_item_[2s]"] = "A[{1, 2}]",

@@ -1,4 +1,4 @@
--- Native memory: what the collector can't see, the cap, what is given back.
+-- Native memory: what Lua's collector does not count, the cap, and memory that is given back.
 local damo = require "damo"
 
 local MB = 2 ^ 20
@@ -58,8 +58,9 @@ describe("native memory", function()
     end)
   end
 
-  -- Without time: a whole collection each 32 MB would let go 16,000 objects in one call; a step of damo's lets go some
-  -- hundred, one of Lua's own some 2,000, and the first young collection what there was until then.
+  -- Counts objects instead of time: a whole collection each 32 MB would free 16,000 objects in one call; a step of
+  -- damo's
+  -- frees a few hundred, one of Lua's own about 2,000, and the first young collection all that there was until then.
   for _, mode in ipairs(modes) do
     it("is collected in small steps in " .. mode .. " mode", function()
       if #modes > 1 then collectgarbage(mode) end
@@ -74,13 +75,13 @@ describe("native memory", function()
         before = memory.objects
       end
       assert.is_true(most < 5000, "one call let go of " .. most)
-      -- the floor and a half; and what is made during a cycle, which takes its time by Lua's own heap
+      -- one and a half of the floor; and what is allocated during a cycle, whose length depends on Lua's own heap
       assert.is_true(peak - before_all < 48 * MB + collectgarbage "count" * 1024, peak / MB .. " MB")
       assert.equal(20000, #others)
     end)
   end
 
-  -- What lives some time, beside what is garbage at once.
+  -- Objects that live for some time, beside others that are garbage at once.
   local living = {
     ["shared Variables"] = function() return damo.shared(damo.empty(512)) end,
     ["rows of one large matrix"] = function(big, i)
@@ -88,7 +89,7 @@ describe("native memory", function()
       return big[i % 1000 + 1]
     end,
   }
-  -- In this order the last change to generational mode comes while a cycle's finalizers run.
+  -- In this order the last switch to generational mode happens while a cycle's finalizers run.
   for _, what in ipairs { "rows of one large matrix", "shared Variables" } do
     local make = living[what]
     for _, mode in ipairs(modes) do

@@ -1,4 +1,5 @@
--- A name that nothing has is an error which suggests the right one: of the modules and of damo's objects.
+-- Reading a name that does not exist raises an error which suggests the right one: of the modules and of damo's
+-- objects.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

@@ -1,5 +1,5 @@
--- A nil behind the last argument counts as absent, in whatever is called: who hands on what was not given,
--- `function(x, opts) return damo.sum(x, opts) end`, gives none.
+-- Trailing nils count as absent in every function, so that a wrapper may pass on arguments that it was not given,
+-- `function(x, opts) return damo.sum(x, opts) end`.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 local sparse = damo.sparse
@@ -28,7 +28,7 @@ local scale = damo.Op {
 }
 local graph = damo.graph.OpFromGraph({ x }, { x * 2 })
 
--- What is called, and with what.
+-- The functions, and their arguments.
 local calls = {
   sin = { damo.sin, a }, add = { damo.add, a, 1 }, clip = { damo.clip, a, 0, 3 }, sum = { damo.sum, a },
   ["sum with options"] = { damo.sum, a, { axis = 1 } }, ["sum with an axis"] = { damo.sum, a, 1 },

@@ -1,4 +1,4 @@
--- Ops written in Lua: classes and instances, make_node, perform, gradients, and what goes wrong in them.
+-- Ops written in Lua: classes and instances, make_node, perform, gradients, and errors in them.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 
@@ -18,7 +18,7 @@ local function scale_class()
   }
 end
 
--- An Op with that perform over one input, its output of the input's Type.
+-- An Op with that perform and one input; its output has the input's Type.
 local function one(perform, more)
   local def = { name = "One", make_node = same_type, perform = perform }
   for k, v in pairs(more or {}) do def[k] = v end
@@ -133,7 +133,7 @@ describe("an Op in a graph", function()
       make_node = function(self, v) return damo.Apply(self, { v }, { v.type(), v.type() }) end,
       perform = function(_, _, i, o) o[1][1] = i[1] + 1; o[2][1] = i[1] - 1 end,
       grad = function(_, i, g)
-        -- what nobody uses is disconnected
+        -- unused outputs are disconnected
         local function or_zero(v) return v.type == damo.DisconnectedType() and damo.zeros_like(i[1]) or v end
         return { or_zero(g[1]) + or_zero(g[2]) * 2 }
       end,
@@ -287,7 +287,7 @@ describe("an error in a callback", function()
     assert.equal("One: make_node failed: expected a matrix", err.message)
     assert.same({ "One", "type" }, { err.op, err.cause.kind })
     err = failure("type", one(print, { make_node = function() damo.raise("type", "One: no") end }), x)
-    assert.equal("One: no", err.message) -- which names the Op already
+    assert.equal("One: no", err.message) -- the message names the Op already
     local dots = one(print, { make_node = function(_, v) return damo.dot(v, damo.ones { 2, 2, 2 }).owner end })
     err = failure("shape", dots, damo.zeros { 3 })
     assert.equal("One", err.op)

@@ -1,4 +1,4 @@
--- Optimisers: each finds the minimum of a bowl, and one step is what the textbook says.
+-- Optimisers: each finds the minimum of a quadratic, and one step is that of the textbook.
 local damo = require "damo"
 
 local function bowl()

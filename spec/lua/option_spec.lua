@@ -1,4 +1,4 @@
--- Options: a table of names. What is no name, surplus arguments and tables that hold themselves are errors.
+-- Options: a table with string keys. Other keys, surplus arguments and tables that contain themselves are errors.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

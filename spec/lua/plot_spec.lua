@@ -1,4 +1,4 @@
--- damo.plot: pictures by gnuplot and as text; what goes to gnuplot runs nothing there; what is no picture.
+-- damo.plot: pictures by gnuplot and as text; strings passed to gnuplot execute nothing there; refused arguments.
 local child = require "spec.support.child"
 local damo = require "damo"
 local failure = require "spec.support.failure"
@@ -15,7 +15,7 @@ local function get(path)
   return text
 end
 
--- A folder with a stand-in for gnuplot, which gives back what it is told: the picture is the script.
+-- Calls fn with a stand-in for gnuplot on the PATH, which copies its input to its output: the picture is the script.
 local function with_standin(fn)
   with_folder(function(dir)
     local file = assert(io.open(dir .. "/gnuplot", "w"))
@@ -218,7 +218,7 @@ describe("what gnuplot is told", function()
         for _, name in ipairs { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE" } do
           if os.setlocale(name) then break end
         end
-        local format = string.format -- where no such locale is installed: as Lua's format would write
+        local format = string.format -- without such a locale: what Lua's format would write
         string.format = function(...) return (format(...):gsub("(%%d)%%.(%%d)", "%%1,%%2")) end
         damo.plot.lines({ { y = { 1.25, -3e-10 }, x = { 0.5, 1e300 } } }, { path = "%s/a.svg" })
         damo.plot.lines({ { y = { 1.25 } } }, { path = "%s/a.pdf" })

@@ -1,4 +1,4 @@
--- Texts of what a script prints: shapes, records, numbers, nodes, parts of Variables.
+-- The texts of printed values: shapes, records, numbers, nodes, subtensors of Variables.
 local damo = require "damo"
 
 local sparse, pprint = damo.sparse, damo.printing.pprint

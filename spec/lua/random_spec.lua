@@ -1,4 +1,4 @@
--- Random streams, draws made at once, and seeds.
+-- Random streams, eager draws, and seeds.
 local damo = require "damo"
 
 describe("eager draws", function()

@@ -1,4 +1,4 @@
--- Cycles through Lua are collected, and nothing is lost that is still reachable.
+-- Cycles through Lua are collected, and nothing that is still reachable is lost.
 local damo = require "damo"
 
 local function settle()
@@ -6,7 +6,7 @@ local function settle()
   return damo.memory()
 end
 
---- An identity Op in Lua; perform is called with what it computes.
+--- An identity Op written in Lua; its perform calls on_perform.
 local function make_op(on_perform)
   return damo.Op {
     name = "Mine",
@@ -22,7 +22,7 @@ local function make_op(on_perform)
   }
 end
 
---- What is left of n things that make() makes and drops: a count of those in a weak table, and of damo's objects.
+--- How many of n things that make() makes and drops are left, by a weak table and by damo's count of objects.
 local function left_of(n, make)
   settle()
   local before = damo.memory().objects
@@ -253,9 +253,9 @@ describe("what is reachable is not lost:", function()
   end)
 end)
 
--- ---- Processes of their own -----------------------------------------------------------------------------------------
+-- ---- In other processes ---------------------------------------------------------------------------------------------
 
---- Runs the script in a new interpreter; returns its output and whether it ended well.
+--- Runs the script in a new interpreter; returns its output and whether it succeeded.
 local function run_script(text)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))

@@ -1,14 +1,14 @@
 -- Every row of the registry is a function and, unless it says otherwise, a method of Arrays and Variables.
 local damo = require "damo"
 
--- The table of functions that a row stands in, and its name there.
+-- The table of functions that has a row, and the row's name there.
 local function place_of(row)
   local home, name = row.name:match "^(.*)%.(.*)$"
   if row.random and not home then return damo.random, row.name end
   return home and damo[home] or damo, name or row.name
 end
 
--- Rows that are fields of Arrays and Variables instead of methods.
+-- Rows whose names are fields of Arrays and Variables, so that they are no methods.
 local fields = { shape = true, size = true }
 
 describe("the registry", function()

@@ -1,8 +1,9 @@
--- damo.config.sandbox: a latch, tried through every door. Each script runs in a Lua of its own: nothing takes it back.
+-- damo.config.sandbox, which cannot be undone, tested through every function that reaches outside. Each script runs in
+-- its own process.
 local child = require "spec.support.child"
 local with_folder = require "spec.support.folder"
 
--- What the scripts share: `forbidden(name, fn)` tells when fn does anything but raise the state error of a sandbox.
+-- The common head of the scripts: `forbidden(name, fn)` reports if fn does not raise the state error of a sandbox.
 local head = [[
   local damo = require "damo"
   local bad = {}

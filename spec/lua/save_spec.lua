@@ -1,4 +1,4 @@
--- Files that damo writes: whole or not at all, whoever else writes there; nothing of the user's is touched on the way.
+-- Files that damo writes are complete or absent, also with concurrent writers; no other file of the user is changed.
 local child = require "spec.support.child"
 local damo = require "damo"
 local failure = require "spec.support.failure"
@@ -27,7 +27,7 @@ end
 local function list(dir) return output("ls -A " .. dir) end
 
 local A = damo.sparse.eye(2)
--- Every function that writes a file, with the ending of its paths.
+-- Every function that writes a file, with the extension of its paths.
 local writers = {
   { "x.npy", function(path) damo.io.save(path, { 1, 2 }) end },
   { "x.npz", function(path) damo.io.save(path, { a = { 1, 2 } }) end },
@@ -77,7 +77,7 @@ describe("a file that is saved", function()
         local files = output(("cd %s && find . -type f"):format(dir))
         assert.equal("./in/" .. name, files)
         assert.equal("l", output(("stat -c %%F %s/%s"):format(dir, name)):match "^symbolic (l)ink$")
-        write(dir .. "/" .. name) -- and once more, where it is
+        write(dir .. "/" .. name) -- and again, over the existing file
         assert.equal(files, output(("cd %s && find . -type f"):format(dir)))
       end)
     end)

@@ -1,4 +1,4 @@
--- Numbers and values between Lua and the core: what a script gets, what a literal becomes.
+-- Conversion of numbers and values between Lua and the core.
 local damo = require "damo"
 
 describe("0-d values", function()

@@ -1,4 +1,4 @@
--- Variables, Types and nodes as scripts see them.
+-- Variables, Types and nodes in scripts.
 local damo = require "damo"
 local failure = require "spec.support.failure"
 

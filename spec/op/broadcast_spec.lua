@@ -1,5 +1,5 @@
--- An axis broadcasts where the Type of the operand says that its length is 1, in every op and mode; where that only
--- turns out, the error tells how to declare it.
+-- An axis broadcasts if the operand's Type knows that its length is 1, in every op and mode; if the length turns out to
+-- be 1 only at run time, the error says how to declare it.
 local damo = require "damo"
 
 local x, y, m = damo.dvector "x", damo.dvector "y", damo.dmatrix "m"
@@ -9,7 +9,7 @@ local mask = damo.tensor("mask", { dtype = "bool", shape = { false } })
 local three, one = damo.array { 1, 2, 3 }, damo.ones { 1 }
 local first, all = damo.array({ 1 }, "int64"), damo.array({ 1, 2, 3 }, "int64")
 
--- What is computed, its inputs, their values: the last that has a 1 which nobody knew of.
+-- The expression, its inputs, their values: the last operand has a length of 1 that its Type does not know.
 local cases = {
   add = { x + y, { x, y }, { three, one } },
   second = { damo.second(x, y), { x, y }, { three, one } },

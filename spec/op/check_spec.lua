@@ -1,5 +1,5 @@
--- Every Op class names the check that DEBUG mode makes of it (graph/op_check.h), or says why there is none. That a
--- check finds broken results is spec/c/check_test.c's business, for which each class with one has a graph.
+-- Every Op class names the check that DEBUG mode does for it (graph/op_check.h), or the reason why there is none.
+-- spec/c/check_test.c, which has a graph for each class with a check, tests that the checks find broken results.
 
 local function read(path)
   local file = assert(io.open(path))
@@ -15,7 +15,7 @@ local function sources(folder)
   return list
 end
 
--- The text of the macro of that name in a file, its continued lines too.
+-- The text of the macro of that name in a file, with its continuation lines.
 local function macro(text, name)
   local from = text:find("#define " .. name .. "(", 1, true)
   if not from then return "" end
@@ -27,7 +27,7 @@ local function macro(text, name)
   return table.concat(lines, "\n")
 end
 
---- The classes of a text of C: for each what initializes it, with the macros that it is made by, and the place.
+--- The classes defined in a C file: the initializer of each, with the macros that it uses, and its location.
 local function classes(path)
   local found, text = {}, read(path)
   local function add(symbol, body)

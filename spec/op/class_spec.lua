@@ -1,4 +1,4 @@
--- Op classes in the sources: each stands in its family's list (op_class_at walks these), and has a name of its own.
+-- Op classes in the sources: each is in its family's list (which op_class_at walks) and has a unique name.
 local function read(path)
   local file = assert(io.open(path))
   local text = file:read "a"
@@ -14,7 +14,7 @@ local function sources()
   return list
 end
 
--- A marker of where a gradient is taken, which never is in a graph that scripts see.
+-- A marker that a gradient uses internally, never in a graph that scripts see.
 local unlisted = { pass_def = true }
 
 describe("an Op class", function()

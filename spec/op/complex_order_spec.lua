@@ -1,4 +1,4 @@
--- Complex numbers are ordered by their real parts, and where these are equal by the imaginary ones, as NumPy has it.
+-- Complex numbers are ordered by their real parts, then by their imaginary parts, as in NumPy.
 local damo = require "damo"
 
 local inf, nan = math.huge, 0 / 0
@@ -7,7 +7,7 @@ local function complex(re, im, dtype)
 end
 local modes = { "FAST_RUN", "FAST_COMPILE" }
 
--- The result at once, and in each mode the same; text, because a nan differs from itself.
+-- The eager result, which must be the same in each mode; as text, since a nan differs from itself.
 local function computed(fn, ...)
   local values, vars = { ... }, {}
   for i, v in ipairs(values) do vars[i] = damo.tensor("v" .. i, { dtype = v.dtype, shape = { false } }) end

@@ -1,8 +1,8 @@
--- Every op function has a row of tests, is a function of damo, and is a method where its row in the registry says so.
+-- Every op function has a row of tests, is a function of damo, and is a method if its row in the registry says so.
 local damo = require "damo"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 
--- Functions without a row, and why.
+-- Functions without a row of tests, and why.
 local elsewhere = {
   ifelse = "lazy: graph_op/ifelse_spec.lua",
   ifelse_list = "the same over a flat list",

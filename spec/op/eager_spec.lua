@@ -1,4 +1,4 @@
--- One function, two uses: values at once, or a graph; and what both make of numbers.
+-- Each function has two uses, eager and symbolic; and how both treat numbers.
 local damo = require "damo"
 
 describe("a call of values alone", function()
@@ -56,7 +56,7 @@ end)
 describe("dtypes", function()
   local order = { "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
     "float64", "complex64", "complex128" }
-  -- NumPy's table of promotion, a row for each dtype, from itself on.
+  -- NumPy's promotion table: one row a dtype, with the dtypes from itself on.
   local promoted = {
     bool = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128",
     int8 = "int8 int16 int32 int64 int16 int32 int64 float64 float32 float64 complex64 complex128",

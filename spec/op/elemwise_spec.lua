@@ -6,7 +6,7 @@ h.run_family "elemwise"
 
 local Z = damo.zeros
 
---- A Variable of that static shape.
+--- A Variable with that static shape.
 local function T(shape) return damo.tensor("t", { dtype = "float64", shape = shape }) end
 
 local X, Y = damo.dvector "x", damo.dvector "y"

@@ -5,20 +5,20 @@
 --   { {…}, {…}, want = …, opts = … }       operands in order; a nested table is a float64 Array, an Array is itself,
 --                                          a number or boolean is a literal, h.list{…} an operand that is a list
 --   want   the result: nested table, scalar, or h.shape(…) for a result without entries
---   wants  the results of a function of several, in order
+--   wants  the results of a function that returns several, in order
 --   check  function(result, …) in place of want
---   dtype  of the result, or a list of them; "float64" if not said
---   f32    what float32 operands give, "float32" if not said; false: not run
---   int    what int64 operands give; not run if not said
+--   dtype  of the result, or a list of dtypes; default "float64"
+--   f32    the result's dtype for float32 operands, default "float32"; false: not run
+--   int    the result's dtype for int64 operands; not run if absent
 --   grad   list of the operands to differentiate for; true: all of float64 (the default where every result is a float);
 --          false: none
---   tol    relative and absolute tolerance of values, 1e-12 if not said
+--   tol    relative and absolute tolerance of values, default 1e-12
 --   compiled, layouts  false: not run
 --
 -- Every case runs eagerly; as a method; on strided operands; compiled in both modes; on float32 and int64 operands;
 -- and its gradient is compared with central differences in float64. h.each makes the cases of elementwise functions.
 --
--- Busted's functions live in the environment of a spec's own file, which hands them over:
+-- Busted's functions exist only in the environment of a spec file, which passes them on:
 -- local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 local describe, it = ...
 local damo = require "damo"
@@ -28,7 +28,7 @@ local plain = dofile "spec/op/plain_math.lua"
 local h = { plain = plain }
 local modes = { "FAST_RUN", "FAST_COMPILE" }
 
--- ---- Rows' words ----------------------------------------------------------------------------------------------------
+-- ---- Helpers for rows -----------------------------------------------------------------------------------------------
 
 local list_mark, shape_mark = {}, {}
 function h.list(items) return { list_mark, items = items } end
@@ -43,7 +43,7 @@ local function is_float(dtype) return dtype:match "^float" ~= nil end
 
 -- ---- Operands -------------------------------------------------------------------------------------------------------
 
---- The operands with fn applied to each Array (in lists too); nested tables have become Arrays.
+--- The operands with fn applied to each Array (in lists too); nested tables are converted to Arrays first.
 local function map_arrays(operands, fn)
   local out = {}
   for i = 1, #operands do
@@ -73,7 +73,7 @@ local function call(f, operands, case)
   return table.pack(f(table.unpack(operands, 1, n)))
 end
 
---- Another layout of the same values; nil where there is none.
+--- Other layouts of the same values; nil if an Array has no such layout.
 local layouts = {
   { "every second entry", function(a)
     if a.ndim == 0 or a.size == 0 then return a end
@@ -274,7 +274,7 @@ end
 
 -- ---- Gradients ------------------------------------------------------------------------------------------------------
 
---- Fixed weights of changing sign, so that no two entries of a result are alike to the cost.
+--- Fixed weights of changing sign, so that all entries of a result affect the cost differently.
 local function weights_like(value, seed)
   local shape, n = {}, 1
   if is_array(value) then shape, n = value.shape, value.size end
@@ -396,7 +396,7 @@ local function map_each(fn, columns)
   return out
 end
 
---- The list as two rows, or as a matrix of one.
+--- The list as a matrix of two rows, or of one.
 local function as_matrix(list)
   local half = #list // 2
   if half * 2 ~= #list then return { list } end
@@ -414,7 +414,7 @@ local function case_of(operands, fields)
   return operands
 end
 
---- An outer table of the first two operands' points, the others at their first point.
+--- The cross product of the first two operands' points, the others at their first point.
 local function outer_case(fn, columns, fields)
   local column, want = {}, {}
   for i, x in ipairs(columns[1]) do
@@ -446,9 +446,10 @@ local function integer_cases(cases, spec)
   end
 end
 
---- Cases of an elementwise function: spec has each (the function in plain Lua), at (a list of points for each operand),
--- ints (the same, of integers), rule (which dtype comes out; "float" if not said), grad and tol as in cases,
--- outer=false where not every pair of points is allowed, and special: cases of their own (nan, infinities, -0.0).
+--- Cases of an elementwise function. spec: each (the function in plain Lua), at (a list of points for each operand),
+--- ints (the same for integers), rule (the result's dtype; default "float"), grad and tol as in cases, outer=false if
+--- not
+--- every pair of points is allowed, and special: further cases (nan, infinities, -0.0).
 function h.each(spec)
   local columns, fn = spec.at, spec.each
   spec.rule = spec.rule or "float"
@@ -533,7 +534,7 @@ local function run_row(name, cases)
   end))
 end
 
---- The case as functions without arguments: the eager call, and the graph of the symbolic one (nil without Arrays).
+--- The case as two functions without arguments: the eager call, and the symbolic one (nil without Arrays).
 function h.calls(name, case)
   local f, operands = function_named(name), map_arrays(case, same)
   local symbolic, vars = graph_operands(case)

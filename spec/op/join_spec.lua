@@ -1,4 +1,4 @@
--- Functions that put arrays together and take them apart.
+-- Functions that join and split arrays.
 local damo = require "damo"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 

@@ -1,4 +1,4 @@
--- Functions that change what the graph knows, or what the gradient is.
+-- Functions that change only the graph's knowledge of a Variable, or its gradient.
 local damo = require "damo"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 

@@ -1,4 +1,4 @@
--- Reference values in plain Lua, good to about 1e-13: what the spec's rows compare the kernels with.
+-- Reference values in plain Lua, accurate to about 1e-13, with which the rows compare the kernels.
 local M = {}
 
 local exp, log, sqrt, floor, pi = math.exp, math.log, math.sqrt, math.floor, math.pi
@@ -23,7 +23,7 @@ function M.half_even(x)
   return low + 1
 end
 
---- Sum of term(0) + term(1) + …, each the one before times ratio(k), until it is nothing.
+--- The sum term(0) + term(1) + …, where term(k) = term(k - 1) * ratio(k), until a term no longer changes it.
 local function series(first, ratio)
   local sum, term = first, first
   for k = 1, 500 do
@@ -38,7 +38,7 @@ function M.erf(x)
   return 2 / sqrt(pi) * x * exp(-x * x) * series(1, function(k) return 2 * x * x / (2 * k + 1) end)
 end
 
---- erfc through its continued fraction where 1 - erf would lose digits.
+--- erfc, by its continued fraction where 1 - erf would lose digits.
 function M.erfc(x)
   if x < 2 then return 1 - M.erf(x) end
   local f = 0
@@ -48,7 +48,7 @@ end
 
 function M.erfcx(x) return exp(x * x) * M.erfc(x) end
 
---- y with f(y) = x, by Newton's rule.
+--- y with f(y) = x, by Newton's method.
 local function inverse(f, slope, x, y)
   for _ = 1, 60 do y = y - (f(y) - x) / slope(y) end
   return y
@@ -58,7 +58,7 @@ local function bell(y) return 2 / sqrt(pi) * exp(-y * y) end
 function M.erfinv(x) return inverse(M.erf, bell, x, 0) end
 function M.erfcinv(x) return M.erfinv(1 - x) end
 
---- log gamma for x > 0: Stirling's series after moving x up.
+--- log gamma for x > 0: Stirling's series after increasing x by the recurrence.
 function M.gammaln(x)
   local shift = 0
   while x < 15 do

@@ -1,4 +1,4 @@
--- Random numbers: what a seed gives, moments, streams, states.
+-- Random numbers: seeds, moments, streams, states.
 local damo = require "damo"
 
 local rows = assert(loadfile "spec/op/rows/random.lua")()
@@ -106,7 +106,7 @@ describe("draws of", function()
   end)
 end)
 
--- The same on every machine: log, sin and cos are damo's own, and what a rejection takes belongs to its value alone.
+-- The same on every machine: log, sin and cos are damo's own, and the words that a rejection takes are its value's own.
 describe("the numbers of a state are these:", function()
   local st = damo.random.state(2024)
   local function shown(x)
@@ -327,7 +327,7 @@ describe("a stream", function()
     assert.equal(15, damo.sum(order))
   end)
 
-  -- With the same state a draw is a smooth function of its parameters, where these shift and scale it.
+  -- With the state fixed, a draw is a smooth function of parameters that shift and scale it.
   it("carries gradient to locations, scales and bounds", function()
     local state = damo.random.state(12)
     for _, case in ipairs { { "normal", 0.5, 2 }, { "uniform", -1, 2.5 }, { "gumbel", 0.5, 2 }, { "exponential",

@@ -1,6 +1,6 @@
 -- Judges results against the reference's VALUEs: values, patterns, layouts, gradients (README of the cases).
 --
---   judge.output(got, want, case, offset)  → nil, or what is wrong; offset: what damo's positions are ahead by
+--   judge.output(got, want, case, offset)  → nil, or what is wrong; offset: damo's positions minus the reference's
 --   judge.gradient(got, want, case, vjp)   → the same for a vector-Jacobian product
 -- got is a plain value of values.lua.
 
@@ -28,7 +28,7 @@ local function compare_data(got, want, case, offset)
   end
 end
 
--- A real value beside a complex one has imaginary parts of 0.
+-- The imaginary parts of a real value that is compared with a complex one.
 local function zeros(n)
   local z = {}
   for i = 1, n do z[i] = 0 end
@@ -67,7 +67,8 @@ end
 
 -- ---- Sparse -------------------------------------------------------------------------------------------------------
 
--- The entries of each line, sorted by index, those of one place in the order stored: lists of {index, re, im}.
+-- The entries of each row (csr) or column (csc), sorted by index, duplicates in storage order: lists of {index, re,
+-- im}.
 local function lines_of(v)
   local re, im = parts(v)
   local lines = {}
@@ -120,7 +121,7 @@ end
 
 -- ---- Gradients ----------------------------------------------------------------------------------------------------
 
--- A matrix as {[row .. "," .. column] = {re, im}}, duplicates added; for dense ones every place.
+-- A matrix as {[row .. "," .. column] = {re, im}}, duplicates summed; for dense ones every element.
 local function places_of(v)
   local re, im = parts(v)
   local at = {}
@@ -162,7 +163,7 @@ local function compare_places(got, want, case, only)
   end
 end
 
--- The places of which a verdict speaks: those stored in the operand, or all (nil).
+-- The positions that a verdict is about: those stored in the operand, or all (nil).
 local function places_judged(vjp, operand)
   local verdict = vjp.verdict or ""
   if operand.kind ~= "sparse" or not verdict:find "^structured" or verdict:find "regular here" then return nil end

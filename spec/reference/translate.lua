@@ -1,6 +1,6 @@
--- From the reference cases' conventions to damo's: for each op, how a case's kwargs (0-based, half-open, absent for
--- None) and operands become a call, and which outputs hold positions. An op that is not listed is called by its own
--- name with its operands alone.
+-- Translates the conventions of the reference cases to damo's: for each op, how kwargs (0-based, half-open, absent for
+-- None) and operands become a call, and which outputs are positions. An op that is not listed is called by its own
+-- name with its operands only.
 --
 --   translate.call(damo, case, operands) → a list of results (Variables, or values where the operands are values)
 --   translate.positions[op]              → true where the outputs are 0-based positions
@@ -77,7 +77,7 @@ end
 
 -- ---- Calls --------------------------------------------------------------------------------------------------------
 
--- Options by name, each through a function: a position, an axis, or as it is.
+-- Conversions of options: a position, an axis, or unchanged.
 local function same(v) return v end
 
 local function options(kw, how)
@@ -109,7 +109,7 @@ local reduction = { axis = from0, keepdims = same }
 local spread = { axis = from0, keepdims = same, ddof = same }
 local along = { axis = from0 }
 
--- axes=n stays, lists of axes are converted.
+-- axes=n is unchanged, lists of axes are converted.
 local function tensordot_axes(axes) return type(axes) == "table" and from0(axes) or axes end
 
 local calls = {
@@ -134,7 +134,7 @@ local calls = {
   categorical_crossentropy = function(damo, x, kw)
     return damo.categorical_crossentropy(damo.softmax(x[1], { axis = -1 }), damo.array(from0(kw.target), "int64"))
   end,
-  -- running and sorted
+  -- cumulative and sorting
   cumsum = call("cumsum", along),
   cumprod = call("cumprod", along),
   diff = call("diff", { axis = from0, n = same }),

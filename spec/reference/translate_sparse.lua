@@ -1,8 +1,8 @@
--- From the sparse reference cases' conventions to damo.sparse's: how a case's kwargs (0-based, half-open) and operands
--- become a call. An op that is not listed is called by its own name with its operands alone.
+-- Translates the sparse reference cases' conventions to damo.sparse's: how kwargs (0-based, half-open) and operands
+-- become a call. An op that is not listed is called by its own name with its operands only.
 --
---   sparse.call(damo, case, operands) → a list of results; an error {missing = "sparse.NAME"} where the name is absent
---   sparse.positions.from0, .range     : what translate.lua has
+--   sparse.call(damo, case, operands) → a list of results; an error {missing = "sparse.NAME"} if it does not exist
+--   sparse.positions.from0, .range     : translate.lua's
 
 local sparse = {}
 
@@ -11,14 +11,14 @@ sparse.positions = {}
 
 local function from0(i) return sparse.positions.from0(i) end
 
--- damo.sparse.NAME; an error that names it where it is not there.
+-- damo.sparse.NAME; an error that names it if it does not exist.
 local function named(damo, name)
   local ok, f = pcall(function() return damo.sparse[name] end)
   if not ok or f == nil then error({ missing = "sparse." .. name }, 0) end
   return f
 end
 
--- A list of positions as an Array: of float64 where a case wants that refused.
+-- A list of positions as an Array: float64 if a case tests that it is refused.
 local function positions(damo, list)
   if #list == 0 then return damo.zeros({ 0 }, "int64") end
   local one = list[1]

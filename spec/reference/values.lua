@@ -1,7 +1,7 @@
--- VALUEs of the reference files (README of the cases) and damo's values, each from the other.
+-- Conversion between VALUEs of the reference files (README of the cases) and damo's values.
 --
 --   values.make(v)            → an Array or a sparse matrix
---   values.variable(v, name)  → a Variable that it fits
+--   values.variable(v, name)  → a Variable for it
 --   values.plain(result, dtype) → a VALUE: {kind=, shape=, dtype=, data= or re= and im=, format=, indices=, indptr=}
 
 local damo = require "damo"
@@ -53,7 +53,7 @@ function values.make(v)
   return v.kind == "scalar" and scalar(v, part) or dense(v, v.shape, part)
 end
 
--- A dimension of 1 is known, so that a dense operand broadcasts; the others are open.
+-- Dimensions of 1 are static, so that a dense operand broadcasts; the others are unknown.
 function values.variable(v, name)
   if v.kind == "sparse" then return damo.sparse.matrix(v.format, name, { dtype = v.dtype }) end
   local shape = {}
@@ -84,7 +84,7 @@ local function data_of(out, a)
   return out
 end
 
--- A number stands for a 0-d value, whose dtype the Variable tells.
+-- A number stands for a 0-d value; the Variable's Type gives its dtype.
 function values.plain(result, dtype)
   if type(result) ~= "userdata" then return { kind = "dense", shape = {}, dtype = dtype, data = flatten(result,
     {}) } end

@@ -18,7 +18,7 @@ end
 local function plus(a, b) return a + b end
 local function minus(a, b) return a - b end
 
--- An empty table has no shape: matrices without entries are left to their own test.
+-- Without matrices that have no entries: the expected table would be empty and have no shape. They have their own test.
 local function with_places(list)
   local out = {}
   for _, m in ipairs(list) do

@@ -4,7 +4,7 @@ local s = require "spec.sparse.support"
 local t = require "spec.sparse.tables"
 local sparse = damo.sparse
 
--- Where blocks stand: 0 is none; sizes are by row[i] and col[j].
+-- Layouts of blocks: 0 is a missing block; block (i, j) has row[i] rows and col[j] columns.
 local layouts = {
   { { 1 } },
   { { 1, 1 } },
@@ -17,7 +17,7 @@ local layouts = {
 }
 local heights, widths = { 2, 3, 1 }, { 3, 1, 2, 4 }
 
--- fn(…) puts the operands, in the order of the layout, into a table of blocks.
+-- A function that puts its operands, in the order of the layout, into a table of blocks and calls bmat.
 local function of_layout(layout, options)
   return function(...)
     local list, n, blocks = { ... }, 0, {}
@@ -142,7 +142,7 @@ describe("bmat", function()
   end)
 
   it("takes memory for blocks and result alone", function()
-    local n = 300 -- of 90000 places
+    local n = 300 -- of 90000 elements
     local blocks, line = {}, sparse.eye(n)
     for i = 1, n do
       blocks[i] = {}

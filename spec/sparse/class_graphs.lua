@@ -1,5 +1,6 @@
--- Each sparse class that brings a check, by a graph that has it: DEBUG mode runs them as they are (debug_spec.lua), and
--- finds each of them when its results are broken (spec/c/check_test.c).
+-- A graph for each sparse class that has a check: DEBUG mode accepts it as it is (debug_spec.lua), and refuses it if
+-- the
+-- class's results are broken (spec/c/check_test.c).
 local damo = require "damo"
 local sparse = damo.sparse
 
@@ -32,13 +33,13 @@ local far = damo.constant(sparse.csr { data = { 1, 2, 3 }, indices = { 7, 90000,
   shape = { 2, 100000 } })
 local tall = sparse.factorize(x.T)
 local plain = damo.Mode { linker = "debug", optimizer = "none" }
--- A class by its name over those inputs, in a graph that is not rewritten.
+-- A node of the named class over these inputs, in a graph that is not rewritten.
 local function alone(class, props, ...)
   local given = { ... }
   return { class, function() return of(class, props, table.unpack(given)) end, mode = plain }
 end
 
--- The class, what makes outputs; mode, where rewriting would take the class away.
+-- {class, function that makes the outputs}; mode: where rewriting would remove the class.
 local list = {
   { "DenseFromSparse", function() return x:toarray(), y:toarray() end },
   { "SparseFromDense", function() return sparse.csr_from_dense(d), sparse.csc_from_dense(d) end },

@@ -1,9 +1,9 @@
--- Sorting indices and leaving zeros out.
+-- Sorting indices and removing zeros.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
--- What fn gives, squared: its second derivative goes through the gradient Op's own gradient.
+-- The square of fn's result: its second derivative uses the gradient Op's own gradient.
 local function squared(fn)
   return function(x)
     local y = fn(x)
@@ -11,7 +11,7 @@ local function squared(fn)
   end
 end
 
--- Lines in disorder, with zeros and duplicates among them: 3×4 for csr, its transpose for csc.
+-- Unsorted indices, zeros and duplicates: 3×4 for csr, its transpose for csc.
 local function messy(format, dtype)
   local data = damo.cast(damo.array { 3, 0, 1, 4, 0, 5, 7, 2 }, { dtype = dtype or "float64" })
   return sparse[format] {

@@ -1,16 +1,16 @@
--- allclose, isclose and array_equal with sparse operands: as of the dense matrices, whatever is stored and where.
+-- allclose, isclose and array_equal with sparse operands: as for the dense matrices, whatever entries are stored.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sp = damo.sparse
 
--- The same matrix a little off: entry 1 by the relative distance `off`.
+-- The matrix with entry 1 changed by the relative distance `off`.
 local function moved(a, off)
   local data = a.data:copy()
   if a.nnz > 0 and off > 0 then data[1] = data[1] * (1 + off) end
   return sp.with_data(a, data)
 end
 
--- The forms in which a matrix comes.
+-- The matrix in both formats and dense.
 local function forms(a) return { a, a.format == "csr" and a:tocsc() or a:tocsr(), a:toarray() } end
 
 describe("allclose and isclose", function()

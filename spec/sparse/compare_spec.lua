@@ -1,4 +1,4 @@
--- Comparisons with a sparse operand: sparse bool, dense bool next to a dense matrix.
+-- Comparisons with a sparse operand: the result is sparse bool, or dense bool with a dense operand.
 
 local damo = require "damo"
 local s = require "spec.sparse.support"
@@ -42,7 +42,7 @@ local function with_places(list)
   return out
 end
 
--- A matrix of whole numbers, so that some entries are equal.
+-- A matrix of integers, so that some entries are equal.
 local function whole(m)
   return m.dtype:find "float" and sp.with_data(m, damo.round(m.data)) or m
 end
@@ -273,7 +273,7 @@ describe("maximum and minimum of two sparse matrices", function()
           local function fn(m) return f(m, 0.3 * sign) end
           s.check_grad(fn, x)
           s.check_rop(fn, x)
-          -- (a stored 0 is dropped: what is structured after that does not see it)
+          -- (a stored 0 is dropped: a structured function of the result does not see it)
           if kind ~= "zeros" then s.check_second(function(m) return sp.sqr(fn(m)) end, x, { tol = 1e-5 }) end
         end
         local x, u, w = sp.matrix(format, "x"), damo.dmatrix "u", damo.constant(s.dense(4, 5))

@@ -1,10 +1,8 @@
--- A case for each row "sparse.NAME" of the registry: what completeness_spec.lua demands of every op, and, where
--- something
+-- A case for each row "sparse.NAME" of the registry: what completeness_spec.lua demands of every op and, where something
 -- is not demanded, the reason.
 --
---   args(o)       operands for o.format, o.dtype, o.itype; o.huge: 2^20 × 2^20 with 1000 entries; o.far: the
--- compressed axis
---                 has 1000 lines, the other is 2^33 long
+--   args(o)       operands for o.format, o.dtype, o.itype; o.huge: 2^20 × 2^20 with 1000 entries; o.far: the compressed
+--                 axis has length 1000, the other one 2^33
 --   call(f, …)    how the function is called (default: with the operands)
 --   dtypes        default: float32, float64, complex64, complex128
 --   reference     the op of the reference cases (default: the row's own name), or {reason}
@@ -48,7 +46,7 @@ end
 
 local function V(o, n, seed) return o.huge and damo.full({ FAR }, 0.5, o.dtype) or s.vector(n, o.dtype, seed or 9) end
 local function D(o, rows, cols, seed) return s.dense(rows, cols, o.dtype, seed) end
--- A 0-d Array: a Lua number would take its neighbours' dtype.
+-- A 0-d Array: a Lua number would take the dtype of the other operands.
 local function number(o, value)
   local part = o.dtype:find "64$" and (o.dtype == "complex64" and "float32" or "float64") or o.dtype
   if o.dtype == "complex128" then part = "float64" end
@@ -83,7 +81,7 @@ local function add(names, case)
   end
 end
 
--- ---- Moving -------------------------------------------------------------------------------------------------------
+-- ---- Conversions --------------------------------------------------------------------------------------------------
 
 add("dense_from_sparse", { args = one, dtypes = all, huge = dense })
 add("toarray", { args = one, dtypes = all, huge = dense, reference = "dense_from_sparse" })
@@ -199,7 +197,7 @@ add("sp_sum", { args = one, huge = dense, call = function(f, x) return f(x, { ax
 add("sum mean", { args = one, huge = dense, reference = "sp_sum", call = function(f, x) return f(x, { axis = 2 }) end })
 add("ensure_sorted_indices remove0 clean", { args = one, dtypes = all, sparse = true })
 
--- ---- Stored values alone ------------------------------------------------------------------------------------------
+-- ---- Functions of stored values -----------------------------------------------------------------------------------
 
 add("structured_exp sin tan sinh tanh arcsinh arctan expm1 square", { args = one, sparse = true })
 add("sqr", { args = one, sparse = true, reference = "square" })
@@ -226,7 +224,7 @@ add("round round_half_to_even round_half_away_from_zero", { args = one, dtypes =
 add("pow", { args = positive, dtypes = reals, sparse = true, reference = "structured_pow", call = function(f,
   x) return f(x, 2) end })
 
--- ---- Beyond the seed ----------------------------------------------------------------------------------------------
+-- ---- Functions beyond spec/names.lua ------------------------------------------------------------------------------
 
 add("tril triu", { args = one, sparse = true, reference = beyond })
 add("trace", { args = function(o) return { M(o, 4, 4) } end, huge = dense, reference = beyond, shape = "a scalar" })

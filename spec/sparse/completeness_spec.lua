@@ -1,7 +1,6 @@
--- The gate: every name of the seed is there, every row of the registry has a case, and every case runs, in every mode,
--- format, dtype and index dtype, with its shape, gradient, R_op, second derivative, reference cases, docs and
--- memory; what is
--- not demanded of a row has its reason in completeness_rows.lua.
+-- Completeness: every name in spec/names.lua exists, every row of the registry has a case, and every case runs in every
+-- mode, format, dtype and index dtype, with its shape, gradient, R_op, second derivative, reference cases, docs and
+-- memory. What is not demanded of a row has its reason in completeness_rows.lua.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local names = dofile "spec/names.lua"
@@ -150,7 +149,7 @@ local function doubles(case)
   return list
 end
 
--- The shape of each output, compiled alone, does without the node that makes the output.
+-- Each output's shape, compiled alone, does not need the node that makes the output.
 local function check_shape(fn, values)
   local vars = s.variables(values)
   local outputs = { fn(table.unpack(vars)) }
@@ -166,7 +165,7 @@ local function check_shape(fn, values)
   end
 end
 
--- Gradients in single precision have its dtype and are those in double precision; int64 indices change nothing.
+-- Gradients in single precision have that dtype and agree with those in double precision; int64 indices change nothing.
 local function check_narrow(fn, case)
   for _, narrow in ipairs { "float32", "complex64" } do
     if has(case.dtypes or s.floats, narrow) and not case.loose then
@@ -191,7 +190,7 @@ local function check_narrow(fn, case)
   end
 end
 
--- Value and gradient by one operand under a cap of memory, the operands apart. o as for args.
+-- The value, and the gradient with respect to each operand, under a memory cap beyond the operands. o as for args.
 local function check_cap(fn, case, o, bytes)
   local values = case.args(o)
   local vars = s.variables(values)

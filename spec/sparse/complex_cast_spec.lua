@@ -1,4 +1,4 @@
--- A complex matrix becomes a real one by real, imag or abs, never by a cast: as dense ones do.
+-- A complex matrix is made real by real, imag or abs, never by a cast: as for dense ones.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

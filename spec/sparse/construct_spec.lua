@@ -1,9 +1,9 @@
--- Diagonals, and matrices out of rows.
+-- Diagonals, and matrices from rows.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
--- What fn gives, squared: its second derivative goes through the gradient Op's own gradient.
+-- The square of fn's result: its second derivative uses the gradient Op's own gradient.
 local function squared(fn)
   return function(x)
     local y = fn(x)

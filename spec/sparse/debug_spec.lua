@@ -1,4 +1,4 @@
--- DEBUG and NANGUARD look into sparse values: reruns, rewrites, dense equals, what is not finite.
+-- DEBUG and NANGUARD examine sparse values: reruns, rewrites, dense equivalents, nonfinite entries.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
@@ -143,7 +143,7 @@ describe("DEBUG", function()
     end
   end)
 
-  -- Columns that nearly depend on each other: what a rewrite rounds otherwise grows with the inverse.
+  -- Nearly dependent columns: the different rounding of a rewrite grows with the inverse.
   local function nearly_singular(seed)
     local t = s.dense(5, 5, "float32", seed):totable()
     for i = 1, 5 do t[i][2] = t[i][1] * (1 + 1e-5 * i) end

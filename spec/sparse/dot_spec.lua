@@ -3,7 +3,7 @@ local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
--- a·b of tables: matrices, or a vector on either side.
+-- a·b for tables: matrices, or a vector on either side.
 local function product(a, b)
   local left, right = type(a[1]) ~= "table" and #a > 0, type(b[1]) ~= "table" and #b > 0
   local x = left and { a } or a
@@ -31,7 +31,7 @@ end
 local function dot(x, y) return sparse.dot(x, y) end
 local function true_dot(x, y) return sparse.true_dot(x, y) end
 
--- Operands of every arrangement for a sparse matrix of 4 x 5: name, x, y.
+-- All combinations of operands with a sparse matrix of 4 x 5: name, x, y.
 local function arrangements(m, dtype)
   local other = s.matrix { rows = 5, cols = 3, dtype = dtype, seed = 11, format = m.format }
   local format = m.format == "csr" and "csc" or "csr"
@@ -360,7 +360,7 @@ describe("true_dot", function()
 end)
 
 describe("true_dot of a tall matrix and a dense one", function()
-  -- So tall that the dense product would be larger than what it is made of.
+  -- So tall that the dense product would be larger than its operands.
   local function tall(format, value)
     return sparse.coo { rows = { 1, 50, 100, 7 }, cols = { 1, 2, 5, 3 }, values = { 2, value, -3, 1 },
       shape = { 100, 5 }, format = format }

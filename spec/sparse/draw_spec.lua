@@ -1,14 +1,14 @@
--- Random sparse matrices: the distributions (fixed seeds, bounds that a right sampler passes), states, errors.
+-- Random sparse matrices: the distributions (fixed seeds, bounds that a correct sampler passes), states, errors.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
 local function state(seed) return damo.random.state(seed or 11) end
 
--- A 1 × n csr matrix that holds the value everywhere.
+-- A 1 × n csr matrix with the value in each element.
 local function row_of(n, value) return sparse.csr_from_dense(damo.full({ 1, n }, value)) end
 
--- Draws with their zeros, as a list.
+-- All elements as a list, zeros included.
 local function all_of(m) return sparse.toarray(m):reshape({ shape = { m.shape[1] * m.shape[2] } }):totable() end
 
 local function moments(list)
@@ -19,7 +19,8 @@ local function moments(list)
   return mean, squares / (n - 1)
 end
 
--- Mean within 5 standard errors; variance within 5 of its own (the kurtosis is at most 3 + 1/variance).
+-- The mean within 5 standard errors, the variance within 5 of its standard errors (the kurtosis is at most
+-- 3 + 1/variance).
 local function check_moments(list, mean, variance, what)
   local m, v = moments(list)
   local n = #list
@@ -32,7 +33,7 @@ local function check_moments(list, mean, variance, what)
   near(v, variance, 5 * variance * math.sqrt((2 + 1 / variance) / n) + 1e-12, "variance")
 end
 
--- Pearson's statistic of counts against chances; bins whose expectation is below 8 are joined with the last.
+-- Pearson's statistic of counts against probabilities; bins with an expectation below 8 are joined with the last one.
 local function chi_square(list, chance)
   local counts, n = {}, #list
   for _, v in ipairs(list) do counts[v] = (counts[v] or 0) + 1 end
@@ -53,7 +54,7 @@ local function chi_square(list, chance)
   return statistic, bins - 1
 end
 
--- Far out in the tail of chi-square: mean f, variance 2 f.
+-- Below a bound far out in the tail of chi-square, which has mean f and variance 2 f.
 local function check_chi_square(list, chance, what)
   local statistic, f = chi_square(list, chance)
   if statistic > f + 5 * math.sqrt(2 * f) + 5 then

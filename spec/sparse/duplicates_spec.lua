@@ -1,5 +1,6 @@
--- Matrices that store a place more than once: functions of stored values take each entry by itself, all others their
--- sum. Gradients by the stored entries are right either way, through any chain of the two; gather reads them.
+-- Matrices with duplicate entries: functions of stored values take each entry by itself, all others their sum.
+-- Gradients
+-- with respect to the stored entries are right in both cases, through any chain of the two; gather reads them.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
@@ -9,7 +10,7 @@ local D, P, V = s.dense(n, n, "float64", 11), s.dense(n, n, "float64", 12, 0.5, 
 local B = s.matrix { rows = n, cols = n, seed = 5 }
 local function whole(list) return damo.array(list, "int64") end
 
--- Square to square.
+-- Functions from square matrices to square matrices.
 local steps = {
   tocsc = function(x) return x:tocsc() end,
   tocsr = function(x) return x:tocsr() end,
@@ -61,7 +62,7 @@ local function chained(chain)
   end
 end
 
--- Unsorted lines, duplicates anywhere.
+-- Unsorted indices, duplicates anywhere.
 local function matrix(format, seed)
   local draw = s.numbers(seed, 0, 1)
   local indices, indptr = { 1, 3, 1 }, { 0, 3 }
@@ -75,7 +76,7 @@ local function matrix(format, seed)
   }
 end
 
--- The gradient of a cost by a's stored entries, against central differences.
+-- Compares the gradient of a cost with respect to a's stored entries with central differences.
 local function check(cost_of, a, mode, what)
   local x = sparse.matrix(a.format, "x")
   local cost = cost_of(x)
@@ -157,7 +158,7 @@ end)
 describe("what is known of places", function()
   local x, y = sparse.csr_matrix "x", sparse.csr_matrix "y"
 
-  -- How often the Ops that keep duplicates apart stand in a graph.
+  -- The number of Ops in a graph that keep duplicates separate.
   local function count(graph)
     local text = damo.printing.debugprint(graph, { file = "str" })
     return select(2, text:gsub("AddCotangents", "")) + select(2, text:gsub("MoveCotangent", ""))
@@ -211,7 +212,7 @@ describe("what is known of places", function()
     local g = stack.type "g"
     local f = damo.compile({ x, y, g }, damo.grad(nil, { x, y }, { known_grads = { [stack] = g } }))
     assert.is_true(count(f) > 0)
-    -- (blocks of unequal heights, which can't be stacked)
+    -- (blocks of unequal heights, which cannot be stacked)
     local first, second = f(s.matrix { rows = 2, cols = 3 }, s.matrix { rows = 5, cols = 1 },
       s.matrix { rows = 4, cols = 4 })
     assert.same({ 4, 3 }, first.shape)

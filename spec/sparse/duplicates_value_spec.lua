@@ -1,6 +1,7 @@
--- Duplicates stand for their sum, in the matrix's own dtype: every function of a matrix that stores places twice is
--- that function of its toarray(), where an integer sum may wrap and true + true is true. Functions of stored entries,
--- which the table names, are left out.
+-- Duplicates count as their sum in the matrix's own dtype: a function of a matrix with duplicates is that function of
+-- its
+-- toarray(), where an integer sum may wrap and true + true is true. Functions of stored entries, listed below, are left
+-- out.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local cases = dofile "spec/sparse/completeness_rows.lua"
@@ -9,7 +10,7 @@ local sparse = damo.sparse
 -- ---- Values -------------------------------------------------------------------------------------------------------
 
 local dtypes = { "bool", "int8", "uint8", "int64", "float32", "float64", "complex64", "complex128" }
--- Two of these are past an int8; halves keep float sums exact.
+-- The sum of some two overflows int8; halves keep float sums exact.
 local numbers = { bool = { true }, int8 = { 100, 3, 77, -90 }, uint8 = { 200, 3, 177, 90 }, int64 = { 5, -3, 7, -4 } }
 local function values_of(dtype, n, from)
   local list = numbers[dtype] or { 0.5, 1.5, -2.5, 3, 0.25 }
@@ -22,7 +23,8 @@ local function values_of(dtype, n, from)
   return damo.complex(damo.array(v, part), damo.array(im, part))
 end
 
--- Each line has a place stored twice, the first one three times; the diagonal is there; lines are unsorted.
+-- Each row or column has an element stored twice, the first one three times; the diagonal is stored; indices are
+-- unsorted.
 local function matrix(o, rows, cols, seed)
   rows, cols = rows or 4, cols or 5
   local major, minor = rows, cols
@@ -89,7 +91,7 @@ functions.quotients = function(x, o)
 end
 add("add_s_d mul_s_d true_div", function(f, x, o) return f(x, o.d) end)
 add("col_scale", function(f, x, o) return f(x, o.v) end)
-add("structured_add_s_v mul_s_v", function(f, x, o) return f(damo.cast(x, o.v.dtype), o.v) end) -- they want one dtype
+add("structured_add_s_v mul_s_v", function(f, x, o) return f(damo.cast(x, o.v.dtype), o.v) end) -- equal dtypes only
 add("row_scale", function(f, x, o) return f(x, o.w) end)
 add("dot matmul structured_dot", function(f, x, o) return f(x, o.e), f(x, o.c) end)
 functions.dot_vector = function(x, o) return sparse.dot(x, o.v), sparse.dot(o.w, x) end
@@ -132,10 +134,10 @@ square.factorize = function(x, o)
 end
 square.right_hand_side = function(x, o) return sparse.solve(o.q, x) end
 
--- They take values, or their options do.
+-- They, or their options, take only values.
 local eager_only = { factorize = true, neg = true } -- (there is no -true)
 
--- Functions of the entries as they are stored, of others, or of none.
+-- Functions of stored entries, of other operands, or without matrix.
 local others = {}
 for name in ([[csm_properties csm_data csm_indices csm_indptr size nnz sp_ones_like with_data add_s_s_data CSR CSC
   structured_exp sin tan sinh tanh arcsinh arctan expm1 square sqr structured_sigmoid rad2deg deg2rad structured_log
@@ -194,7 +196,7 @@ end
 
 local makers = { [0] = damo.dscalar, damo.dvector, damo.dmatrix }
 
--- Compiled, in every mode; and the gradients for dense operands, to which narrow matrices give their sums.
+-- Compiled in every mode; and the gradients for dense operands, which include sums of duplicates.
 local function check_graph(name, fn, rows, cols)
   for _, format in ipairs(s.formats) do
     for _, dtype in ipairs { "bool", "int8" } do

@@ -1,5 +1,5 @@
--- Corners of the sparse ops that a script meets sooner or later: operators that are not defined, numbers at the end of
--- int64, entries stored twice, the order that a conversion leaves.
+-- Corner cases of the sparse ops: undefined operators, numbers at the limits of int64, duplicate entries, the order of
+-- entries after a conversion.
 
 local damo = require "damo"
 local s = require "spec.sparse.support"

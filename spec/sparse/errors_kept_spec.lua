@@ -1,4 +1,4 @@
--- What is wrong with operands is said in every mode: no rewriting passes over a check of values that are read.
+-- Errors in operands are reported in every mode: no rewrite removes a check of values that are read.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

@@ -1,4 +1,4 @@
--- Extremes and their places of sparse matrices, against dense tables.
+-- Maxima, minima and their positions in sparse matrices, against dense tables.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local t = require "spec.sparse.tables"

@@ -1,13 +1,13 @@
--- Matrices with an axis of 2^40 and few entries, under a cap of memory: values, gradients by each operand, R_ops and
--- second derivatives take memory as the entries do, and are what they are on a short axis. What completeness_spec.lua
--- can't ask of every row is here: operands of several shapes and formats.
+-- Matrices with an axis of 2^40 and few entries, under a memory cap: values, gradients with respect to each operand,
+-- R_ops and second derivatives need memory in proportion to the entries, and agree with those on a short axis. Here are
+-- the cases that completeness_spec.lua cannot make for every row: operands of several shapes and formats.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
 local FAR, NEAR, ROOM = 1 << 40, 6, 1 << 20
 
--- Entries at the last places of an axis of that length: the same ones on FAR as on NEAR.
+-- Entries near the end of an axis: the same ones on FAR as on NEAR.
 local function matrix(format, shape, far, seed)
   local next_number = s.numbers(seed, 0, 1)
   local rows, cols, values = {}, {}, {}
@@ -36,7 +36,7 @@ local function operands(list, far)
   return values
 end
 
--- The part that a short axis has, dense.
+-- The part that fits a short axis, dense.
 local function near_part(v)
   if not sparse.is_sparse(v) then return v end
   local range = {}
@@ -49,7 +49,7 @@ local function cost_of(y)
   return damo.sum(damo.sqr(y))
 end
 
--- Variables and what is computed of them: pairs of text and Variable.
+-- The operands' Variables, and the derivatives: pairs of text and Variable.
 local function derivatives(fn, values)
   local vars = s.variables(values)
   local out = fn(table.unpack(vars))
@@ -69,7 +69,7 @@ local function derivatives(fn, values)
   return inputs, list
 end
 
--- Each alone, so that none is done on the way to another.
+-- Computes each one separately, so that none is computed on the way to another.
 local function results(fn, list, far)
   local values = operands(list, far)
   local inputs, wanted = derivatives(fn, values)

@@ -1,10 +1,10 @@
--- The places of entries: find and nonzero, against dense tables; coo turns them back.
+-- The positions of entries: find and nonzero, against dense tables; coo is their inverse.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local t = require "spec.sparse.tables"
 local sparse = damo.sparse
 
--- Rows, columns and values of what is not 0, row by row or column by column.
+-- The rows, columns and values of the nonzero elements, in row-major or column-major order.
 local function places(a, format)
   local rows, cols, values = {}, {}, {}
   local by_row = format == "csr"

@@ -42,7 +42,7 @@ describe("sparse_random_inputs", function()
   end)
 end)
 
--- A 0-d value of 2.
+-- A 0-d 2.
 local function part(dtype)
   local real = dtype == "complex64" and "float32" or dtype == "complex128" and "float64"
   return real and damo.complex(damo.array(2, real), damo.array(1, real)) or damo.array(2, dtype)

@@ -3,7 +3,7 @@ local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
--- What fn gives, squared: its second derivative goes through the gradient Op's own gradient.
+-- The square of fn's result: its second derivative uses the gradient Op's own gradient.
 local function squared(fn)
   return function(x)
     local y = fn(x)
@@ -11,7 +11,7 @@ local function squared(fn)
   end
 end
 
--- The positions that a range {start, stop, step} names on an axis of n entries.
+-- The positions in a range {start, stop, step} on an axis of n entries.
 local function positions(range, n)
   local step = range[3] or 1
   local first, last = range[1] or (step > 0 and 1 or n), range[2] or (step > 0 and n or 1)

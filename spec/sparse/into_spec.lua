@@ -1,5 +1,6 @@
--- f:into with sparse outputs: the destination takes pattern and values, keeps its memory, and what was taken from it
--- before keeps what it had.
+-- f:into with sparse outputs: the target gets the result's pattern and values and keeps its memory; Arrays taken from
+-- it
+-- earlier keep their values.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

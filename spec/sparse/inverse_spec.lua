@@ -1,4 +1,4 @@
--- The entries of the inverse at a matrix's places, which the gradients of determinants read: against dense inverses.
+-- The entries of the inverse at a matrix's positions, which gradients of determinants use, against dense inverses.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
@@ -11,7 +11,7 @@ local function inverse_transposed(a)
   return damo.transpose(sparse.solve(a, damo.cast(damo.eye(a.shape[1]), a.dtype)))
 end
 
--- Diagonally heavy, with an entry stored twice or lines in no order.
+-- Diagonally dominant, with a duplicate entry or unsorted indices.
 local function matrix(format, dtype, kind)
   local m = s.matrix { format = format, dtype = dtype, rows = 5, cols = 5, kind = kind }
   return sparse.add(m, sparse.eye(5, 5, { dtype = dtype, format = format }) * 7)

@@ -1,4 +1,4 @@
--- Makers of sparse values and Variables: what a matrix is made of another one with, and that no argument is ignored.
+-- Makers of sparse values and Variables: conversion from another matrix, and that no argument is ignored.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

@@ -1,4 +1,4 @@
--- Functions of the stored values alone: each against the dense function of the vector of stored values.
+-- Structured functions: each against the dense function of the vector of stored values.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

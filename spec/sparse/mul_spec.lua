@@ -13,7 +13,7 @@ local function entry(y, i, j)
   return row[#row == 1 and 1 or j]
 end
 
--- op of a matrix and what stretches to it: a matrix, row, column, vector along the columns, or number.
+-- op with a matrix and an operand that broadcasts to it: a matrix, row, column, vector along the columns, or number.
 local function each_entry(op)
   return function(x, y)
     local out = {}

@@ -1,4 +1,4 @@
--- An input that its caller gives away (In, mutable) may be written by the first Op that can work in place.
+-- An input that its caller declares mutable (In) may be overwritten by the first Op that can work in place.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

@@ -91,7 +91,7 @@ describe("norm", function()
             t.check_derivatives(norms(axis), { s.matrix { format = format, kind = kind } }, { tol = 1e-5 })
           end
         end
-        -- (-inf: all lines have an absent entry)
+        -- (-inf: all rows and columns have an absent entry)
         local full = sparse.csc_from_dense(s.dense(4, 5))
         t.check_derivatives(norms(axis), { full }, { tol = 1e-5 })
         if row[2] ~= "-inf" then

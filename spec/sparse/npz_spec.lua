@@ -1,5 +1,5 @@
--- .npz files of sparse matrices: SciPy's own (spec/data/npz, made by make.py there) against what SciPy's tocsr() makes
--- of them, every dtype and index dtype of each format, and damaged files.
+-- .npz files of sparse matrices: SciPy's own (spec/data/npz, made by make.py there) against the results of SciPy's
+-- tocsr(), every dtype and index dtype of each format, and damaged files.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local folder = "spec/data/npz/"
@@ -14,7 +14,7 @@ end)
 
 local function ints(list, dtype) return damo.array(list, dtype or "int64") end
 
--- members: data, shape and the format's own; a text as format becomes its character codes.
+-- members: data, shape and those of the format; a string as format is written as its character codes.
 local function load(members, on_fail)
   local m = {}
   for name, v in pairs(members) do m[name] = v end

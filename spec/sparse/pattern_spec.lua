@@ -1,9 +1,9 @@
--- Sparse Types that know the pattern of their values.
+-- Sparse Types with a pattern.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
---- [[1, 0, 2, 0], [0, 0, 3, 4], [0, 0, 0, 0], [5, 6, 0, 7]]: with `indices` other places of the same count.
+--- [[1, 0, 2, 0], [0, 0, 3, 4], [0, 0, 0, 0], [5, 6, 0, 7]]; `indices`: other positions, as many.
 local function matrix(options)
   local o = options or {}
   return sparse[o.format or "csr"] {
@@ -23,7 +23,7 @@ end
 
 local function dense(v) return sparse.is_sparse(v) and v:toarray() or v end
 
---- The function's results in every mode; those of FAST_RUN come back.
+--- Checks that the results are the same in every mode; returns those of FAST_RUN.
 local function everywhere(inputs, outputs, ...)
   local first
   for _, mode in ipairs(s.modes) do

@@ -1,4 +1,4 @@
--- Two operands of different dtypes promote as NumPy's, whichever is sparse; each gradient has its operand's dtype.
+-- Two operands of different dtypes promote as in NumPy, whichever is sparse; each gradient has its operand's dtype.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local failure = require "spec.support.failure"
@@ -31,7 +31,7 @@ local names = {}
 for name in pairs(functions) do names[#names + 1] = name end
 table.sort(names)
 
--- The dtype of a sum of dense ones.
+-- The dtype of the sum of dense operands.
 local function promoted(a, b) return damo.add(damo.zeros({ 1 }, a), damo.zeros({ 1 }, b)).dtype end
 local function is_float(dtype) return dtype:find "float" ~= nil or dtype:find "complex" ~= nil end
 

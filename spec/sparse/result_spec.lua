@@ -1,4 +1,5 @@
--- Results of a compiled Function that are a pattern with the values of another node: each is the caller's own, whatever
+-- Results of a compiled Function that have a given pattern with the values of another node: the caller owns each,
+-- whatever
 -- later calls, other results and updates do.
 
 local damo = require "damo"

@@ -1,9 +1,9 @@
--- Rewrites of sparse graphs: which nodes are left, and that the values stay.
+-- Rewrites of sparse graphs: the remaining nodes, and unchanged values.
 local damo = require "damo"
 local support = require "spec.sparse.support"
 local sparse = damo.sparse
 
---- A small matrix with an explicit zero, unsorted in its second row.
+--- A small matrix with an explicit zero, and unsorted indices in its second row.
 local function matrix(format)
   local parts = { data = { 1.5, -2, 0, 3, 4, 0.5 }, indices = { 0, 3, 1, 2, 0, 3 },
     indptr = { 0, 2, 3, 3, 6 }, shape = { 4, 4 } }
@@ -19,7 +19,7 @@ end
 
 local function dense(v) return sparse.is_sparse(v) and v:toarray() or v end
 
---- Compiles in every mode, checks that all give the same, and returns the names of FAST_RUN's Ops.
+--- Compiles in every mode, checks that the results are equal, and returns the names of FAST_RUN's Ops.
 local function check(inputs, output, values)
   local plain = damo.compile(inputs, output, { mode = "FAST_COMPILE", on_unused_input = "ignore" })
   local want = dense(plain(table.unpack(values)))
@@ -89,7 +89,7 @@ for _, format in ipairs(sparse.sparse_formats) do
       assert.equal(name, usmm.name)
       assert.same({ { 4 } }, usmm.destroy_map)
       check({ x, d, c }, y, { a, dv, cv })
-      -- the product is needed by itself: nothing to join
+      -- the product is an output too, so nothing is merged
       local both = damo.dot(x, d)
       assert.is_nil(check({ x, d, c }, both * damo.sum(both) + c, { a, dv, cv }):find("Usmm", 1, true))
     end)
@@ -123,7 +123,7 @@ for _, format in ipairs(sparse.sparse_formats) do
   end)
 end
 
--- A sum's cotangent is the same number at every place. Where it meets a matrix, only that one's places matter.
+-- A sum's cotangent has the same value at every position. Multiplied by a matrix, only that matrix's positions matter.
 describe("a sum's cotangent", function()
   local n = 1 << 40
   local wide = sparse.coo {
@@ -192,7 +192,7 @@ describe("a sum's cotangent", function()
   end)
 end)
 
--- ---- What the rules take for granted -----------------------------------------------------------------------------
+-- ---- Assumptions of the rules ------------------------------------------------------------------------------------
 
 describe("the parts of a matrix with other values", function()
   local x = sparse.csr_matrix "x"

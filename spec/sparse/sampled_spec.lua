@@ -1,4 +1,6 @@
--- Samples and a product over the same rows as one node: which gradients have it, and that their bits are those of two.
+-- A sampled product and a product over the same rows as one node: which gradients have it, and that the results have
+-- the
+-- bits of two nodes.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
@@ -77,7 +79,7 @@ end
 describe("from call to call", function()
   local x, y = damo.dmatrix "x", damo.dmatrix "y"
 
-  --- The matrices of one format, with the same number of entries in two, in both index dtypes.
+  --- The matrices of one format in both index dtypes; two have the same number of entries.
   local function matrices(format)
     local make = sparse[format]
     local function of(data, indices, indptr, shape, itype)
@@ -111,7 +113,7 @@ describe("from call to call", function()
         assert.equal(1, joined(f))
         for k, name in ipairs(order) do
           local m = all[name]
-          -- narrow and strided blocks use the nodes' memory in other ways
+          -- narrow and strided dense operands use the node's workspace in other ways
           for _, cols in ipairs { 64, k % 3 == 0 and 3 or 31, 64 } do
             local function block(n, seed)
               return k % 2 == 0 and s.dense(n, cols, "float64", seed) or s.dense(cols, n, "float64", seed).T
@@ -163,7 +165,7 @@ describe("a samples and a product node", function()
 
   it("pair by pair make no cycle", function()
     local a, b = sparse.csr_matrix "a", sparse.csr_matrix "b"
-    -- each pair is free by itself; the first one's product goes into the second's samples, and the other way round
+    -- each pair could be merged alone; but the product of the first is an input of the second's samples, and vice versa
     local function samples(m, rows, cols)
       return damo.grad(nil, m, { known_grads = { [sparse.structured_dot(m, cols)] = rows } })
     end

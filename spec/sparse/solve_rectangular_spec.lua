@@ -1,4 +1,4 @@
--- Rectangular systems: solve and factorize by QR, decided when the matrix is there; gradients in both cases.
+-- Rectangular systems: solve and factorize by QR, chosen when the shape is known at run time; gradients in both cases.
 
 local damo = require "damo"
 local s = require "spec.sparse.support"
@@ -8,7 +8,7 @@ local tolerance = { float32 = 2e-4, complex64 = 2e-4, float64 = 1e-10, complex12
 
 local function near(a, b, tol) s.close(a, b, nil, tol or 1e-9) end
 
--- A matrix of full rank.
+-- A matrix with full rank.
 local function full(rows, cols, dtype, format, itype)
   dtype, format = dtype or "float64", format or "csc"
   local sum = s.matrix { rows = rows, cols = cols, dtype = dtype, seed = 5, format = format }
@@ -109,7 +109,7 @@ describe("rectangular systems", function()
     near(damo.dot(A.T, damo.ones { 219 } - damo.dot(A, x)), damo.zeros { 85 }, 1e-10)
     local y = sp.solve_t(A, damo.ones { 85 })
     near(damo.dot(A.T, y), damo.ones { 85 }, 1e-10)
-    near(damo.dot(A, sp.solve(A, y)), y, 1e-9) -- of least norm: in the range of A
+    near(damo.dot(A, sp.solve(A, y)), y, 1e-9) -- the least-norm solution is in the range of Aᴴ
   end)
 end)
 

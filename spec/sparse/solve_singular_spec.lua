@@ -1,12 +1,14 @@
--- Singular systems: the pivot that the error names, where no other one would be right.
+-- Singular systems: the pivot that the error names, in cases where only one is right.
 
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sp = damo.sparse
 
--- An upper triangle of n rows, all of it stored, so that no order of its columns but their own keeps it one: KLU goes
--- through them from the first to the last (csr: through Aᵀ, from the last row to the first). put: entries {i, j, value}
--- in the place of, or beside, its own.
+-- A full upper triangle of n rows, so that only the natural order of its columns keeps it triangular: KLU eliminates
+-- them
+-- from the first to the last (csr: through Aᵀ, from the last row to the first). put: entries {i, j, value} that replace
+-- or
+-- are added to its own.
 local function upper(n, put, o)
   local at = {}
   for i = 1, n do
@@ -32,7 +34,7 @@ local function each(check)
   end
 end
 
--- The step of column k where that is the last of its block, and of a block of `size` columns that begins at k.
+-- The elimination step of column k if it is the last of its block, and of a block of `size` columns that begins at k.
 local function step_of(k, format, size)
   size = size or 1
   return format == "csc" and k + size - 1 or 9 - k + 1
@@ -68,7 +70,7 @@ describe("the pivot of a singular matrix", function()
             if i >= 3 then block[#block + 1] = { i, j, j == zero and 0 or i * j + (i == j and 1 or 0) } end
           end
         end
-        -- of Aᵀ it is a row, which is seen last
+        -- in Aᵀ it is a row, eliminated last
         refused(upper(9, block, o), o.format == "csc" and zero or 7, zero)
       end
     end)

@@ -1,4 +1,4 @@
--- Sparse systems: solve, factorize, determinants, least squares, their gradients, and what is wrong with their input.
+-- Sparse systems: solve, factorize, determinants, least squares, their gradients, and errors in their input.
 
 local damo = require "damo"
 local s = require "spec.sparse.support"
@@ -6,7 +6,7 @@ local sp = damo.sparse
 
 local function near(a, b, tol) s.close(a, b, nil, tol or 1e-9) end
 
--- A regular matrix of n rows, not symmetric; complex where the dtype is.
+-- A regular unsymmetric matrix of n rows; complex if the dtype is.
 local function regular(o)
   o = o or {}
   local n, dtype = o.n or 5, o.dtype or "float64"
@@ -22,7 +22,7 @@ end
 
 local function hermitian(x) return x.dtype:find "complex" and damo.conj(x).T or x.T end
 
--- Positive definite: B·Bᴴ + 1 with a diagonal that is real.
+-- Positive definite: B·Bᴴ + 1, with a real diagonal.
 local function definite(o)
   local b = regular(o)
   local m = sp.true_dot(b, hermitian(b))
@@ -40,7 +40,7 @@ local function definite(o)
   return sp[h.format] { data = d, indices = h.indices, indptr = h.indptr, shape = h.shape }
 end
 
--- A grid of n × n points: 4 on the diagonal, −1 to neighbours.
+-- The Laplacian on a grid of n × n points: 4 on the diagonal, −1 for neighbours.
 local function laplacian(n, format)
   local rows, cols, values = {}, {}, {}
   local function add(i, j, v)
@@ -178,7 +178,7 @@ describe("factors", function()
     near(x, one:solve(v), 1e-15)
     near(xt, one:solve_t(v), 1e-15)
     near(det, one:det(), 1e-15)
-    -- the gradient for b is there, a matrix is not
+    -- there is a gradient for b, but no matrix
     local g = damo.grad(damo.sum(G:solve(b)), b)
     near(damo.compile({ G, b }, g, { on_unused_input = "ignore" })(one, v), one:solve_t(damo.ones { 5 }))
     s.raises("disconnected_input", nil, function() damo.grad(damo.sum(G:solve(b)), A) end)
@@ -451,7 +451,7 @@ describe("gradients of solve", function()
       local right = damo.dot(m, s.vector(n, "float64", 3, 0.5, 1.5))
       local _, g = f(m, right)
       assert.equal(m.nnz, g.nnz)
-      -- relative changes of the entries, each in its own size
+      -- a direction of relative changes of the entries
       local direction = sp.with_data(m, m.data * s.vector(m.nnz, "float64", 6))
       local slope = damo.sum(g.data * direction.data)
       near(r(m, right, direction), slope, 1e-6)
@@ -531,7 +531,7 @@ describe("determinants", function()
       local log_abs = sp.slogdet(A)
       local f = damo.compile({ A }, { log_abs, damo.grad(log_abs, A) })
       local _, g = f(m)
-      near(damo.sum(g.data * m.data), m.shape[1], 1e-6) -- along A itself: n
+      near(damo.sum(g.data * m.data), m.shape[1], 1e-6) -- in the direction of A itself the derivative is n
       local direction = m.data * s.vector(m.nnz, "float64", 6)
       local eps = 1e-7
       local function at(by) return (f(sp.with_data(m, m.data + direction * by))) end

@@ -1,4 +1,4 @@
--- Symmetric systems that need not be definite (assume = "sym"): factors LDLᵀ where they do, LU where a pivot fails.
+-- Symmetric, possibly indefinite systems (assume = "sym"): LDLᵀ factors, LU if a pivot fails.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

@@ -1,4 +1,4 @@
--- Sparse matrices side by side and one above the other: against tables of rows.
+-- Stacking sparse matrices horizontally and vertically, against tables of rows.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
@@ -38,7 +38,7 @@ local function blocks_of(stack, dtype, format, n, kinds)
   return list
 end
 
--- The result's shape is known without computing it: no node of that class is left.
+-- The result's shape is computed without the result: no node of that class is left.
 local function check_shape(fn, values, class)
   local vars = s.variables(values)
   local f = damo.compile(vars, fn(table.unpack(vars)).shape, { on_unused_input = "ignore" })

@@ -29,7 +29,7 @@ local cases = {
   { axis = nil, reference = total }, { axis = 1, reference = of_columns }, { axis = 2, reference = of_rows },
 }
 
--- The result's shape is known without computing it: no node of that class is left.
+-- The result's shape is computed without the result: no node of that class is left.
 local function check_shape(fn, values, class)
   local vars = s.variables(values)
   local f = damo.compile(vars, fn(table.unpack(vars)).shape, { on_unused_input = "ignore" })

@@ -1,4 +1,4 @@
--- What the specs of the sparse families share: matrices of every kind, closeness, runs in every mode, derivatives by
+-- Shared by the specs of the sparse families: matrices of every kind, comparison, runs in every mode, derivatives by
 -- finite differences.
 --
 --   local s = require "spec.sparse.support"     (busted runs in the repository's root)
@@ -28,7 +28,7 @@ local function is_sparse(v) return damo.sparse.is_sparse(v) end
 
 -- ---- Numbers ------------------------------------------------------------------------------------------------------
 
--- The same numbers on every machine: each call of what this returns gives one in [low, high).
+-- A generator with the same numbers on every machine: each call of the returned function gives one in [low, high).
 function s.numbers(seed, low, high)
   local state = seed or 1
   low, high = low or -2, high or 2
@@ -71,7 +71,7 @@ end
 
 -- ---- Matrices -----------------------------------------------------------------------------------------------------
 
--- Entries of each line: some lines empty, minor positions ascending.
+-- The entries of each row (major axis): some rows empty, minor indices ascending.
 local function pattern(major, minor, seed)
   local next_number = s.numbers(seed, 0, 1)
   local indices, indptr = {}, { 0 }
@@ -99,7 +99,7 @@ local function reversed_lines(indices, indptr)
   return out
 end
 
--- The first entry of each line is stored twice.
+-- Duplicates the first entry of each row (major axis).
 local function doubled(indices, indptr)
   local out, ends = {}, { 0 }
   for l = 1, #indptr - 1 do
@@ -129,7 +129,7 @@ function s.matrix(o)
   return build(format, rows, cols, data, indices, indptr, o.itype)
 end
 
--- Every kind of matrix of a dtype, as {name=, value=}: both formats and index dtypes; o as for s.matrix.
+-- Every kind of matrix of a dtype, as {name=, value=}, in both formats and index dtypes; o as for s.matrix.
 function s.matrices(dtype, o)
   local list = {}
   local function add(kind, format, itype, rows, cols)
@@ -156,7 +156,7 @@ end
 
 -- ---- Reading ------------------------------------------------------------------------------------------------------
 
--- A value as a flat list of real numbers: complex ones as their real parts, then their imaginary parts.
+-- A value as a flat list of real numbers; a complex one as its real parts, then its imaginary parts.
 function s.flat(v)
   if type(v) == "number" then return { v } end
   if type(v) == "boolean" then return { v and 1 or 0 } end
@@ -212,7 +212,7 @@ function s.close(got, want, what, tol)
   end
 end
 
--- Raises unless two sparse matrices store the same: format, dtype, shape and the three vectors.
+-- Raises unless two sparse matrices have the same format, dtype, shape and the same three vectors.
 function s.same_storage(got, want, what)
   local function same(name, a, b)
     if a ~= b then error(("%s: %s is %s, expected %s"):format(what or "value", name, a, b), 3) end
@@ -226,7 +226,7 @@ end
 
 -- ---- Graphs -------------------------------------------------------------------------------------------------------
 
--- A Variable for a value; shapes are open but for dimensions of 1.
+-- A Variable for a value; its dimensions are unknown except those of 1.
 function s.variable(v, name)
   if is_sparse(v) then return damo.sparse.matrix(v.format, name, { dtype = v.dtype, itype = v.itype }) end
   if type(v) ~= "userdata" then return damo.scalar(name) end
@@ -246,8 +246,8 @@ function s.run(vars, outputs, values, mode)
   return { f(table.unpack(values)) }
 end
 
--- fn of the values at once and of Variables in every mode (or those named): the same kinds and numbers. Gives the eager
--- results, a list.
+-- Calls fn with the values eagerly, and with Variables in every mode (or those named): results must have the same kinds
+-- and numbers. Returns the list of eager results.
 function s.same_everywhere(fn, values, modes)
   local eager = { fn(table.unpack(values)) }
   local vars = s.variables(values)
@@ -269,7 +269,7 @@ function s.same_everywhere(fn, values, modes)
   return eager
 end
 
--- The result against a dense computation over tables of rows (or lists); real values. Gives the result.
+-- Compares the result with a dense computation over tables of rows (or lists), for real values. Returns the result.
 function s.check_value(fn, values, reference)
   local got = s.same_everywhere(fn, values)[1]
   local plain = {}
@@ -284,7 +284,7 @@ end
 
 local function numbers_of(v) return is_sparse(v) and v.data or v end
 
--- v with other numbers, a vector or Array like numbers_of(v).
+-- v with other numbers, given like numbers_of(v).
 local function with_numbers(v, numbers)
   if not is_sparse(v) then return numbers end
   return damo.sparse[v.format] {
@@ -294,7 +294,7 @@ end
 
 local function dense_of(y) return y.type and y.format and damo.sparse.toarray(y, { structured = false }) or y end
 
--- A real cost of the outputs: each times fixed weights, summed.
+-- A real cost of the outputs: the sum of their entries with fixed weights.
 local function cost_of(outputs, shapes)
   local cost = damo.constant(0.0)
   for i, y in ipairs(outputs) do
@@ -355,21 +355,22 @@ local function differences(f, values, i, eps)
   return out
 end
 
--- A gradient of the matrix v at v's stored places: its own numbers where it has v's pattern.
+-- A gradient for the matrix v at v's stored positions: its own numbers if it has v's pattern.
 local function at_places(g, v)
   if not is_sparse(v) then return s.flat(g) end
   if is_sparse(g) and g.format == v.format and g.nnz == v.nnz then
     local function same(part) return damo.array_equal(g[part], v[part]) end
     if same "indices" and same "indptr" then return s.flat(g.data) end
   end
-  if is_sparse(g) and g.nnz == v.nnz then return s.flat(damo.sparse.gather(g, v)) end -- perhaps v's entries one by one
+  if is_sparse(g) and g.nnz == v.nnz then return s.flat(damo.sparse.gather(g, v)) end -- possibly with duplicates, as v
   return s.flat(damo.sparse.gather(is_sparse(g) and damo.sparse.toarray(g) or g, v))
 end
 
 local function is_checked(v) return type(v) == "userdata" and is_float(v.dtype) end
 
--- Gradients of fn by every float operand against central differences (float64, complex128 operands). o: wrt (a list of
--- positions; default all float operands), eps, tol.
+-- Compares the gradients of fn with respect to every float operand with central differences (float64 and complex128).
+-- o:
+-- wrt (a list of positions; default all float operands), eps, tol.
 function s.check_grad(fn, values, o)
   o = o or {}
   local vars, cost, f = costed(fn, values)
@@ -394,7 +395,7 @@ function s.check_grad(fn, values, o)
   end
 end
 
--- Gradients of the gradients: fn's gradient by each float operand is itself checked.
+-- Second derivatives: checks fn's gradient with respect to each float operand as a function.
 function s.check_second(fn, values, o)
   o = o or {}
   for i, v in ipairs(values) do
@@ -411,7 +412,8 @@ function s.check_second(fn, values, o)
   end
 end
 
--- fn's R_op against central differences along random directions, one per float operand (sparse ones on their pattern).
+-- Compares fn's R_op with central differences along random directions, one a float operand (of sparse ones on their
+-- pattern).
 function s.check_rop(fn, values, o)
   o = o or {}
   local eps = o.eps or 1e-6
@@ -452,14 +454,14 @@ function s.check_rop(fn, values, o)
     for j = 1, #up do want[j] = (up[j] - down[j]) / (2 * eps) end
     local got = {}
     if r then got = s.flat(s.run(all_vars, { r }, all_values)[1]) end
-    for j = 1, r and 0 or #want do got[j] = 0 end -- nil: it is not connected
+    for j = 1, r and 0 or #want do got[j] = 0 end -- nil: not connected
     s.close(got, want, ("R_op of output %d"):format(k), o.tol or 2e-6)
   end
 end
 
 -- ---- Errors -------------------------------------------------------------------------------------------------------
 
--- Raises unless fn raises an error object of that kind whose message is the text (nil: any). Gives the error.
+-- Raises unless fn raises an error object of that kind with that message (nil: any). Returns the error.
 function s.raises(kind, text, fn)
   local ok, err = pcall(fn)
   if ok then error("nothing was raised", 2) end
@@ -471,7 +473,7 @@ function s.raises(kind, text, fn)
   return err
 end
 
--- 2^n × 2^m with few entries, the last ones in the last row and column.
+-- A 2^n × 2^m matrix with few entries, the last of them in the last row and column.
 function s.huge(o)
   local rows, cols = 2 ^ (o.rows or 33) // 1 | 0, 2 ^ (o.cols or 33) // 1 | 0
   local places = o.entries or 4
@@ -480,7 +482,7 @@ function s.huge(o)
   return damo.sparse.coo { rows = r, cols = c, values = v, shape = { rows, cols }, format = o.format or "csr" }
 end
 
--- How many nodes of a compiled Function's graph have Ops of that name.
+-- The number of nodes in a compiled Function's graph whose Op has that name.
 function s.count(f, name)
   local n = 0
   for _, node in ipairs(f.fgraph:toposort()) do
@@ -489,8 +491,8 @@ function s.count(f, name)
   return n
 end
 
--- Compiles and runs in every mode against what the mode `apart` gives: to the bit, or within tol. Returns FAST_RUN's
--- Function.
+-- Compiles and runs in every mode, and compares with the results of mode `apart`: bit for bit, or within tol. Returns
+-- FAST_RUN's Function.
 function s.same_apart(apart, inputs, outputs, values, tol)
   local want = { damo.compile(inputs, outputs, { mode = apart })(table.unpack(values)) }
   for _, mode in ipairs(s.modes) do

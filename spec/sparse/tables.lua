@@ -30,7 +30,7 @@ function M.check_derivatives(fn, values, o)
   s.check_rop(fn, values, o)
 end
 
--- The result's shape is known without computing it: no node of that class is left.
+-- The result's shape is computed without the result: no node of that class is left.
 function M.check_shape(fn, values, class)
   local vars = s.variables(values)
   local f = damo.compile(vars, fn(table.unpack(vars)).shape, { on_unused_input = "ignore" })
@@ -41,7 +41,7 @@ end
 
 M.kinds = { "plain", "unsorted", "duplicates", "zeros", "nnz0" }
 
--- fn of square matrices of every format, dtype and kind against the dense computation.
+-- Compares fn for matrices of every format, dtype and kind with the dense computation.
 function M.check_all(fn, reference, dtypes, rows, cols)
   for _, dtype in ipairs(dtypes or { "float64", "int64" }) do
     for _, format in ipairs(s.formats) do

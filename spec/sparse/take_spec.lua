@@ -1,10 +1,10 @@
--- Rows, columns and elements by lists of positions, and the gradient Ops that put them back.
+-- Rows, columns and elements by lists of positions, and their gradient Ops.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local t = require "spec.sparse.tables"
 local sparse = damo.sparse
 
--- What fn gives, squared: its second derivative goes through the gradient Op's own gradient.
+-- The square of fn's result: its second derivative uses the gradient Op's own gradient.
 local function squared(fn)
   return function(x)
     local y = fn(x)

@@ -1,4 +1,4 @@
--- Sparse values: every constructor and what it refuses, fields and views, lifetime, files.
+-- Sparse values: every constructor and its errors, fields and views, lifetime, files.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse

@@ -1,5 +1,6 @@
--- Sums along lines of products at a matrix's places as one node: which graphs have it, and that its bits are those of a
--- product and a sum.
+-- Row or column sums of products at a matrix's positions as one node: which graphs have it, and that its bits are those
+-- of
+-- a product and a sum.
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
@@ -12,7 +13,7 @@ local function check(inputs, outputs, values) return s.same_apart(apart, inputs,
 
 local scalings = { col_scale = 2, row_scale = 1, mul_s_v = 2 }
 
---- The gradients of x scaled by v along an axis, for v and x, given that of the result.
+--- The gradients of x scaled by v along an axis, with respect to v and x, given the result's gradient.
 local function gradients(fn, x, v, g) return damo.grad(nil, { v, x }, { known_grads = { [sparse[fn](x, v)] = g } }) end
 
 describe("sums of products at a matrix's places", function()
@@ -89,7 +90,7 @@ describe("sums of products at a matrix's places", function()
     assert.equal(0, joined(check({ x }, { sum(1, product), sum(2, product) }, { m })))
     assert.equal(0, joined(check({ x }, { sum(1, product), sparse.with_data(x, product) }, { m })))
     assert.equal(0, joined(damo.compile({ x }, sum(nil, product))))
-    -- g's values may be more or fewer than x's places
+    -- g may have more or fewer entries than x
     assert.equal(0, joined(check({ x, g }, sum(1, data * sparse.csm_data(g)), { m, m })))
     local n = sparse.csr_matrix("n", { dtype = "int32" })
     local ints = sparse.csm_data(n)

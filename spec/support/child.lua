@@ -1,5 +1,6 @@
--- child(script, {env =, libraries =}): runs the script in a Lua of its own and gives what it wrote, standard error
--- included, and whether it ended well. env: words before the command, "PATH=/x:$PATH".
+-- child(script, {env =, libraries =}): runs the script in a new Lua process; returns its output, standard error
+-- included,
+-- and whether it succeeded. env: words before the command, "PATH=/x:$PATH".
 
 local function quoted(s) return "'" .. s:gsub("'", [['\'']]) .. "'" end
 

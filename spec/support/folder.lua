@@ -1,4 +1,4 @@
--- with_folder(fn): calls fn with the path of an empty folder of its own, which is removed afterwards with all in it.
+-- with_folder(fn): calls fn with the path of a new empty folder, which is removed with its contents afterwards.
 
 local function quoted(s) return "'" .. s:gsub("'", [['\'']]) .. "'" end
 

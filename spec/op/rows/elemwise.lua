@@ -78,7 +78,7 @@ return function(h)
   rows.isinf = flat { each = function(x) return x == inf or x == -inf end, at = { { 1.5, nan, inf, -inf } }, ints = { { 1, 0 } },
     rule = "compare" }
 
-  --- Cases of a logic function of two operands: bit by bit of integers, and on bool.
+  --- Cases of a logic function of two operands: bitwise on integers, and on bool.
   local function logic(bits, bool)
     return {
       { h.ints { 12, -1, 5 }, h.ints { 10, 7, 0 }, want = { bits(12, 10), bits(-1, 7), bits(5, 0) }, dtype = "int64" },

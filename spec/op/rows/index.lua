@@ -1,4 +1,4 @@
--- The rows of indexing. x[{…}] itself is in spec/lua/index_spec.lua; here are the functions that it is made of.
+-- The rows of indexing. x[{…}] itself is in spec/lua/index_spec.lua; these are the functions that implement it.
 local damo = require "damo"
 
 return function(h)

@@ -1,4 +1,4 @@
--- The rows of the functions that put arrays together and take them apart.
+-- The rows of the functions that join and split arrays.
 local damo = require "damo"
 
 return function(h)

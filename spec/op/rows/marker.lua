@@ -1,4 +1,5 @@
--- The rows of the functions that change nothing but what the graph knows, or what the gradient is. Their gradients, which
+-- The rows of the functions that change only the graph's knowledge of a Variable, or its gradient. Their gradients,
+-- which
 -- are not those of the identity, are in marker_spec.lua.
 local damo = require "damo"
 

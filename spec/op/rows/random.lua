@@ -1,5 +1,6 @@
--- The rows of the distributions: for each draw the operands, the moments of the distribution and its dtype. A uniform
--- or bounded distribution names the interval of its draws.
+-- The rows of the distributions: for each draw the operands, the moments of the distribution and its dtype; for a
+-- uniform
+-- or bounded distribution also the interval of its draws.
 local euler = 0.57721566490153286
 
 return {
