@@ -1,5 +1,5 @@
--- A case for each row "sparse.NAME" of the registry: what completeness_spec.lua demands of every op and, where something
--- is not demanded, the reason.
+-- A case for each row "sparse.NAME" of the registry: what completeness_spec.lua demands of every op and, where
+-- something is not demanded, the reason.
 --
 --   args(o)       operands for o.format, o.dtype, o.itype; o.huge: 2^20 × 2^20 with 1000 entries; o.far: the compressed
 --                 axis has length 1000, the other one 2^33
