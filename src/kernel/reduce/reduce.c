@@ -89,7 +89,7 @@ static void reduce_add_axis(nd_space *s, int64_t length, int64_t stride) {
 static void reduce_end_axes(nd_space *s, size_t size) {
   if (s->n_axes == 0) {
     *nd_space_next(s) = (int64_t)size;
-    nd_space_push_apart(s, 1);
+    nd_space_push_unmerged(s, 1);
   }
   nd_space_core(s, 1);
 }
