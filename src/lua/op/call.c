@@ -1,9 +1,9 @@
-/* call: the core calls an Op written in Lua: make_node, gradients, shapes and the rest of its table; what runs
- * it is in run.c.
+/* call: callbacks of the core to an Op written in Lua: make_node, gradients, shapes and the rest of its definition,
+ * except those that run it (run.c).
  *
- * Every callback runs on the coroutine that is inside the core, under lua_pcall. What it throws becomes the context's
- * pending error (bind_caught); a wrong result is a pending error of its own. Results that live in C alone from here on
- * (Variables, nodes) are kept for Lua until the outermost call has pushed its results (bind_keep).
+ * Every callback runs on the coroutine that is inside the core, under lua_pcall. An error that it throws becomes the
+ * context's pending error (bind_caught); a wrong result becomes a pending error too. Results that only C refers to
+ * (Variables, nodes) are kept alive in Lua until the outermost call has pushed its results (bind_keep).
  */
 #include <stdio.h>
 
@@ -96,7 +96,7 @@ static damo_apply *callback_make_node(build *b, damo_op *op, damo_var *const *in
   return NULL;
 }
 
-/* By itypes and otypes. */
+/* op_def.infer_type by itypes and otypes. */
 static damo_status callback_types_from_class(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const bind_op_class *k = bind_op_class_of(op);
   damo_ctx *ctx = op->obj.ctx;
@@ -114,7 +114,7 @@ static damo_status callback_types_from_class(const damo_op *op, damo_var *const 
   return DAMO_OK;
 }
 
-/* Never asked: nodes of these Ops come from make_node. */
+/* op_def.infer_type of Ops with make_node, which is never called. */
 static damo_status callback_types_from_nobody(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)in;
   (void)n_in;
@@ -135,7 +135,7 @@ static int callback_count_otypes(const damo_op *op, int n_in) {
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
-/* The list of n Variables or nils at the top into c->out; nil and DisconnectedType leave NULL. */
+/* Takes the list of n Variables or nils at the top into c->out; nil and DisconnectedType leave NULL. */
 static void callback_take_vars(lua_State *L, bind_callback *c, int n, const char *what) {
   if (!lua_istable(L, -1)) {
     bind_callback_fail(c, DAMO_ETYPE, "must return a list with %d %s, got %s", n, what, bind_typename(L, -1));
@@ -164,7 +164,7 @@ static void callback_take_vars(lua_State *L, bind_callback *c, int n, const char
   }
 }
 
-/* Output gradients: DisconnectedType Variables where there is none. */
+/* Pushes the list of output gradients, a missing one as a Variable of DisconnectedType. */
 static void callback_push_output_grads(lua_State *L, bind_callback *c) {
   lua_createtable(L, c->node->n_out, 0);
   for (int o = 0; o < c->node->n_out; o++) {
@@ -243,7 +243,7 @@ static void body_connection(lua_State *L, bind_callback *c) {
   }
 }
 
-/* The place in the core can't fail: an error waits for the end of the call that asked. */
+/* op_def.connection_pattern cannot report failure: an error is deferred to the end of the core call. */
 static void callback_connection_pattern(const damo_apply *node, bool *connected) {
   bind_callback c = {.name = "connection_pattern",
                      .op = node->op,
@@ -260,13 +260,13 @@ static void callback_connection_pattern(const damo_apply *node, bool *connected)
 static void body_prepare(lua_State *L, bind_callback *c) {
   bind_callback_push(L, c, "prepare_node");
   bind_push_borrowed(L, c->node);
-  bind_keep(L, -1); /* with what the Op hangs from it, until the thunk holds it */
+  bind_keep(L, -1); /* with the tags that the Op attaches to it, until the thunk holds it */
   bind_push_thunk_maps(L);
   lua_pushstring(L, c->impl);
   lua_call(L, 5, 0);
 }
 
-/* Only "lua" is tried for an Op without native code. */
+/* op_def.prepare_node. An Op without native code is prepared for "lua" only. */
 static damo_status callback_prepare_node(damo_apply *node, const char *impl) {
   bind_callback c = {.name = "prepare_node", .op = node->op, .node = node, .body = body_prepare, .impl = impl};
   return strcmp(impl, "c") == 0 ? DAMO_OK : bind_callback_run(&c);
@@ -274,7 +274,8 @@ static damo_status callback_prepare_node(damo_apply *node, const char *impl) {
 
 /* ---- Rewriting --------------------------------------------------------------------------------------------------- */
 
-/* Pushes the FunctionGraph that is being rewritten, nil outside. It is kept: wrapping it again would cost its size. */
+/* Pushes the FunctionGraph that is being rewritten, nil if there is none. Its userdata is kept: making it again would
+ * cost time in proportion to the graph. */
 static void callback_push_rewritten(lua_State *L) {
   damo_obj *fg = graph_notes_of(bind_ctx(L))->rewriting;
   if (!fg) {
@@ -318,7 +319,7 @@ static void callback_push_shapes(lua_State *L, bind_callback *c) {
   }
 }
 
-/* One output's shape, the list at the top. */
+/* Takes the shape of output o, the list at the top. */
 static void callback_take_shape(lua_State *L, bind_callback *c, int o) {
   int ndim = c->node->out[o]->type->ndim;
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != ndim) {
@@ -365,7 +366,7 @@ static damo_status callback_infer_shape(build *b, damo_apply *node, damo_var *co
   return bind_callback_run(&c);
 }
 
-/* ---- The table --------------------------------------------------------------------------------------------------- */
+/* ---- The class's functions --------------------------------------------------------------------------------------- */
 
 static bool callback_is_given(lua_State *L, int idx, const char *name) {
   lua_getfield(L, idx, name);

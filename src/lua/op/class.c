@@ -1,4 +1,4 @@
-/* class: classes of Ops written in Lua: damo.Op{…} defines one, calling it with properties gives an Op. */
+/* class: classes of Ops written in Lua: damo.Op{…} defines a class; calling the class with properties makes an Op. */
 #include <stdlib.h>
 
 #include "call.h"
@@ -78,7 +78,7 @@ static void class_name(lua_State *L, bind_op_class *k, int def) {
   lua_pop(L, 1);
 }
 
-/* props = {"factor", "axis"}; a class without is an instance of its own. */
+/* Reads props = {"factor", "axis"}. A class without props has exactly one Op, equal to no other. */
 static void class_props(lua_State *L, bind_op_class *k, int def) {
   lua_getfield(L, def, "props");
   k->def.unique = lua_isnil(L, -1);
@@ -106,7 +106,7 @@ static void class_props(lua_State *L, bind_op_class *k, int def) {
   lua_pop(L, 1);
 }
 
-/* itypes or otypes into *types; *n stays -1 when the definition has none. */
+/* Reads itypes or otypes into *types; *n is -1 if the definition has none. */
 static void class_types(lua_State *L, bind_op_class *k, int def, const char *field, damo_type ***types, int *n) {
   *n = -1;
   lua_getfield(L, def, field);
@@ -138,7 +138,7 @@ static int class_position(lua_State *L, int idx, const bind_op_class *k, const c
   return bind_raise(L, DAMO_EVALUE, "%s: its %s holds positions, which count from 1, got %s", k->name, field, got);
 }
 
-/* {[output] = {inputs}} or {[output] = input}, 1-based, into a sorted list that ends with {-1, -1}. */
+/* Reads {[output] = {inputs}} or {[output] = input}, 1-based, into a sorted list that ends with {-1, -1}. */
 static op_alias *class_map(lua_State *L, bind_op_class *k, int def, const char *field, int *n) {
   op_alias pairs[64];
   int count = 0;
@@ -179,7 +179,7 @@ static void class_default_output(lua_State *L, bind_op_class *k, int def) {
   lua_pop(L, 1);
 }
 
-/* nan_guard_mode_check = false: nan and infinities are results like others. */
+/* Reads nan_guard_mode_check; false: nan and infinity are valid results. */
 static void class_nonfinite(lua_State *L, bind_op_class *k, int def) {
   lua_getfield(L, def, "nan_guard_mode_check");
   if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
@@ -221,7 +221,7 @@ static bool class_among(const char *s, const char *const *list) {
   return false;
 }
 
-/* A definition may have helpers of its own, but not a misspelt member. */
+/* A definition may have functions of its own under other names, but not a misspelt member. */
 static void class_check_members(lua_State *L, int def) {
   for (lua_pushnil(L); lua_next(L, def); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "Op: the definition has names only");
@@ -231,8 +231,8 @@ static void class_check_members(lua_State *L, int def) {
   }
 }
 
-/* Pushes the definition that the class keeps: a copy, so that later changes of the script's table change no Op, without
- * what the fields of every Op tell in one form. */
+/* Pushes the copy of the definition that the class keeps, so that the script's later changes of its table change no Op.
+ * Members that every Op has as a field, in one normalized form, are left out. */
 static void class_push_copy(lua_State *L, int def) {
   static const char *const as_fields[] = {"props", "destroy_map", "view_map", "default_output", NULL};
   lua_newtable(L);
@@ -247,7 +247,7 @@ static void class_push_copy(lua_State *L, int def) {
   }
 }
 
-/* Makes the class of the definition at def; pushes its userdata. */
+/* Makes the class from the definition at stack index def; pushes its userdata. */
 static bind_op_class *class_make(lua_State *L, int def) {
   damo_ctx *ctx = bind_ctx(L);
   class_check_members(L, def);
@@ -289,7 +289,7 @@ void bind_push_definition(lua_State *L, const bind_op_class *k) {
 
 bool bind_is_lua_op(const damo_op *op) { return op->owner && op->owner->kind == OBJ_OPCLASS; }
 
-/* damo.Op{…}: a class, or an Op where there are no props. */
+/* damo.Op{…}: returns a class, or an Op if the definition has no props. */
 static int class_define(lua_State *L) {
   if (!lua_istable(L, 1)) bind_arg_error(L, "Op", 1, "definition", "a table");
   lua_settop(L, 1);
@@ -308,7 +308,7 @@ int bind_op_prop_names(const op_def *def, const char **names) {
   return n;
 }
 
-/* default_output, the last property: a position, or false for all outputs. */
+/* Checks the hidden last property, default_output: absent, a position, or false for all outputs. */
 static void class_check_default_output(lua_State *L, const bind_op_class *k, const prop_value *v) {
   if (v->kind == PROP_NIL) return;
   bool good = v->kind == PROP_BOOL ? !v->u.i : v->kind == PROP_INT && v->u.i >= 1 && v->u.i <= INT16_MAX;

@@ -1,7 +1,8 @@
-/* from_graph: Ops that hold graphs, as scripts see them.
+/* from_graph: Ops that hold graphs, in scripts.
  *
- * The functions that override gradients hang from the userdata of the OpFromGraph's class, with a guard: when that
- * userdata goes (or the state is closed) the class learns that its Lua part is gone.
+ * The functions that override gradients hang from the userdata of the OpFromGraph's class, together with a guard: when
+ * that userdata is collected (or the state is closed), the guard's finalizer replaces the overrides by a function that
+ * fails.
  */
 #include "lua/binding_int.h"
 #include "op/op.h"
@@ -13,7 +14,7 @@ static const char override_guard_key = 'g';
 typedef struct override_guard {
   op_from_graph *g; /* owned */
   bind_state *state;
-  lua_State *main; /* runs overrides when no coroutine is inside the core */
+  lua_State *main; /* where overrides run if no coroutine is inside the core */
 } override_guard;
 
 static damo_status override_gone(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
@@ -37,7 +38,8 @@ static int override_guard_gc(lua_State *L) {
   return 0;
 }
 
-/* One override under way, as protected code sees it. */
+/* A call of an override, for protected code. from: the given output gradients or evaluation points. given[i]: the
+ * override decides result i. */
 typedef struct override_call {
   build *b;
   op_from_graph *g;
@@ -51,7 +53,8 @@ typedef struct override_call {
 
 static const char *override_name(const override_call *c) { return c->tangent ? "rop_overrides" : "lop_overrides"; }
 
-/* Output gradients: DisconnectedType where there is none. Eval points: nil there, and n. */
+/* Pushes the list c->from: missing output gradients as DisconnectedType; missing evaluation points as nil, with the
+ * length in the field n. */
 static void override_push_from(lua_State *L, override_call *c) {
   int n = c->tangent ? c->g->n_given : c->g->n_out;
   lua_createtable(L, n, 0);
@@ -67,7 +70,7 @@ static void override_push_from(lua_State *L, override_call *c) {
   lua_setfield(L, -2, "n");
 }
 
-/* Takes the result at the top: a Variable, or nil for "disconnected". */
+/* Takes result i at the top: a Variable, or nil for "disconnected". */
 static void override_take_result(lua_State *L, override_call *c, int i) {
   damo_var *v = bind_to_var(L, -1);
   if (!v && !lua_isnil(L, -1)) {
@@ -82,10 +85,11 @@ static void override_take_result(lua_State *L, override_call *c, int i) {
   if (!c->result[i]) c->status = c->b->status;
 }
 
-/* Calls the function (or Op) at the top with what overrides are given. */
+/* Calls the function or Op at the top with the arguments of an override: lists for a function, all Variables one by one
+ * for an Op. */
 static void override_apply(lua_State *L, override_call *c, int n_results) {
   int n = 2;
-  if (bind_to(L, -1, OBJ_OP)) { /* an Op takes them one by one */
+  if (bind_to(L, -1, OBJ_OP)) { /* an Op takes Variables one by one */
     n = c->g->n_given;
     for (int i = 0; i < c->g->n_given; i++) bind_push_borrowed(L, c->node->in[i]);
     for (int o = 0; o < c->g->n_out && !c->tangent; o++, n++) bind_push_borrowed(L, c->node->out[o]);
@@ -136,7 +140,7 @@ static int override_protected(lua_State *L) {
   }
   for (int i = 0; i < n && c->status == DAMO_OK; i++) {
     lua_rawgeti(L, overrides, i + 1);
-    if (lua_type(L, -1) == LUA_TSTRING || (lua_isnil(L, -1) && c->tangent)) { /* "default" */
+    if (lua_type(L, -1) == LUA_TSTRING || (lua_isnil(L, -1) && c->tangent)) { /* "default": given[i] stays false */
     } else if (lua_isfunction(L, -1) || bind_to(L, -1, OBJ_OP)) {
       override_apply(L, c, 1);
       override_take_result(L, c, i);
@@ -176,7 +180,7 @@ static damo_status rop_override(build *b, op_from_graph *g, damo_apply *node, da
 
 static bool ofg_is_override(lua_State *L, int idx) { return lua_isfunction(L, idx) || bind_to(L, idx, OBJ_OP); }
 
-/* An entry of a list of overrides. */
+/* Checks entry i of a list of overrides, at the top. */
 static void ofg_check_entry(lua_State *L, int i, const char *field) {
   const char *s = lua_type(L, -1) == LUA_TSTRING ? bind_text(L, -1, "OpFromGraph") : NULL;
   if (s && strcmp(s, "default") != 0) {
@@ -187,7 +191,8 @@ static void ofg_check_entry(lua_State *L, int i, const char *field) {
              field, bind_typename(L, -1));
 }
 
-/* The option of that name: an Op into *op, a function or a list left on the stack (else nil). */
+/* Reads the option of that name: an Op goes into *op; a function or a list stays on the stack; otherwise nil is pushed.
+ */
 static void ofg_read_override(lua_State *L, int options, const char *field, int n, damo_op **op) {
   if (!bind_option(L, options, field)) {
     lua_pushnil(L);
@@ -212,7 +217,7 @@ static void ofg_read_override(lua_State *L, int options, const char *field, int 
   if ((int)lua_rawlen(L, -1) != n) {
     bind_raise(L, DAMO_EVALUE, "OpFromGraph: %s must have %d entries, it has %d", field, n, (int)lua_rawlen(L, -1));
   }
-  lua_createtable(L, n, 0); /* a copy: later changes of the script's list change no Op */
+  lua_createtable(L, n, 0); /* a copy, so that the script's later changes of its list do not change the Op */
   for (int i = 1; i <= n; i++) {
     lua_rawgeti(L, -2, i);
     ofg_check_entry(L, i, field);
@@ -221,7 +226,8 @@ static void ofg_read_override(lua_State *L, int options, const char *field, int 
   lua_remove(L, -2);
 }
 
-/* connection_pattern: for each input a list of booleans, one an output. Pushes the memory; NULL without the option. */
+/* Reads the option connection_pattern, for each input a list of booleans, one an output. Pushes the memory; NULL, and
+ * nil pushed, if absent. */
 static const bool *ofg_read_pattern(lua_State *L, int options, int n_in, int n_out) {
   if (!bind_option(L, options, "connection_pattern")) {
     lua_pushnil(L);
@@ -248,7 +254,7 @@ static const bool *ofg_read_pattern(lua_State *L, int options, int n_in, int n_o
   return connected;
 }
 
-/* Hangs the overrides at lop and rop (nil: none) from the userdata of the class. */
+/* Attaches the overrides at stack indices lop and rop (nil: none) to the userdata of the class. */
 static void ofg_hang_overrides(lua_State *L, op_from_graph *g, int lop, int rop) {
   if (lua_isnil(L, lop) && lua_isnil(L, rop)) return;
   bind_push_borrowed(L, g);
@@ -282,7 +288,7 @@ static int ofg_push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int r
   return 1;
 }
 
-/* The option mode: a name, or a Mode, of which the optimizer counts. */
+/* Reads the option mode, a name or a Mode; only the optimizer of a Mode matters. */
 static const char *ofg_read_mode(lua_State *L, int options) {
   if (!bind_option(L, options, "mode")) return NULL;
   if (lua_type(L, -1) == LUA_TSTRING) {
@@ -367,7 +373,7 @@ static int ofg_get_fn(lua_State *L) {
   return 1;
 }
 
-/* op:clone(): an Op of its own over a copy of the inner graph. */
+/* op:clone(): a new Op with a copy of the inner graph. */
 static int ofg_clone(lua_State *L) {
   op_from_graph *g = op_from_graph_of(ofg_self(L, "clone"));
   if (!g) return bind_raise(L, DAMO_ENOT_IMPLEMENTED, "clone: this Op can't be cloned");
@@ -419,7 +425,8 @@ static int ofg_has_inner_graph(lua_State *L) {
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
-/* The module table is at the top; its `graph` is there already, and the class of Ops has its index function. */
+/* On entry the module table is at the top; bind_open_graph has added its table `graph`, and bind_open_op has set the
+ * __index of Ops. */
 void bind_open_op_from_graph(lua_State *L) {
   static const luaL_Reg fields[] = {{"fgraph", ofg_get_fgraph},         {"inner_inputs", ofg_get_inputs},
                                     {"inner_outputs", ofg_get_outputs}, {"fn", ofg_get_fn},

@@ -1,8 +1,8 @@
-/* host_op: damo.ops, the Op classes that the host registered, by name. */
+/* host_op: damo.ops: the Op classes that the host has registered, by name. */
 #include "class.h"
 
 #define HOST_OP_MAX_PROPS 32
-#define HOST_OP_MAX_NAMES 64 /* among which a name is suggested */
+#define HOST_OP_MAX_NAMES 64 /* names considered for a suggestion */
 
 int bind_class_instance(lua_State *L, const op_def *def, int idx) {
   const char *names[HOST_OP_MAX_PROPS + 1];
@@ -26,7 +26,7 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx) {
   return 1;
 }
 
-/* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
+/* damo.ops.Name{prop = value}. Upvalue 1: the class, which lives as long as the context. */
 static int host_op_instance_body(lua_State *L) {
   return bind_class_instance(L, lua_touserdata(L, lua_upvalueindex(1)), 1);
 }
@@ -44,7 +44,8 @@ static int host_op_no_class(lua_State *L, damo_ctx *ctx, const char *name) {
   return bind_raise(L, DAMO_EVALUE, "damo.ops: no Op class '%s' is registered", name);
 }
 
-/* damo.ops.Name: the Op of a class without properties, else a function of a table of them. */
+/* damo.ops.Name: the Op, if the class has no properties, else a function that takes a table of them. The result is
+ * stored in damo.ops, so each name is looked up once. */
 static int host_op_class(lua_State *L) {
   lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;

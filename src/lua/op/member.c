@@ -1,5 +1,5 @@
-/* member: the members of the Op contract as methods that every Op answers to: native Ops, and Lua Ops whose
- * definition leaves one out. A member that the definition has is found first, and is the script's own function. */
+/* member: the members of the Op contract as methods of every Op: of native Ops, and of Ops written in Lua whose
+ * definition lacks the member. A member of the definition is found first; it is the script's own function. */
 #include "member.h"
 #include "class.h"
 #include "run.h"
@@ -16,7 +16,7 @@ static damo_apply *member_own_node(lua_State *L, const damo_op *op, int idx, con
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* op:perform(node, inputs, output_storage): the native code over these values. */
+/* op:perform(node, inputs, output_storage): runs the native code over these values. */
 int bind_member_perform(lua_State *L) {
   damo_op *op = bind_op_self(L, "perform");
   lua_settop(L, 5);
@@ -89,7 +89,8 @@ int bind_member_connection_pattern(lua_State *L) {
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
-/* Pushes the node of the op over the inputs at idx: the owner of the first of the outputs, when that is such a node. */
+/* Pushes the node of the op over the inputs at idx: the owner of the first output, if it is a node of the op, else a
+ * new one. */
 static damo_apply *member_node_over(lua_State *L, damo_op *op, int inputs, int outputs, const char *func) {
   bind_list in = bind_var_list(L, inputs, true, func, "inputs");
   if (outputs && lua_istable(L, outputs)) {
@@ -110,7 +111,8 @@ static damo_apply *member_node_over(lua_State *L, damo_op *op, int inputs, int o
   return node;
 }
 
-/* Variables of the list at idx, or one Variable; nil and DisconnectedType are NULL. Pushes what keeps them. */
+/* Reads n Variables from the list at idx, or one Variable; nil and DisconnectedType give NULL. Pushes values that keep
+ * them alive. */
 static damo_var **member_read_holes(lua_State *L, int idx, int n, const char *func, const char *what) {
   damo_var **v = bind_alloc(L, (size_t)n, sizeof *v);
   bool single = bind_to_var(L, idx) != NULL;
@@ -139,7 +141,8 @@ static damo_var **member_read_holes(lua_State *L, int idx, int n, const char *fu
 
 typedef damo_status (*member_derive_fn)(build *b, damo_apply *node, damo_var *const *given, damo_var **out);
 
-/* Runs it in a scope; pushes the list of n results, DisconnectedType (or a hole) for NULL. */
+/* Runs a derivative rule in a build scope and pushes the list of n results. A NULL result becomes a Variable of
+ * DisconnectedType or, with `holes`, nil. */
 static int member_derive(lua_State *L, member_derive_fn fn, damo_apply *node, damo_var **given, int n, bool holes) {
   void **vault = bind_vault(L, n);
   damo_var **out = bind_alloc(L, (size_t)n, sizeof *out);
@@ -183,7 +186,7 @@ int bind_member_L_op(lua_State *L) {
   return member_derive(L, grad_node, node, gout, node->n_in, false);
 }
 
-/* op:R_op(inputs, eval_points): holes where an output has no derivative. */
+/* op:R_op(inputs, eval_points): nil for an output that has no derivative. */
 int bind_member_R_op(lua_State *L) {
   damo_op *op = bind_op_self(L, "R_op");
   lua_settop(L, 3);
@@ -196,7 +199,7 @@ int bind_member_R_op(lua_State *L) {
 
 static int member_rank(const damo_var *v) { return type_is_tensor(v->type) ? var_ndim(v) : 0; }
 
-/* Pushes {x.shape[1], x.shape[2], …}: what is known of an output without a rule. */
+/* Pushes {x.shape[1], x.shape[2], …}: the shape of an output for which there is no rule. */
 static void member_push_own_shape(lua_State *L, const damo_var *v) {
   lua_createtable(L, member_rank(v), 0);
   if (member_rank(v) == 0) return;
@@ -210,7 +213,7 @@ static void member_push_own_shape(lua_State *L, const damo_var *v) {
   lua_pop(L, 2);
 }
 
-/* The shapes given in the list at idx as Variables, in a userdata that is pushed. */
+/* Reads the shapes in the list at idx as Variables; pushes a userdata that holds them. */
 static damo_var ***member_read_shapes(lua_State *L, int idx, const damo_apply *node) {
   damo_var ***shape = bind_alloc(L, (size_t)node->n_in, sizeof *shape);
   lua_newtable(L);
@@ -235,7 +238,7 @@ static damo_var ***member_read_shapes(lua_State *L, int idx, const damo_apply *n
   return shape;
 }
 
-/* Runs the rule; the lengths go to the vault, one output after the other. */
+/* Runs the Op's rule; the lengths go into the vault, output after output. */
 static damo_status member_infer(damo_ctx *ctx, damo_apply *node, damo_var ***in, damo_var ***out, void **vault) {
   build b;
   build_init(&b, ctx);
@@ -247,7 +250,7 @@ static damo_status member_infer(damo_ctx *ctx, damo_apply *node, damo_var ***in,
   return s != DAMO_OK ? s : ended;
 }
 
-/* op:infer_shape(fgraph, node, input_shapes): a list of lengths for each output. */
+/* op:infer_shape(fgraph, node, input_shapes): returns a list of lengths for each output. */
 int bind_member_infer_shape(lua_State *L) {
   damo_op *op = bind_op_self(L, "infer_shape");
   lua_settop(L, 4);
@@ -289,8 +292,8 @@ int bind_member_infer_shape(lua_State *L) {
 
 /* ---- Traces ------------------------------------------------------------------------------------------------------ */
 
-/* add_tag_trace(thing, limit), also op:add_tag_trace(thing, limit): the user's lines into thing.tag.trace; what its
- * node tells in errors. Returns the thing. */
+/* add_tag_trace(thing, limit), also op:add_tag_trace(thing, limit): sets thing.tag.trace, and the trace that errors of
+ * its node report, to the user's lines. Returns the thing. */
 int bind_member_add_tag_trace(lua_State *L) {
   if (bind_to(L, 1, OBJ_OP)) lua_remove(L, 1);
   lua_settop(L, 2);

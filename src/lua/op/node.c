@@ -1,12 +1,13 @@
-/* node: the nodes that applying an Op makes: op(x, y) and op:make_node(x, y).
+/* node: applying an Op: op(x, y) and op:make_node(x, y).
  *
- * A class's own make_node in Lua makes the node; without one the core does, over the arguments as inputs.
+ * If the class is written in Lua and has make_node, that makes the node; otherwise the core does, with the arguments as
+ * inputs.
  */
 #include "node.h"
 #include "call.h"
 #include "op/op.h"
 
-/* A last argument that is {return_list = …} and nothing else. */
+/* Whether the argument at idx is {return_list = …} without other keys. */
 static bool node_takes_return_list(lua_State *L, int idx, bool *list) {
   if (!lua_istable(L, idx) || lua_rawlen(L, idx) > 0) return false;
   int keys = 0;
@@ -17,7 +18,7 @@ static bool node_takes_return_list(lua_State *L, int idx, bool *list) {
   return true;
 }
 
-/* make_node of the definition over the arguments 2..top; pushes the node. */
+/* Calls the definition's make_node with the arguments 2..top; pushes the node. */
 static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
   const char *name = op->def->name;
   bind_push_definition(L, bind_op_class_of(op));
@@ -36,7 +37,7 @@ static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
   return node;
 }
 
-/* An argument as an input: literals and values take the Type that the class names for it. */
+/* Converts an argument to an input: literals and values get the Type that the class's itypes has for it. */
 static damo_var *node_input_at(lua_State *L, const damo_op *op, int i, int idx) {
   bool graph;
   const bind_op_class *k = bind_is_lua_op(op) ? bind_op_class_of(op) : NULL;
@@ -50,7 +51,7 @@ static damo_var *node_input_at(lua_State *L, const damo_op *op, int i, int idx) 
   return v;
 }
 
-/* The node that the core makes over the arguments 2..top; pushes it. */
+/* Makes the node in the core from the arguments 2..top; pushes it. */
 static damo_apply *node_from_core(lua_State *L, damo_op *op, int top) {
   int n = top - 1;
   luaL_checkstack(L, 2 * n + 20, op->def->name);
@@ -99,7 +100,7 @@ static damo_apply *node_make_at(lua_State *L, damo_op *op, int top) {
   }
   if (!own) return node_from_core(L, op, top);
   damo_apply *node = node_from_lua(L, op, top);
-  bind_set_trace(L); /* the line that applied the Op, rather than the one inside its make_node */
+  bind_set_trace(L); /* the line that applied the Op, not the one inside its make_node */
   damo_obj *trace = graph_notes_of(bind_ctx(L))->trace;
   if (trace && trace != (damo_obj *)node->trace) {
     damo_release(node->trace);
@@ -113,7 +114,7 @@ int bind_op_takes(const damo_op *op) {
   return op->def->n_in >= 0 ? op->def->n_in : elemwise_arity(op);
 }
 
-/* The arguments end before the nils behind those that the Op is known to take. */
+/* Drops trailing nils beyond the number of inputs that the Op is known to take; returns the new top. */
 static int node_drop_nils(lua_State *L, const damo_op *op) {
   const int takes = bind_is_lua_op(op) ? bind_op_class_of(op)->n_in : op->def->n_in;
   const int top = bind_without_nils(L, lua_gettop(L), takes < 0 ? 1 : takes + 1);

@@ -1,6 +1,5 @@
-/* op: Ops as scripts see them: their fields, texts and equality. (Classes of Ops: class.c; nodes that
- * applying an Op makes: node.c; the other members: member.c.)
- */
+/* op: Ops in scripts: fields, texts and equality. class.c makes classes of Ops written in Lua, node.c the nodes of
+ * applied Ops, member.c has the other members. */
 #include "class.h"
 #include "member.h"
 #include "node.h"
@@ -45,7 +44,7 @@ static int member_get_name(lua_State *L) {
   return 1;
 }
 
-/* The names of the properties. */
+/* op.props: the list of the names of its properties. */
 static int member_get_props(lua_State *L) {
   const char *names[BIND_MAX_PROPS + 2];
   const damo_op *op = bind_op_self(L, "props");
@@ -83,7 +82,8 @@ static int member_get_class(lua_State *L) {
   return 1;
 }
 
-/* Properties first, then what the definition has, then what every Op has. Upvalue 1: the last. */
+/* Reads a field: a property, else a member of the definition, else what every Op has. Upvalue 1: the __index for the
+ * last. */
 static int member_index(lua_State *L) {
   damo_op *op = bind_op_self(L, "Op");
   lua_settop(L, 2);

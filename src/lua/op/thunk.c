@@ -1,8 +1,9 @@
 /* thunk: thunks that a script makes: op:make_thunk(node, storage_map, compute_map, no_recycling, impl).
  *
- * A cell is a Lua table with its value in [1]; the maps' own tables serve, so who holds the maps sees what runs. The
- * thunk loads the cells' values before a run and puts the outputs back after it: between runs it holds no value
- * itself. What an output's cell holds, the thunk writes into where it fits, unless no_recycling names the output.
+ * A cell is a Lua table with its value in [1]. The tables of the given maps are used themselves, so whoever holds the
+ * maps sees the values. The thunk loads the values from the cells before a run and stores the outputs after it; between
+ * runs it holds no value. A native thunk reuses the Array in an output's cell if it fits and is referenced nowhere
+ * else, unless no_recycling names the output.
  */
 #include "thunk.h"
 #include "run.h"
@@ -14,11 +15,11 @@ typedef struct thunk_box {
   thunk_alone *a; /* NULL: freed */
   cell *cells;    /* inputs, then outputs */
   size_t bytes;
-  uint8_t *fresh; /* per output: in no_recycling */
+  uint8_t *fresh; /* one an output: it is in no_recycling */
   bool busy;
 } thunk_box;
 
-/* Places in the table that hangs from a thunk's userdata. */
+/* Indices in the table that is a thunk's user value. */
 enum { THUNK_INPUTS = 1, THUNK_OUTPUTS, THUNK_IN_READY, THUNK_OUT_READY, THUNK_NODE };
 
 static thunk_box *thunk_box_at(lua_State *L, int idx) {
@@ -61,8 +62,8 @@ void bind_push_thunk_maps(lua_State *L) {
   }
 }
 
-/* Appends the cell of v in the map at `of` to the list at the top; one is made, and put into the map, where there is
- * none. */
+/* Appends the cell of v in the map at stack index `of` to the list at the top. If the map has none, makes one and adds
+ * it to the map. */
 static void thunk_box_add_cell(lua_State *L, int of, int i, damo_var *v, const char *what) {
   int list = lua_gettop(L);
   bind_push_borrowed(L, v);
@@ -85,7 +86,8 @@ static void thunk_box_add_cell(lua_State *L, int of, int i, damo_var *v, const c
   lua_settop(L, list);
 }
 
-/* The list of the cells in the map at `of`; put at `place` of the table at `peer`. */
+/* Makes the list of the cells of v[0 … n) in the map at stack index `of`; stores it at index `place` of the table at
+ * `peer`. */
 static void thunk_box_add_cells(lua_State *L, int peer, int place, int of, damo_var *const *v, int n,
                                 const char *what) {
   lua_createtable(L, n, 0);
@@ -93,15 +95,15 @@ static void thunk_box_add_cells(lua_State *L, int peer, int place, int of, damo_
   lua_rawseti(L, peer, place);
 }
 
-/* A native thunk writes into what an output's cell holds where nobody else holds that: the value's userdata and the
- * thunk's own cell are all. */
+/* Whether a native thunk may reuse the value of an output's cell: only the value's userdata and the thunk's own cell
+ * hold references on it. */
 static bool thunk_box_is_spare(const thunk *t, const damo_obj *value) {
   const damo_array *a = (const damo_array *)value;
   if (t->run != t->node->op->def->perform || value->kind != OBJ_ARRAY || value->refs != 2) return false;
   return a->writeable && a->buf && a->buf->obj.refs == 1 && a->buf->block;
 }
 
-/* Which outputs are in the list of Variables. */
+/* Marks the outputs that are in the list of Variables. */
 static void thunk_box_mark_fresh(thunk_box *box, const damo_apply *node, const bind_list *list) {
   for (int o = 0; o < node->n_out; o++) {
     for (int64_t i = 0; i < list->n; i++) {
@@ -118,7 +120,7 @@ static void thunk_box_make_cells(lua_State *L, thunk_box *box, const damo_apply 
   box->fresh = (uint8_t *)(box->cells + n);
 }
 
-/* A map at idx: what was given, or a new table. */
+/* Checks the map at idx; nil is replaced by a new table. */
 static void thunk_box_check_map(lua_State *L, int idx, const char *name, const char *func) {
   if (lua_isnil(L, idx)) {
     lua_newtable(L);
@@ -128,7 +130,7 @@ static void thunk_box_check_map(lua_State *L, int idx, const char *name, const c
   }
 }
 
-/* The core makes the thunk; prepare_node finds the maps, as they were given, in the registry. */
+/* Makes the thunk in the core, by perform even if the class has make_thunk (link->plain). */
 static damo_status thunk_box_make_in_core(lua_State *L, thunk_box *box, damo_apply *node, const thunk_request *how,
                                           bool debug) {
   bind_op_link *link = bind_is_lua_op(node->op) ? bind_op_class_of(node->op)->link : NULL;
@@ -150,7 +152,7 @@ static damo_status thunk_box_make_in_core(lua_State *L, thunk_box *box, damo_app
   return s;
 }
 
-/* Pushes the two maps as given, for bind_push_thunk_maps. */
+/* Pushes a table of the two maps as they were given, for bind_push_thunk_maps. */
 static void thunk_box_push_maps(lua_State *L, int storage_map, int compute_map) {
   lua_createtable(L, 2, 0);
   lua_pushvalue(L, storage_map);
@@ -159,7 +161,7 @@ static void thunk_box_push_maps(lua_State *L, int storage_map, int compute_map) 
   lua_rawseti(L, -2, 2);
 }
 
-/* Pushes the userdata of a thunk that is still to be made. */
+/* Pushes the userdata of a thunk that is not made yet. */
 static thunk_box *thunk_box_push(lua_State *L) {
   thunk_box *box = lua_newuserdatauv(L, sizeof *box, 1);
   *box = (thunk_box){.magic = &thunk_box_key};
@@ -168,8 +170,8 @@ static thunk_box *thunk_box_push(lua_State *L) {
   return box;
 }
 
-/* Gives the userdata at the top its lists of cells, those of the maps at stack indices 3 and 4 (nil: what is computed
- * is not asked), and the node. */
+/* Gives the userdata at the top its lists of cells from the maps at stack indices 3 (storage_map) and 4 (compute_map;
+ * nil: readiness is not tracked), and the node. */
 static void thunk_box_give_cells(lua_State *L, damo_apply *node) {
   int at = lua_gettop(L) + 1;
   lua_createtable(L, 5, 0);
@@ -184,8 +186,8 @@ static void thunk_box_give_cells(lua_State *L, damo_apply *node) {
   lua_setiuservalue(L, at - 1, 1);
 }
 
-/* Makes box->a while bind_push_thunk_maps knows of the maps at that place; then it knows those of the make_thunk
- * outside again. */
+/* Makes box->a while the registry holds the maps at stack index `maps` for prepare_node (bind_push_thunk_maps);
+ * restores the maps of an outer make_thunk afterwards. */
 static damo_status thunk_box_make_with_maps(lua_State *L, int maps, thunk_box *box, damo_apply *node,
                                             const thunk_request *how, bool debug) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &thunk_maps_key);
@@ -196,7 +198,7 @@ static damo_status thunk_box_make_with_maps(lua_State *L, int maps, thunk_box *b
   return s;
 }
 
-/* Stack: 1 op, 2 node, 3 storage_map, 4 compute_map, 5 no_recycling. Pushes the thunk. */
+/* Pushes the thunk. Stack on entry: 1 op, 2 node, 3 storage_map, 4 compute_map, 5 no_recycling. */
 static int thunk_box_make(lua_State *L, const char *func, const char *impl, bool debug) {
   lua_settop(L, 5);
   luaL_checkstack(L, 40, func);
@@ -215,7 +217,7 @@ static int thunk_box_make(lua_State *L, const char *func, const char *impl, bool
   thunk_box_mark_fresh(box, node, &list);
   thunk_request how = {.impl = impl, .no_recycling = list.at, .n_no_recycling = list.n};
   damo_status s = thunk_box_make_with_maps(L, 6, box, node, &how, debug);
-  if (!box->a) { /* the finalizer would not know how many cells there are; they are empty */
+  if (!box->a) { /* the finalizer needs box->a to know their number; they are empty */
     mem_free(bind_ctx(L), box->cells, box->bytes);
     box->cells = NULL;
   }
@@ -255,8 +257,8 @@ static void thunk_box_put_cell(thunk_box *box, int i, damo_obj *take_value) {
   damo_release(old);
 }
 
-/* Input i may be read: its flag says so, or, without flags, its cell holds something. The flags' list or nil is at
- * `flags`. */
+/* Whether input i may be read: its cell is full, and its flag says so if there are flags. `flags`: the stack index of
+ * their list, or nil. */
 static bool thunk_box_is_ready(lua_State *L, int flags, int i, bool full) {
   if (!lua_istable(L, flags)) return full;
   lua_rawgeti(L, flags, i + 1);
@@ -266,7 +268,7 @@ static bool thunk_box_is_ready(lua_State *L, int flags, int i, bool full) {
   return ready && full;
 }
 
-/* Stack: 1 thunk, 2 its table, 3 inputs, 4 outputs, 5 and 6 flags or nil. */
+/* Loads the inputs' cells. Stack: 1 thunk, 2 its table, 3 inputs, 4 outputs, 5 and 6 flags or nil. */
 static void thunk_box_load_inputs(lua_State *L, thunk_box *box) {
   const thunk *t = &box->a->t;
   const char *name = t->node->op->def->name;
@@ -294,7 +296,7 @@ static void thunk_box_load_inputs(lua_State *L, thunk_box *box) {
   }
 }
 
-/* A value that an output's cell holds is shown to the Op, unless no memory of it may be seen. */
+/* Loads the outputs' cells: the Op sees a valid value there, unless the output is in no_recycling. */
 static void thunk_box_load_outputs(lua_State *L, thunk_box *box) {
   const thunk *t = &box->a->t;
   for (int o = 0; o < t->n_out; o++) {
@@ -333,7 +335,7 @@ static void thunk_box_empty_cells(thunk_box *box) {
   for (int i = 0; i < box->a->t.n_in + box->a->t.n_out; i++) thunk_box_put_cell(box, i, NULL);
 }
 
-/* thunk(): nothing, or from a lazy thunk the 1-based positions of the inputs that it still needs. */
+/* thunk(): returns nothing; a lazy thunk returns the list of the 1-based positions of inputs that it still needs. */
 static int thunk_box_call(lua_State *L) {
   thunk_box *box = thunk_box_self(L);
   const thunk *t = &box->a->t;
@@ -403,7 +405,7 @@ static bool thunk_box_field_is(lua_State *L, int idx, const char *name, int type
   return is;
 }
 
-/* ThunkType(x): whether x is a thunk, a script's own kind too: callable, with inputs, outputs and lazy. */
+/* ThunkType(x): whether x is a thunk, or a script's own one: callable, with the fields inputs, outputs and lazy. */
 static int thunk_box_type(lua_State *L) {
   lua_settop(L, 1);
   bool is = thunk_box_at(L, 1) != NULL;
