@@ -34,7 +34,7 @@ describe("a build", function()
     end
   end)
 
-  it("refuses a Lua or a GPL that it does not know", function()
+  it("refuses unknown values of LUA and GPL", function()
     assert.matches("LUA is 5.4, 5.3, 5.1 or jit, not '5.2'", sh "make -s print-libs LUA=5.2", 1, true)
     assert.matches("GPL is 0 or 1, not 'no'", sh "make -s print-libs GPL=no", 1, true)
   end)
@@ -67,7 +67,7 @@ describe("the rock", function()
     end)
   end
 
-  it("without GPL code differs from the other in nothing else", function()
+  it("without GPL code differs from the other only in that", function()
     local full, free = rockspec "damo", rockspec "damo-free"
     for _, gone in ipairs { "CHOLMOD", "UMFPACK", "SPQR" } do full.external_dependencies[gone] = nil end
     for _, spec in ipairs { full, free } do
@@ -111,7 +111,7 @@ describe("make install", function()
     assert.equal("", (sh("find '" .. at .. "' -mindepth 1 -name damo")))
   end)
 
-  it("says where else to install when the prefix can't be written to", function()
+  it("advises another prefix if this one cannot be written to", function()
     local out, ok = sh "make -s install PREFIX=/dev/null/damo"
     assert.is_falsy(ok)
     assert.matches("may not write to /dev/null; install under a prefix of your own", out, 1, true)

@@ -61,7 +61,7 @@ end
 local submodules = { "sparse", "random", "graph", "rewrite", "printing", "io", "optim", "plot", "progress" }
 
 describe("the pages", function()
-  it("are all reachable from the README", function()
+  it("can all be reached from the README", function()
     local missing = {}
     for path in io.popen("ls docs/*.md"):lines() do
       if not pages[path] then missing[#missing + 1] = path end
@@ -69,7 +69,7 @@ describe("the pages", function()
     report(missing)
   end)
 
-  it("have every name of damo", function()
+  it("document every name of damo", function()
     local missing = {}
     for name in pairs(damo) do
       if not stands("damo." .. name) then missing[#missing + 1] = "damo." .. name end
@@ -77,7 +77,7 @@ describe("the pages", function()
     report(missing)
   end)
 
-  it("have every name of the submodules", function()
+  it("document every name of the submodules", function()
     local missing = {}
     for _, home in ipairs(submodules) do
       for name in pairs(damo[home]) do
@@ -88,7 +88,7 @@ describe("the pages", function()
     report(missing)
   end)
 
-  it("have every setting", function()
+  it("document every setting", function()
     local missing = {}
     for name in pairs(damo.config) do
       if not stands("damo.config." .. name) then missing[#missing + 1] = name end
@@ -181,7 +181,7 @@ describe("docs/pytensor_names.md", function()
 
   it("has several hundred names", function() assert.is_true(#rows > 500) end)
 
-  it("names what there is", function()
+  it("names only existing functions", function()
     for _, row in ipairs(rows) do
       for path in row.here:gmatch "`(damo%.[%w_.]+)" do
         assert(at_path(path) ~= nil, ("%s: there is no %s"):format(row.name, path))
@@ -189,7 +189,7 @@ describe("docs/pytensor_names.md", function()
     end
   end)
 
-  it("says 'not there yet' of nothing that is there", function()
+  it("says 'not there yet' only of names that do not exist", function()
     for _, row in ipairs(rows) do
       local home = row.module:match "%.(%w+)$"
       if row.here == "not there yet" and row.module ~= "pytensor.graph.op.Op, its members" then
@@ -203,7 +203,7 @@ describe("docs/pytensor_names.md", function()
 end)
 
 describe("docs/from_pytensor.md", function()
-  it("names what there is", function()
+  it("names only existing functions", function()
     for path in (pages["docs/from_pytensor.md"] or ""):gmatch "`(damo%.[%w_.]+)" do
       if not path:find("^damo%.config") then
         assert(at_path((path:gsub("%.$", ""))) ~= nil, "there is no " .. path)

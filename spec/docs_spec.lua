@@ -17,7 +17,7 @@ describe("a generated file", function()
     end)
   end
 
-  it("says at its head where it comes from", function()
+  it("says at its head how it is generated", function()
     for path, text in pairs(made) do
       assert.is_truthy(text:sub(1, 200):find("Written by docs/generate.lua", 1, true), path)
     end
@@ -87,7 +87,7 @@ local libs = " $(make -s print-libs 2>/dev/null)"
 for path, least in pairs { ["docs/embedding.md"] = 4, ["docs/sandboxes.md"] = 1 } do
   describe("the C programs of " .. path, function()
     local blocks = c_blocks(path)
-    it("are there", function() assert.is_true(#blocks >= least) end)
+    it("exist", function() assert.is_true(#blocks >= least) end)
     for i, block in ipairs(blocks) do
       it(("the one at line %d compiles and succeeds"):format(block.line), function()
         assert(build, "DAMO_BUILT_CORE must name the built damo/core.so")

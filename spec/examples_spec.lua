@@ -110,7 +110,7 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
-  it("poisson2d finds a source through its field", function()
+  it("poisson2d finds a source from its field", function()
     local out, ok = run("examples/poisson2d.lua '" .. folder .. "'")
     assert.is_true(ok, out)
     assert.matches("poisson2d: 2304 unknowns, 11328 entries in A", out, 1, true)
@@ -122,7 +122,7 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
-  it("gmrf finds the period at which sunspots swing", function()
+  it("gmrf finds the period of the sunspots", function()
     local out, ok = run("examples/gmrf.lua '" .. folder .. "'")
     assert.is_true(ok, out)
     assert.matches("gmrf: 2 analyses, 800 factorizations", out, 1, true)
@@ -134,7 +134,7 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
-  it("that is told no folder writes into a new one, so that users of one machine do not meet", function()
+  it("without a folder writes to a new one, so that users of one machine do not collide", function()
     local command = ("env TMPDIR='%s' '%s' examples/lorenz.lua 200 2>&1"):format(folder, arg[-1] or "lua")
     local seen = {}
     for _ = 1, 2 do
@@ -149,7 +149,7 @@ describe("the example", function()
     end
   end)
 
-  it("of every file under examples names no folder that is everybody's", function()
+  it("of every file under examples names no shared folder", function()
     for path in io.popen "ls examples/*.lua":lines() do
       local file = assert(io.open(path))
       assert.is_nil(file:read "a":find('"/tmp', 1, true), path)
@@ -157,7 +157,7 @@ describe("the example", function()
     end
   end)
 
-  it("of every file under examples is one of these", function()
+  it("of every file under examples is run here", function()
     local pipe = io.popen "ls examples/*.lua"
     local files = pipe:read "a"
     pipe:close()

@@ -21,7 +21,7 @@ end
 local pages = { "README.md" }
 for path in io.popen("ls docs/*.md"):lines() do pages[#pages + 1] = path end
 
-describe("the links", function()
+describe("links", function()
   for _, page in ipairs(pages) do
     it("of " .. page .. " lead somewhere", function()
       local folder = page:match "^(.*/)" or ""

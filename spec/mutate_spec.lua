@@ -28,19 +28,19 @@ describe("a mutant", function()
     assert.same({ "2: ; | the statement is dropped" }, broken(body "p->x = a;"))
   end)
 
-  it("is off by one, returns the other truth", function()
+  it("is off by one, returns the negation", function()
     assert.same({ "2: return p[1]; | 0 becomes 1" }, broken(body "return p[0];"))
     assert.same({ "2: return false; | returns false" }, broken(body "return true;"))
   end)
 
-  it("is on a function of one line too, and on one whose arguments go on", function()
+  it("is found in a function of one line, and in one with parameters on several lines", function()
     assert.same({ "1: static int f(int a) { return a - b; } | + becomes -" },
       broken "static int f(int a) { return a + b; }\n")
     assert.same({ "3: return a - b; | + becomes -" },
       broken "static int f(int a,\n             int b) {\n  return a + b;\n}\n")
   end)
 
-  it("leaves comments, strings, declarations, data and the preprocessor alone", function()
+  it("does not change comments, strings, declarations, data and preprocessor lines", function()
     assert.same({}, broken(body 'return "a + b"; /* a + b */'))
     assert.same({}, broken(body "const char *at;"))
     assert.same({}, broken(body "int c = a;"))
@@ -50,12 +50,12 @@ describe("a mutant", function()
     assert.same({}, broken(body "char c = '+', d = '\\'' ; /* a\n + b */"))
   end)
 
-  it("stays in the lines that are named", function()
+  it("stays within the given lines", function()
     local text = body "return a + b;" .. body "return a - b;"
     assert.same({ "5: return a + b; | - becomes +" }, broken(text, 4, 6))
   end)
 
-  it("changes its line alone", function()
+  it("changes only its line", function()
     local text = body "return a + b;"
     local mutant = mutate.mutants(text)[1]
     assert.equal((text:gsub("+", "-")), mutate.apply(text, mutant))

@@ -38,7 +38,7 @@ describe("a call of an Op", function()
     assert.truthy(y.owner.tag.trace[1]:find("call_spec.lua:" .. line .. "$"), y.owner.tag.trace[1])
   end)
 
-  it("computes test values when the config asks", function()
+  it("computes test values if the config says so", function()
     damo.config.compute_test_value = "raise"
     local v = damo.dvector "v"
     v.tag.test_value = { 1, 2 }
@@ -97,7 +97,7 @@ end)
 describe("default_output", function()
   local Two = two { props = { "k" }, default_output = 1 }
 
-  it("may be given in the table that makes the Op, then a property", function()
+  it("may be given in the table that makes the Op, as a property", function()
     assert.equal(1, Two({ k = 1 })(x).index)
     assert.equal(2, Two({ k = 1, default_output = 2 })(x).index)
     assert.equal(2, select("#", Two({ k = 1, default_output = false })(x)))

@@ -46,7 +46,7 @@ describe("a destroyer in a compiled function", function()
     end
   end)
 
-  it("overwrites an input that is given away", function()
+  it("overwrites a mutable input", function()
     local f = damo.compile({ damo.In(x, { mutable = true }), y }, { damo.sum(Over(x)), damo.sum(y) })
     local given = damo.array { 1, 2 }
     assert.equal(-97.0, f(given, { 1 }))
@@ -78,7 +78,7 @@ describe("the destroy handler", function()
     refused({ x }, { damo.sum(Over(t)), damo.sum(Over(t) * 2), damo.sum(Over(View(t))) }, "another node destroys too")
   end)
 
-  it("refuses to destroy a value that is viewed and still read", function()
+  it("refuses to destroy a value whose view is read later", function()
     refused({ x }, { Over(t) + View(t) }, "still reads")
     refused({ x }, { damo.sum(Over(t)), View(t) }, "an output of the graph")
   end)
@@ -120,7 +120,7 @@ describe("the destroy handler", function()
     assert.is_true(fg:consistent())
   end)
 
-  it("says no when it is asked: replace leaves what consistent and validate then refuse", function()
+  it("refuses only when asked: replace allows graphs that consistent and validate refuse", function()
     local d, e = Over(t), damo.exp(t)
     local again = Over(t)
     local fg = attach({ x }, { damo.sum(d), e })
@@ -138,7 +138,7 @@ describe("the destroy handler", function()
     assert.equal(4, #fg:toposort())
   end)
 
-  it("can be taken off again", function()
+  it("can be removed", function()
     local fg = damo.graph.FunctionGraph({ x }, { damo.sum(Over(t)), damo.exp(t) }, { clone = false })
     local handler = damo.graph.DestroyHandler()
     fg:attach_feature(handler)
@@ -149,7 +149,7 @@ describe("the destroy handler", function()
   end)
 end)
 
-describe("a map that names what is not there", function()
+describe("a map with positions that do not exist", function()
   local vector = damo.TensorType("float64", { ndim = 1 })
   local function run(_, _, inputs, storage) storage[1][1] = inputs[1] * 1 end
   local function refused(message, fn, ...)
@@ -159,7 +159,7 @@ describe("a map that names what is not there", function()
     assert.equal(message, err.message)
   end
 
-  it("is refused where a node is made, by the Op's name", function()
+  it("is refused when a node is made, with the Op's name", function()
     refused("BadIn: its destroy_map names input 2, but it has 1 input",
       unary("BadIn", { destroy_map = { { 2 } } }, run), x)
     refused("BadOut: its view_map names output 3, but it has 1 output",
@@ -171,14 +171,14 @@ describe("a map that names what is not there", function()
     refused("Class: its destroy_map names input 4, but it has 1 input", bare { k = 1 }, x)
   end)
 
-  it("is refused in the definition where itypes and otypes tell", function()
+  it("is refused in the definition if itypes and otypes are given", function()
     refused("Typed: its destroy_map names input 2, but it has 1 input", damo.Op, { name = "Typed",
       itypes = { vector }, otypes = { vector }, destroy_map = { { 2 } }, perform = run })
     refused("Typed: its view_map names output 2, but it has 1 output", damo.Op, { name = "Typed",
       itypes = { vector }, otypes = { vector }, view_map = { [2] = { 1 } }, perform = run })
   end)
 
-  it("is refused in the definition where it is no position", function()
+  it("is refused in the definition if it is no position", function()
     refused("Zero: its destroy_map holds positions, which count from 1, got 0", unary, "Zero",
       { destroy_map = { [1] = { 0 } } }, run)
     refused("Zero: its view_map holds positions, which count from 1, got 0", unary, "Zero",

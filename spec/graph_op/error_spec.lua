@@ -69,7 +69,7 @@ end
 
 describe("an error in a callback", function()
   for _, name in ipairs(keys(use)) do
-    it("leaves all as it was: " .. name, function()
+    it("changes nothing: " .. name, function()
       local bad = true
       local function once()
         bad = true
@@ -152,7 +152,7 @@ end
 
 describe("an error in a callback beside an Op's", function()
   for _, name in ipairs(keys(others)) do
-    it("leaves all as it was: " .. name, function()
+    it("changes nothing: " .. name, function()
       flat(function()
         local ok, err = pcall(others[name], function() error({ name = name }, 0) end)
         assert.is_false(ok)
@@ -163,7 +163,7 @@ describe("an error in a callback beside an Op's", function()
   end
 end)
 
-describe("memory stays flat", function()
+describe("memory does not grow", function()
   it("with many Ops, Variables and Functions", function()
     local n = tonumber(os.getenv "DAMO_FLAT_LOOPS") or os.getenv "DAMO_MODE" == "asan" and 2000 or 50000 -- twice
     flat(function()

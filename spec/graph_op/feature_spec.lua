@@ -30,7 +30,7 @@ end
 local function graph() return G.FunctionGraph({ x, y }, { damo.exp(x + y) }) end
 
 describe("a feature written in Lua", function()
-  it("is told of its coming and going", function()
+  it("is called when it is attached and detached", function()
     local fg, f = graph(), recorder()
     fg:attach_feature(f)
     assert.same({ f }, fg.features)
@@ -42,7 +42,7 @@ describe("a feature written in Lua", function()
     failure("value", fg.remove_feature, fg, f)
   end)
 
-  it("is told of nodes that come and go, and of changed inputs, with 1-based positions", function()
+  it("is called for added and removed nodes, and for changed inputs, with 1-based positions", function()
     local fg, f = graph(), recorder()
     fg:attach_feature(f)
     local exp = fg.outputs[1].owner
@@ -60,7 +60,7 @@ describe("a feature written in Lua", function()
     assert.equal(sum.owner, f.log[4][4])
   end)
 
-  it("is told 'output' where an output changes", function()
+  it("gets 'output' if an output changes", function()
     local fg, f = graph(), recorder()
     fg:attach_feature(f)
     fg:change_node_input("output", 1, fg.inputs[1])
@@ -68,7 +68,7 @@ describe("a feature written in Lua", function()
     assert.equal("output", f.log[2][4])
   end)
 
-  it("needs no callback, and may have any of them", function()
+  it("may have any of the callbacks, or none", function()
     local fg = graph()
     local seen = 0
     fg:attach_feature {}
@@ -77,7 +77,7 @@ describe("a feature written in Lua", function()
     assert.equal(1, seen)
   end)
 
-  it("may look at the graph from inside a callback", function()
+  it("may read the graph inside a callback", function()
     local fg, users = graph(), nil
     fg:attach_feature { on_import = function(_, g, node) users = #g:clients(node.inputs[1]) end }
     fg:replace(fg.outputs[1], damo.log(fg.inputs[1]))
@@ -120,7 +120,7 @@ describe("a feature that fails", function()
     end)
   end
 
-  it("in on_change_input leaves the others with a story that comes out even", function()
+  it("in on_change_input leaves the others with balanced callbacks", function()
     local fg, first, f, last = graph(), recorder(), recorder(), recorder()
     for _, one in ipairs { first, f, last } do fg:attach_feature(one) end
     local sum = fg.outputs[1].owner.inputs[1]
@@ -160,7 +160,7 @@ describe("a feature that fails", function()
     assert.is_true(fg:consistent())
   end)
 
-  it("throws anything, an error object of damo's included", function()
+  it("may throw any value, also damo's error objects", function()
     local fg = graph()
     fg:attach_feature { on_import = function() damo.dot(damo.ones { 2, 3 }, damo.ones { 2, 3 }) end }
     failure("shape", fg.replace, fg, fg.outputs[1], damo.log(fg.inputs[1]))

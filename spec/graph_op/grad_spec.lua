@@ -58,13 +58,13 @@ describe("R_op", function()
   local v = damo.dvector "v"
   local values = { [x] = { 2 }, [y] = { 5 }, [v] = { 10 } }
 
-  it("may miss evaluation points", function()
+  it("may lack evaluation points", function()
     assert.same({ 50 }, damo.Rop(mul(x, y), x, v):eval(values):totable())
     assert.same({ 20 }, damo.Rop(mul(x, y), y, v):eval(values):totable())
     assert.same({ 70 }, damo.Rop(mul(x, y), { x, y }, { v, v }):eval(values):totable())
   end)
 
-  it("may give nothing for an output, which is then disconnected", function()
+  it("may return nothing for an output, which is then disconnected", function()
     local f = one { R_op = function() return {} end }(x)
     failure("disconnected_input", damo.Rop, f, x, v)
     failure("disconnected_input", damo.Rop, damo.exp(f), x, v)
@@ -88,7 +88,7 @@ describe("R_op", function()
 end)
 
 describe("connection_pattern", function()
-  it("prunes what is not connected", function()
+  it("prunes what is disconnected", function()
     local op = damo.Op { name = "Pick",
       make_node = function(self, a, b) return damo.Apply(self, { a, b }, { a.type() }) end,
       perform = function(_, _, i, o) o[1][1] = i[1] + 0 end,
@@ -104,7 +104,7 @@ end)
 describe("a gradient that does not exist", function()
   local secret = one { grad = function(self, i) return { damo.grad_undefined(self, 1, i[1], "it is a secret") } end }
 
-  it("keeps its reason when multiplied onward", function()
+  it("keeps its reason through products", function()
     local cost = damo.sum(damo.exp(3 * secret(x * 2)) * 2)
     local err = failure("null_gradient", damo.grad, cost, x)
     local why = "the gradient of One for its input 1 is undefined: it is a secret"
@@ -113,7 +113,7 @@ describe("a gradient that does not exist", function()
     assert.truthy(g.type.why:find "it is a secret")
   end)
 
-  it("says which argument is missing", function()
+  it("names the missing argument", function()
     for _, name in ipairs { "grad_undefined", "grad_not_implemented" } do
       for got, arguments in pairs {
         nothing = { nil, n = 1 }, ["nil"] = { secret, nil, x, "why", n = 4 }, string = { secret, "1" },
@@ -127,7 +127,7 @@ describe("a gradient that does not exist", function()
     end
   end)
 
-  it("can't be compiled: the reason is told", function()
+  it("can't be compiled: the error has the reason", function()
     local null = damo.grad_undefined("One", 1, x, "a secret")
     for _, call in ipairs {
       function() damo.compile({}, null) end,
@@ -188,7 +188,7 @@ describe("a gradient that does not exist", function()
     assert.truthy(err.message:find "not implemented", err.message)
   end)
 
-  it("adds up as undefined", function()
+  it("makes a sum undefined", function()
     failure("null_gradient", damo.grad, damo.sum(secret(x) + x), x)
   end)
 end)

@@ -28,7 +28,7 @@ it("examples/host_op.c registers an Op that its script uses by name", function()
   assert.truthy(text:find("type\tSoftClip: the input must be of dtype float64", 1, true), text)
 end)
 
-it("damo.ops names a class that nobody registered", function()
+it("damo.ops refuses a class that is not registered", function()
   local e = failure("value", function() return damo.ops.NoSuchOp end)
   assert.truthy(e.message:find("NoSuchOp", 1, true))
 end)

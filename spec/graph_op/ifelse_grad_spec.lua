@@ -63,7 +63,7 @@ describe("the gradient of ifelse", function()
     check(damo.sum(damo.sqr(a)) + damo.sum(b ^ 3), { 1, damo.array { 1, 2, 3 }, damo.array { 1, 2 } })
   end)
 
-  it("serves a training step whose branches differ in length", function()
+  it("can be used in a training step whose branches differ in length", function()
     for _, length in ipairs { 1, 2 } do
       local w = damo.shared(damo.ones { length }, "w", { shape = { length } })
       local loss = damo.sum(damo.sqr(damo.ifelse(c, w, y)))
@@ -98,7 +98,7 @@ describe("the gradient of ifelse", function()
     end
   end)
 
-  it("of sparse branches has their shapes, formats apart", function()
+  it("of sparse branches has their shapes, and may have another format", function()
     local A, B = S.csr_matrix "A", S.csr_matrix "B"
     local a, b = S.csr { { 1, 0 }, { 2, 3 } }, S.csr { { 0, 1, 0 }, { 2, 0, 0 }, { 0, 0, 4 } }
     local taken = damo.ifelse(c, A, B)
@@ -117,7 +117,7 @@ describe("the gradient of ifelse", function()
     end
   end)
 
-  it("pushes sparse tangents through, of either format", function()
+  it("propagates sparse tangents, of either format", function()
     local A, B, dB = S.csr_matrix "A", S.csr_matrix "B", S.csc_matrix "dB"
     local r = damo.Rop(damo.sum(damo.ifelse(c, A, B)), B, dB)
     local a, b = S.csr { { 1, 0 }, { 2, 3 } }, S.csr { { 0, 1, 0 } }

@@ -27,7 +27,7 @@ local function counter()
 end
 
 describe("ifelse", function()
-  it("computes the chosen branch alone", function()
+  it("computes only the chosen branch", function()
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "NANGUARD" } do
       local one, two = counter(), counter()
       local f = damo.compile({ c, x, y }, damo.ifelse(c, one.op(x), two.op(y) + 1), { mode = mode })
@@ -38,7 +38,7 @@ describe("ifelse", function()
     end
   end)
 
-  it("runs a part that both branches share once", function()
+  it("runs a subgraph shared by both branches once", function()
     local part = counter()
     local v = part.op(x)
     local f = damo.compile({ c, x }, { damo.ifelse(c, v + 1, v - 1), damo.ifelse(c, v, v * 2) })
@@ -46,7 +46,7 @@ describe("ifelse", function()
     assert.equal(1, part.n)
   end)
 
-  it("leaves an assertion of the other branch alone", function()
+  it("does not run an assertion of the other branch", function()
     local checked = damo.assert_op(x, damo.gt(damo.sum(x), 100), { message = "too small" })
     local f = damo.compile({ c, x, y }, damo.ifelse(c, checked, y))
     assert.same({ 3 }, f(0, { 1 }, { 3 }):totable())
@@ -82,11 +82,11 @@ describe("ifelse", function()
     failure("type", damo.ifelse, x, x, x)
   end)
 
-  it("says which inputs its results may be views of", function()
+  it("declares of which inputs its results may be views", function()
     assert.same({ { 2, 3 } }, damo.ifelse(c, x, y).owner.op.view_map)
   end)
 
-  it("has a gradient: of the branch taken", function()
+  it("has the gradient of the branch taken", function()
     local cost = damo.ifelse(damo.gt(s, 0), s * s, -3 * s)
     local f = damo.compile({ s }, damo.grad(cost, s))
     assert.equal(10.0, f(5))
@@ -106,7 +106,7 @@ describe("ifelse", function()
     assert.same({ 0 }, f(0, { 3 }, { 1 }, { 2 }):totable())
   end)
 
-  it("tells its shape without its value", function()
+  it("has a shape that needs no values", function()
     local one = counter()
     local f = damo.compile({ c, x, y }, damo.ifelse(c, one.op(x), y).shape)
     assert.same({ 2 }, f(1, { 1, 2 }, { 1, 2, 3 }):totable())
@@ -114,13 +114,13 @@ describe("ifelse", function()
     assert.equal(0, one.n)
   end)
 
-  it("is gone where the condition is known", function()
+  it("is removed if the condition is known", function()
     local f = damo.compile({ x, y }, damo.ifelse(damo.constant(0), x, damo.neg(y)), { on_unused_input = "ignore" })
     for _, node in ipairs(f.fgraph.apply_nodes) do assert.not_equal("IfElse", node.op.name) end
     assert.same({ -3 }, f({ 1 }, { 3 }):totable())
   end)
 
-  it("keeps a value that a branch's destroyer would overwrite", function()
+  it("protects a value that a branch's destroyer would overwrite", function()
     local Over = damo.Op {
       name = "Over",
       destroy_map = { [1] = { 1 } },

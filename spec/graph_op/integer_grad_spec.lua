@@ -76,7 +76,7 @@ describe("the gradient for an integer input", function()
     assert.equal(18.0, damo.grad(damo.sqr(b * damo.constant(3.0)), b):eval { [b] = true })
   end)
 
-  it("does not wrap where the Op's result does not", function()
+  it("does not wrap if the Op's result does not", function()
     local i, y = damo.bscalar "i", damo.dscalar "y"
     local g = damo.compile({ i, y }, damo.grad(damo.arctan2(y, i), { i, y }))
     local gi, gy = g(100, 50)
@@ -84,7 +84,7 @@ describe("the gradient for an integer input", function()
     assert.is_true(math.abs(gy - 100 / 12500) < 1e-9)
   end)
 
-  it("serves shared and data matrices", function()
+  it("can be used with shared and data matrices", function()
     local X = damo.shared(damo.array({ { 1, 2 }, { 3, 4 } }, "int64"), "X")
     local p = damo.dvector "p"
     local g = damo.grad(damo.sum(damo.sigmoid(damo.dot(X, p))), X)
@@ -97,7 +97,7 @@ describe("the gradient for an integer input", function()
     end
   end)
 
-  it("is zero behind comparisons, rounding and integer results", function()
+  it("is zero through comparisons, rounding and integer results", function()
     local v = damo.lvector "v"
     local costs = {
       comparison = damo.sum(damo.gt(v, 1) * w),

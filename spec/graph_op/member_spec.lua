@@ -22,13 +22,13 @@ local function check(op)
 end
 
 describe("the members of an Op", function()
-  it("are there for an Op written in Lua", function()
+  it("exist for an Op written in Lua", function()
     check(damo.Op { name = "Bare", make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end })
     check(damo.Op { name = "Bare", props = { "a" },
       make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end } { a = 1 })
   end)
 
-  it("are there for native Ops", function()
+  it("exist for native Ops", function()
     local m = damo.dmatrix "m"
     for _, v in ipairs { damo.exp(x), damo.dot(m, m), damo.sum(m), x[2], damo.zeros_like(x), damo.softmax(m) } do
       check(v.owner.op)
@@ -46,7 +46,7 @@ describe("the members of an Op", function()
   end)
 end)
 
-describe("a native Op answers to", function()
+describe("a native Op has", function()
   local node = damo.exp(x).owner
   local op = node.op
 

@@ -27,7 +27,7 @@ local function names(f)
 end
 
 describe("a mode", function()
-  it("goes by its name, and a misspelt one is told", function()
+  it("is given by its name, and a misspelt one is an error", function()
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD" } do
       assert.same({ 3, 5 }, damo.compile({ x }, x * 2 + 1, { mode = mode })({ 1, 2 }):totable())
     end
@@ -36,7 +36,7 @@ describe("a mode", function()
     failure("type", damo.compile, { x }, x, { mode = 3 })
   end)
 
-  it("is what config.mode says where none is given", function()
+  it("is config.mode by default", function()
     local before = damo.config.mode
     damo.config.mode = "NANGUARD"
     local ok, err = pcall(function() return damo.compile({ x }, damo.log(x)) { -1 } end)
@@ -59,7 +59,7 @@ describe("a mode", function()
     failure("value", damo.Mode, { optimiser = "fast_run" })
   end)
 
-  it("takes the names and tags of rewrites, and tells of others", function()
+  it("takes the names and tags of rewrites, and refuses others", function()
     for _, field in ipairs { "include", "exclude", "require" } do
       local err = failure("value", damo.Mode, { [field] = { "inplace", "inexcat" } })
       assert.equal("Mode: no rewrite has the name or tag 'inexcat' of " .. field .. ", did you mean 'inexact'?",
@@ -94,7 +94,7 @@ describe("NANGUARD", function()
     assert.matches("inf at {1}", failure("numeric", f, { 0 }).message)
   end)
 
-  it("passes over entries that only the branch not taken of a where reads", function()
+  it("ignores entries read only by the branch of a where that is not taken", function()
     local values = damo.array { 4, -1 }
     local root = damo.sqrt(x)
     for _, mode in ipairs { "NANGUARD", "DEBUG" } do
@@ -132,13 +132,13 @@ describe("NANGUARD", function()
     end
   end)
 
-  it("looks at arguments and shared values", function()
+  it("checks arguments and shared values", function()
     local s = damo.shared(damo.array { 1, 1 / 0 }, "weights")
     assert.matches("weights", failure("numeric", damo.compile({ x }, x + s, { mode = "NANGUARD" }), { 1, 2 }).message)
     assert.matches("input 1", failure("numeric", damo.compile({ x }, x, { mode = "NANGUARD" }), { 0 / 0 }).message)
   end)
 
-  it("passes over an Op that says so, in DEBUG too", function()
+  it("ignores an Op whose class says so, in DEBUG too", function()
     local function log_op(check)
       return damo.Op {
         name = "Log",
@@ -182,7 +182,7 @@ describe("DEBUG", function()
     return damo.Op(fields)
   end
 
-  it("passes honest graphs, with updates and gradients", function()
+  it("accepts correct graphs, with updates and gradients", function()
     local w = damo.shared(damo.array { { 1, 2 }, { 3, 4 } })
     local cost = damo.sum(damo.tanh(damo.dot(w, x)) ^ 2)
     local updates = { [w] = w - 0.1 * damo.grad(cost, w) }
@@ -195,7 +195,7 @@ describe("DEBUG", function()
     assert.is_false(damo.array_equal(draw(), draw()))
   end)
 
-  it("finds an Op that gives another result when it is run again", function()
+  it("notices an Op whose result changes when it runs again", function()
     local n = 0
     local Moody = unary {
       name = "Moody",
@@ -212,11 +212,11 @@ describe("DEBUG", function()
     assert.matches("mode_spec.lua:" .. line, err.trace[1])
   end)
 
-  it("finds nan", function()
+  it("notices nan", function()
     assert.matches("nan", failure("numeric", damo.compile({ x }, damo.sqrt(x), { mode = "DEBUG" }), { -1 }).message)
   end)
 
-  it("leaves the caller's values alone", function()
+  it("does not change the caller's values", function()
     local given, out = damo.array { 1, 2 }, damo.zeros { 2 }
     damo.compile({ x }, x * 2, { mode = "DEBUG" }):into(out)(given)
     assert.same({ 2, 4 }, out:totable())

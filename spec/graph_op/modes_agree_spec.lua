@@ -231,8 +231,8 @@ describe("0 times infinity beside a product is nan:", function()
   end)
 end)
 
-describe("what cancels", function()
-  it("is no integer that may wrap to 0", function()
+describe("a factor that cancels", function()
+  it("is not an integer that may wrap to 0", function()
     local i, y = damo.iscalar "i", damo.dscalar "y"
     local function int(v) return damo.constant(v, { dtype = "int32" }) end
     local factor = damo.sqr(i) + int(1) -- 2 at 1, and 2^30 * 2 * 2 is 0 in 32 bits
@@ -262,7 +262,7 @@ describe("an error is raised in every mode", function()
     raises("value", { c, x }, damo.ifelse(damo.assert_op(damo.gt(c, 0), damo.gt(c, 1)), x, x), 0.5, damo.ones { 2 })
   end)
 
-  it("by an axis that is dropped and comes back", function()
+  it("by an axis that is dropped and added again", function()
     local m = damo.dmatrix "m"
     raises("shape", { m }, damo.dimshuffle(damo.dimshuffle(m, { 1 }), { 1, "x" }), damo.ones { 2, 2 })
   end)

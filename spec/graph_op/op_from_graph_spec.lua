@@ -41,7 +41,7 @@ describe("OpFromGraph", function()
     near(1, p)
   end)
 
-  it("keeps its graph to itself: the script's later changes and the node's Variables do not meet", function()
+  it("has its own graph, independent of the script's later changes", function()
     local x = damo.dvector "x"
     local op = G.OpFromGraph({ x }, { x * 2 })
     near({ 8 }, damo.compile({ x }, op(op(x)) + op(x) - op(x))(damo.array { 2 }))
@@ -55,7 +55,7 @@ describe("OpFromGraph", function()
     near({ 4 }, damo.compile({ x }, op(x))(damo.array { 2 }))
   end)
 
-  it("reads shared Variables inside at each call, and their gradients work", function()
+  it("reads shared Variables in its graph at each call, and has gradients for them", function()
     local x, w = damo.dvector "x", damo.shared(damo.array { 1, 2 }, "w")
     local op = G.OpFromGraph({ x }, { damo.sum(x * x * w) })
     local cost = op(a)
@@ -72,14 +72,14 @@ describe("OpFromGraph", function()
     near({ 9.5, 0 }, w:get_value())
   end)
 
-  it("advances random streams inside", function()
+  it("advances random streams in its graph", function()
     local rs, x = damo.random.RandomStream(3), damo.dscalar "x"
     local op = G.OpFromGraph({ x }, { x + rs:uniform() })
     local f = damo.compile({ b }, op(b))
     assert.not_equal(f(0), f(0))
   end)
 
-  it("has gradients of every order, that verify_grad accepts", function()
+  it("has gradients of every order, which verify_grad accepts", function()
     local op = make()
     damo.verify_grad(function(x, y)
       local z, u = op(x, y)
@@ -100,7 +100,7 @@ describe("OpFromGraph", function()
     assert.is_true(found)
   end)
 
-  it("adds up what reaches an input through outputs that are made from each other", function()
+  it("sums the gradients that reach an input through outputs made from each other", function()
     local x = damo.dvector "x"
     local y = x * 3
     local op = G.OpFromGraph({ x }, { y, y * y, x, y })
@@ -118,7 +118,7 @@ describe("OpFromGraph", function()
   end)
 
   -- Facts that the inner graph's Types know about its inputs, but the arguments' Types do not.
-  describe("over arguments whose Types say less than its inputs'", function()
+  describe("over arguments with less static Types than its inputs'", function()
     local sparse = damo.sparse
     local fixed, open = damo.TensorType("float64", { 2, 3 }), damo.dmatrix "open"
     local row = damo.TensorType("float64", { 1, false })
@@ -179,7 +179,7 @@ describe("OpFromGraph", function()
       end
     end)
 
-    it("checks nothing where they say as much", function()
+    it("checks nothing if they are as static", function()
       local x = damo.tensor("x", { shape = { 2, 3 } })
       local op = G.OpFromGraph({ w }, { w * 2 }, { inline = true })
       assert.equal(0, count(names(damo.compile({ x }, op(x))), "OfType"))
@@ -189,7 +189,7 @@ describe("OpFromGraph", function()
     end)
   end)
 
-  it("gives way to its inner graph with inline, also in gradients and nested", function()
+  it("is replaced by its inner graph with inline, also in gradients and nested", function()
     local op = make { inline = true }
     local outer = G.OpFromGraph({ a, b }, { (op(a, b)) * 2 }, { inline = true, name = "Outer" })
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
@@ -203,7 +203,7 @@ describe("OpFromGraph", function()
     end
   end)
 
-  it("nests: as deep as the script does", function()
+  it("can be nested to any depth", function()
     local op
     for _ = 1, 40 do
       local x = damo.dscalar "x"
@@ -214,7 +214,7 @@ describe("OpFromGraph", function()
     near(1, damo.compile({ b }, damo.grad(y, b), { on_unused_input = "ignore" })(1))
   end)
 
-  it("answers for shapes without computing", function()
+  it("has shapes that need no values", function()
     local x = damo.dvector "x"
     local calls = 0
     local loud = damo.Op {
@@ -341,7 +341,7 @@ describe("OpFromGraph", function()
       assert.truthy(text:find("expected 1 input, got 2", 1, true))
     end)
 
-    it("tells what failed inside, and goes on", function()
+    it("names what failed in its graph, and stays usable", function()
       local m = damo.dmatrix "m"
       local op = G.OpFromGraph({ m, x }, { damo.dot(m, x) }, { name = "Product" })
       local n = damo.dmatrix "n"
@@ -354,7 +354,7 @@ describe("OpFromGraph", function()
     end)
   end)
 
-  it("converts literals and what loses nothing", function()
+  it("converts literals, and values without loss", function()
     local x, y = damo.dvector "x", damo.dscalar "y"
     local op = G.OpFromGraph({ x, y }, { x * y })
     near({ 4 }, damo.compile({ a }, op(a, 2))(damo.array { 2 }))
@@ -362,7 +362,7 @@ describe("OpFromGraph", function()
     near({ 6 }, damo.compile({ i }, op(i, 2))(damo.array({ 3 }, "int32")))
   end)
 
-  it("holds what it returned: a result is the caller's own", function()
+  it("does not overwrite its results, which the caller owns", function()
     local x = damo.dvector "x"
     local op = G.OpFromGraph({ x }, { x * 2, x, damo.constant(damo.array { 9 }) })
     local f = damo.compile({ a }, { op(a) })
@@ -411,7 +411,7 @@ describe("HasInnerGraph", function()
     near({ 6 }, damo.compile({ x }, copy(x))(damo.array { 3 }))
   end)
 
-  it("compiles fn anew after it was freed, and works while fn runs", function()
+  it("compiles fn again after it was freed, and works while fn runs", function()
     op.fn:free()
     near({ 6 }, op.fn(damo.array { 3 }))
     near({ 6 }, damo.compile({ x }, op(x))(damo.array { 3 }))
@@ -419,7 +419,7 @@ describe("HasInnerGraph", function()
 end)
 
 describe("memory of OpFromGraph", function()
-  it("keeps Lua Ops inside alive as long as it is reachable, and all dies when dropped", function()
+  it("keeps Lua Ops in its graph alive as long as it is reachable, and is collected when dropped", function()
     local gone = setmetatable({}, { __mode = "k" })
     local f
     do
@@ -456,7 +456,7 @@ describe("memory of OpFromGraph", function()
     assert.is_nil(next(gone))
   end)
 
-  it("stays flat when made, differentiated, compiled and dropped in a loop", function()
+  it("does not grow when one is made, differentiated, compiled and dropped in a loop", function()
     local function round()
       local x = damo.dvector "x"
       local op = G.OpFromGraph({ x }, { x * x }, { lop_overrides = { "default" } })

@@ -31,7 +31,7 @@ describe("the inputs of perform", function()
     assert.same({ 3 }, copied:totable())
   end)
 
-  it("are lent for the call: of a sparse input its parts too", function()
+  it("are lent for the call: a sparse input with its parts", function()
     local sparse = damo.sparse
     local m = sparse.csr_matrix "m"
     local function same(self, v) return damo.Apply(self, { v }, { v.type() }) end
@@ -54,7 +54,7 @@ describe("the inputs of perform", function()
     assert.same({ 1, 2, 3 }, a.data:totable())
   end)
 
-  it("stay where something keeps them: a sparse input's values", function()
+  it("stay valid if something keeps them: a sparse input's values", function()
     local sparse = damo.sparse
     local m, s = sparse.csr_matrix "m", damo.shared(damo.zeros { 3 })
     local a = sparse.csr_from_dense(damo.array { { 1.0, 0 }, { 2, 3 } })
@@ -69,7 +69,7 @@ describe("the inputs of perform", function()
     assert.same({ 1, 2, 3 }, s:get_value():totable())
   end)
 
-  it("stay where something keeps them", function()
+  it("stay valid if something keeps them", function()
     local s = damo.shared(damo.zeros { 2 })
     local op = one(function(_, _, i, o) s:set_value(i[1], { borrow = true }); o[1][1] = i[1] + 0 end)
     local f = damo.compile({ x }, op(x))
@@ -81,7 +81,7 @@ describe("the inputs of perform", function()
     assert.same({ 3, 4 }, before:totable())
   end)
 
-  it("may be nil, where a GenericType has that as its value", function()
+  it("may be nil, as the value of a GenericType", function()
     local none, seen = damo.GenericType(), nil
     local function taking(change)
       return damo.Op {
@@ -148,7 +148,7 @@ describe("the outputs of perform", function()
     assert.equal("One", err.node.op.name)
   end)
 
-  it("may be the old value, written again", function()
+  it("may be the old value, overwritten", function()
     local seen, reused = {}, 0
     local op = one(function(_, _, i, o)
       local old = o[1][1]
@@ -184,7 +184,7 @@ describe("the outputs of perform", function()
 end)
 
 describe("params", function()
-  it("are the properties as a table, nil where there are none", function()
+  it("are the properties as a table, nil if there are none", function()
     local got
     local P = damo.Op { name = "P", props = { "a", "b" }, make_node = same_type,
       perform = function(_, _, i, o, params) got = params; o[1][1] = i[1] + 0 end }
@@ -195,7 +195,7 @@ describe("params", function()
     assert.is_nil(got)
   end)
 
-  it("are what get_params gives, typed, read once when the thunk is made", function()
+  it("are the results of get_params, typed, read once when the thunk is made", function()
     local asked, got = 0, {}
     local P = damo.Op { name = "P", props = { "k" }, make_node = same_type,
       params_type = { k = "float64", n = "int32" },
@@ -227,7 +227,7 @@ describe("params", function()
 end)
 
 describe("destroy_map and view_map", function()
-  it("count from 1 and are told by the Op", function()
+  it("count from 1 and are fields of the Op", function()
     local op = one(print, { destroy_map = { { 1 } }, view_map = { [1] = { 1 } } })
     assert.same({ { 1 } }, op.destroy_map)
     assert.same({ { 1 } }, op.view_map)
@@ -235,7 +235,7 @@ describe("destroy_map and view_map", function()
     assert.same({}, damo.exp(x).owner.op.destroy_map)
   end)
 
-  it("let an Op write its input, which is a copy where others need it", function()
+  it("let an Op write to its input, which is a copy if others need it", function()
     local op = one(function(_, _, i, o)
       for k = 1, #i[1] do i[1][k] = i[1][k] + 1 end
       o[1][1] = i[1]
@@ -248,7 +248,7 @@ describe("destroy_map and view_map", function()
     assert.same({ 1, 2 }, a:totable())
   end)
 
-  it("let an Op give a view of its input", function()
+  it("let an Op return a view of its input", function()
     local op = one(function(_, _, i, o) o[1][1] = i[1][{ { 1, 2 } }] end, { view_map = { { 1 } } })
     local f = damo.compile({ x }, damo.sum(op(x * 1.5)))
     assert.equal(4.5, f { 1, 2, 3 })
@@ -263,7 +263,7 @@ describe("destroy_map and view_map", function()
 end)
 
 describe("prepare_node", function()
-  it("runs before the thunk is made, once for the one implementation", function()
+  it("runs before the thunk is made, once an implementation", function()
     local log = {}
     local op = one(function(_, node, i, o) log[#log + 1] = node.tag.prepared; o[1][1] = i[1] + 0 end, {
       prepare_node = function(self, node, storage_map, compute_map, impl)
@@ -282,7 +282,7 @@ describe("prepare_node", function()
     assert.same({ "lua", "ready", "ready" }, log)
   end)
 
-  it("sees the maps of a make_thunk of the script's, and bears being called again", function()
+  it("sees the maps of a script's make_thunk, and may be called again", function()
     local got
     local op = one(function(_, _, i, o) o[1][1] = i[1] + 0 end,
       { prepare_node = function(_, _, storage_map, compute_map) got = { storage_map, compute_map } end })
@@ -306,7 +306,7 @@ describe("no_recycling", function()
     end)
   end
 
-  it("hides what an earlier call left", function()
+  it("hides the value of an earlier call", function()
     local op = adder()
     local y = op(x)
     local leaky, clean = { [x] = { damo.array { 1 } } }, { [x] = { damo.array { 1 } } }

@@ -15,7 +15,7 @@ describe("debugprint", function()
   local e = damo.exp(x)
   local z = e * y + e
 
-  it("prints the tree with ids, a shared part once", function()
+  it("prints the tree with ids, a shared subtree once", function()
     assert.equal(table.concat({
       "Elemwise{add} [id A]",
       " ├─ Elemwise{mul} [id B]",
@@ -35,7 +35,7 @@ describe("debugprint", function()
     failure("value", text, z, { id_type = "letters" })
   end)
 
-  it("cuts at a depth and at names", function()
+  it("stops at a depth and at names", function()
     assert.equal("Elemwise{add} [id A]\n ├─ Elemwise{mul} [id B]\n ├─ Elemwise{exp} [id C]\n", text(z, { depth = 2 }))
     local named = damo.sin(x)
     named.name = "wave"
@@ -57,7 +57,7 @@ describe("debugprint", function()
     assert.falsy(text(v):find("d={", 1, true))
   end)
 
-  it("prints what a Function's cells hold", function()
+  it("prints the values in a Function's cells", function()
     local w = damo.shared(damo.array { 5, 6 }, "w")
     local f = damo.compile({ x }, damo.cumsum(damo.dot(damo.outer(x, x), w)), { mode = "FAST_COMPILE" })
     assert.truthy(text(f, { print_storage = true }):find("[nil]", 1, true))
@@ -99,7 +99,7 @@ describe("debugprint", function()
 end)
 
 describe("pprint", function()
-  it("is one line, infix, with the parentheses that are needed", function()
+  it("is one line, infix, with only the necessary parentheses", function()
     assert.equal("(x + y) * x", P.pprint((x + y) * x))
     assert.equal("x + y * x", P.pprint(x + y * x))
     assert.equal("x - (y - x)", P.pprint(x - (y - x)))
@@ -125,7 +125,7 @@ describe("dot", function()
     assert.truthy(t:find('label="output 1"', 1, true))
   end)
 
-  it("quotes what would end a label", function()
+  it("quotes characters that would end a label", function()
     local v = damo.dvector 'a"b\\c'
     assert.truthy(P.dot(v + 1):find([[label="a\"b\\c"]], 1, true))
   end)
@@ -141,7 +141,7 @@ describe("dot", function()
     assert.truthy(t:find('headlabel="2", color=blue', 1, true))
   end)
 
-  it("is written as text where the path says so", function()
+  it("is written as text if the path says so", function()
     local path = os.tmpname() .. ".gv"
     local t = P.dot(z, { path = path })
     local file = assert(io.open(path))
@@ -152,7 +152,7 @@ describe("dot", function()
     failure("value", P.dot, z, { paht = path })
   end)
 
-  it("is drawn where the path ends in .svg or .png, by `dot`, else says what is missing", function()
+  it("is drawn by `dot` if the path ends in .svg or .png, or says what is missing", function()
     local have = os.execute("command -v dot >/dev/null 2>&1")
     for _, format in ipairs { "svg", "png" } do
       local path = os.tmpname()
@@ -172,7 +172,7 @@ describe("dot", function()
     end
   end)
 
-  it("runs Graphviz's program: a stand-in for it is given the text", function()
+  it("runs Graphviz's program: a stand-in for it gets the text", function()
     local dir = os.tmpname()
     os.remove(dir)
     assert(os.execute("mkdir " .. dir))
@@ -192,7 +192,7 @@ describe("dot", function()
   end)
 end)
 
-it("texts of deep chains need no stack", function()
+it("texts of deep chains need no recursion", function()
   local v = x
   for _ = 1, 20000 do v = damo.sin(v) end
   assert.equal(20001, select(2, text(v):gsub("\n", "")))

@@ -28,7 +28,7 @@ describe("a rewrite rule written in Lua", function()
     registered = {}
   end)
 
-  it("is picked by its name and by its tags", function()
+  it("is selected by its name and by its tags", function()
     register("my_rule", exp_to_sin, "odd", "strange")
     local y = damo.exp(x)
     assert.equal("exp", names(damo.compile({ x }, y)))
@@ -40,7 +40,7 @@ describe("a rewrite rule written in Lua", function()
     assert.equal("exp", names(compile({ x }, y, { include = { "odd" }, require = { "fast_run" } })))
   end)
 
-  it("runs in FAST_RUN or FAST_COMPILE where a tag says so, and until nothing changes", function()
+  it("runs in FAST_RUN or FAST_COMPILE if a tag says so, until nothing changes", function()
     register("peel", function(_, node)
       local up = node.op.scalar == "abs" and node.inputs[1].owner
       return up and up.op.scalar == "abs" and node.inputs[1]
@@ -56,7 +56,7 @@ describe("a rewrite rule written in Lua", function()
     assert.equal("exp", names(damo.compile({ x }, damo.exp(x))))
   end)
 
-  it("runs beside others of its phase in the order of registration, phases in theirs", function()
+  it("runs in the order of registration within its phase, phases in theirs", function()
     local seen = {}
     local function note(name, ...)
       register(name, function(_, node)
@@ -108,7 +108,7 @@ describe("a rewrite rule written in Lua", function()
     assert.matches("'split' returned 1 replacement for 2 outputs", failure("value", run).message)
   end)
 
-  it("may put Lua Ops into the graph, which live as long as the Function", function()
+  it("may add Lua Ops to the graph, which live as long as the Function", function()
     register("to_lua", function(_, node)
       if not is_exp(node) then return end
       local Mine = damo.Op {
@@ -124,7 +124,7 @@ describe("a rewrite rule written in Lua", function()
     assert.same({ 3 }, f:copy()({ 1 }):totable())
   end)
 
-  it("that gives the node once more changes nothing; one that goes on for ever is cut off with a warning", function()
+  it("that returns the same node changes nothing; an endless one is cut off with a warning", function()
     local before, warned = damo.config.on_warning, {}
     damo.config.on_warning = function(kind, message) warned[#warned + 1] = kind .. ": " .. message end
     register("again", function(_, node) return is_exp(node) and damo.exp(node.inputs[1]) end, "again")
@@ -143,7 +143,7 @@ describe("a rewrite rule written in Lua", function()
   end)
 end)
 
-describe("a rewrite rule written in Lua that is wrong", function()
+describe("a wrong rewrite rule written in Lua", function()
   after_each(function()
     for _, name in ipairs(registered) do pcall(rewrite.unregister, name) end
     registered = {}
@@ -164,7 +164,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
     return err
   end
 
-  it("by its result's type, dtype or rank is told", function()
+  it("by its result's type, dtype or rank is an error", function()
     local err = broken(function(_, node) return is_exp(node) and damo.cast(node.inputs[1], "float32") end)
     assert.equal("type", err.kind)
     assert.matches("rewrite rule 'broken' returned .*float32.* for output 1, which is .*float64", err.message)
@@ -176,11 +176,11 @@ describe("a rewrite rule written in Lua that is wrong", function()
     assert.matches("got number for output 1", broken(function() return { 3 } end).message)
   end)
 
-  it("by its count of results is told", function()
+  it("by its number of results is an error", function()
     assert.equal("value", broken(function(_, node) return { node.inputs[1], node.inputs[1] } end).kind)
   end)
 
-  it("by what it throws arrives with its name, the cause and the node", function()
+  it("by an error that it throws has its name, the cause and the node in the error", function()
     local thing = {}
     local err = broken(function(_, node) if is_exp(node) then error(thing) end end)
     assert.equal("callback", err.kind)
@@ -213,7 +213,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
     assert.same({ -0.0 }, damo.compile({ x }, damo.neg(y), { mode = "FAST_RUN" })({ 0 }):totable())
   end)
 
-  it("by the shape, too, where the wrong graph can't even run", function()
+  it("by the shape is named too, even if the wrong graph cannot run", function()
     register("longer", function(_, node)
       return is_exp(node) and damo.join(1, { node.inputs[1], damo.constant { 1.0 } })
     end, "fast_run")
@@ -223,7 +223,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
     assert.matches("rewrite_spec.lua:" .. line, err.trace[1])
   end)
 
-  it("is found inside an OpFromGraph too", function()
+  it("is noticed inside an OpFromGraph too", function()
     register("exp_to_sin", exp_to_sin, "fast_run", "mine")
     local op = damo.graph.OpFromGraph({ x }, { damo.exp(x) + 1 }, { name = "Inner" })
     local z = damo.dvector "z"
@@ -234,7 +234,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
     assert.matches("while computing Inner", err.message)
   end)
 
-  it("by little enough passes DEBUG", function()
+  it("by less than the tolerance passes DEBUG", function()
     register("nearly", function(_, node)
       local up = node.inputs[1].owner
       return is_exp(node) and not up and 1 / damo.exp(-node.inputs[1])
@@ -245,7 +245,7 @@ describe("a rewrite rule written in Lua that is wrong", function()
 end)
 
 -- The sum of such large terms is only the rounding error of the order in which they are added.
-describe("DEBUG, where large terms cancel,", function()
+describe("DEBUG, if large terms cancel,", function()
   local n = 300
   local half = damo.sin(damo.arange(n // 2) + 1) * 1e8
   local terms = damo.join(1, { half, -half })
@@ -273,7 +273,7 @@ describe("DEBUG, where large terms cancel,", function()
     return damo.dot(m[{ {}, { -1, 1, -1 } }], backwards(w))
   end
 
-  it("takes another order of them for what it is", function()
+  it("accepts another order of them", function()
     local residual = damo.compile({ A, v, z }, z - damo.dot(A, v), { mode = "DEBUG" })
     assert.has_no_error(function() residual(mirrored, terms, damo.zeros { 4 }) end)
     local shuffled = debug_with(turned)
@@ -283,7 +283,7 @@ describe("DEBUG, where large terms cancel,", function()
     assert.has_no_error(function() f(mirrored, terms, damo.dot(mirrored, terms) + 1e-8) end)
   end)
 
-  it("still finds a rule that changes a term, or adds one", function()
+  it("still notices a rule that changes a term, or adds one", function()
     for _, wrong in ipairs {
       function(m, w) return turned(m, w * (1 + 1e-9 * damo.sin(damo.arange(n) + 1))) end,
       function(m, w) return turned(m, w) + 1e-2 end,
@@ -295,7 +295,7 @@ describe("DEBUG, where large terms cancel,", function()
     end
   end)
 
-  it("finds a wrong rule where they do not cancel", function()
+  it("notices a wrong rule if they do not cancel", function()
     local err = failure("inconsistency", debug_with(function(m, w) return turned(m, w) + 1 end), mirrored,
       damo.abs(terms) * 1e-6, damo.zeros { 4 })
     assert.matches("the rewrite 'other_dot' changed the value", err.message)
@@ -348,7 +348,7 @@ describe("DEBUG, where large terms cancel,", function()
     assert.matches("the rewrite 'one_more' changed the value", err.message)
   end)
 
-  it("asks no Op of a script that is named as one of the engine's", function()
+  it("ignores a script's Op that has the name of one of the engine's", function()
     local function called(name, kind)
       return damo.Op {
         name = name,
@@ -370,8 +370,8 @@ describe("DEBUG, where large terms cancel,", function()
   end)
 end)
 
-describe("DEBUG with Ops that rewriting took away", function()
-  it("keeps them as long as the Function", function()
+describe("DEBUG with Ops that rewriting removed", function()
+  it("keeps them alive as long as the Function", function()
     local f
     do
       local Gone = damo.Op {
@@ -391,7 +391,7 @@ describe("DEBUG with Ops that rewriting took away", function()
 end)
 
 describe("damo.rewrite", function()
-  it("lists rules, takes away those of scripts, and refuses names that are taken or no words", function()
+  it("lists rules, removes those of scripts, and refuses names that are taken or no words", function()
     local before = #rewrite.names()
     rewrite.register("extra", print, "some_tag")
     assert.equal(before + 1, #rewrite.names())
@@ -431,7 +431,7 @@ describe("damo.rewrite", function()
     assert.is_nil(next(gone))
   end)
 
-  it("can't take a rule away while rules are at work, and lets one be added", function()
+  it("cannot remove a rule while rules run, but can add one", function()
     rewrite.register("inner", function()
       failure("state", rewrite.unregister, "inner")
       if #rewrite.names "late" == 0 then rewrite.register("late", function() end, "late") end
@@ -443,7 +443,7 @@ describe("damo.rewrite", function()
 end)
 
 -- The engine's rules match classes, not names: a script may give its Ops the same names.
-describe("an Op that is named like one of the engine's", function()
+describe("an Op with the name of one of the engine's", function()
   local own = { "Neg", "Transpose", "ColScaleCSC", "WithData", "GatherData", "DenseFromSparse", "CSM", "MulSS",
     "DimShuffle", "Reshape", "Shape", "Shape_i", "MakeVector", "Alloc", "Subtensor", "Elemwise", "Reduce", "Softmax",
     "Pick", "Dot", "IfElse", "ZeroGrad", "Usmm", "SpSumGrad", "StructuredDotGradCSR" }
@@ -458,7 +458,7 @@ describe("an Op that is named like one of the engine's", function()
     }
   end
 
-  it("is left alone", function()
+  it("is not rewritten", function()
     for _, mode in ipairs { "FAST_COMPILE", "FAST_RUN", "DEBUG" } do
       for _, name in ipairs(own) do
         local op = twofold(name)
@@ -474,7 +474,7 @@ describe("an Op that is named like one of the engine's", function()
     end
   end)
 
-  it("is left alone where it holds a graph", function()
+  it("is not rewritten if it holds a graph", function()
     local v = damo.dvector "v"
     for _, name in ipairs { "ZeroGrad", "DimShuffle", "Reshape" } do
       local op = damo.graph.OpFromGraph({ v }, { v * 2 }, { name = name })

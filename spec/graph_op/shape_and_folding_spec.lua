@@ -17,7 +17,7 @@ describe("infer_shape", function()
       perform = function(_, _, i, o) ran = true; o[1][1] = damo.join(1, { i[1], i[1] }) end, infer_shape = infer_shape }
   end
 
-  it("gives the shape without the value", function()
+  it("computes the shape without the value", function()
     ran = false
     local op = double(function(_, fgraph, node, shapes)
       asked = { fgraph, node.op.name }
@@ -47,7 +47,7 @@ describe("infer_shape", function()
     failure("callback", compiled, function() error "no" end)
   end)
 
-  it("is answered by native Ops", function()
+  it("exists for native Ops", function()
     local y = damo.dot(damo.dmatrix "a", damo.dmatrix "b")
     local node = y.owner
     local shapes = node.op:infer_shape(nil, node, { { 2, 3 }, { 3, 5 } })
@@ -85,7 +85,7 @@ describe("do_constant_folding", function()
     assert.equal(1, #asked[1])
   end)
 
-  it("gives its errors to who compiles", function()
+  it("raises its errors in compile", function()
     failure("callback", runs_of, function() error "no" end)
   end)
 end)
@@ -98,7 +98,7 @@ describe("constants", function()
     return n
   end
 
-  it("of equal value and Type are one, so that what is made of them is too", function()
+  it("of equal value and Type are merged, and so are nodes over them", function()
     local a, b = damo.constant(damo.array { 1, 2 }), damo.constant(damo.array { 1, 2 })
     local c = damo.constant(damo.array { 1, 3 })
     assert.equal(1, count(damo.compile({ v }, { damo.exp(v * a), damo.exp(v * b) }), "exp"))
@@ -122,7 +122,7 @@ describe("constants", function()
     return damo.Op(class), runs
   end
 
-  it("fold what is made of them, unless it is large", function()
+  it("are folded through nodes, unless the result is large", function()
     local k = damo.constant(damo.array { 1, 2 })
     local small, small_runs = counted("Small", damo.TensorType("float64", { shape = { 2 } }),
       function(a) return a * 2 end)
@@ -138,7 +138,7 @@ describe("constants", function()
     assert.equal(1, large_runs.n)
   end)
 
-  it("are not folded by an Op that writes over its operand", function()
+  it("are not folded by an Op that overwrites its operand", function()
     local k = damo.constant(damo.array { 1, 2 })
     local add, runs = counted("AddOne", damo.TensorType("float64", { shape = { 2 } }), function(a)
       a[{ {} }] = a + 1

@@ -109,7 +109,7 @@ describe("test values", function()
     assert.same({ 1, 2 }, graph.get_test_value({ 1, 2 }):totable())
   end)
 
-  it("get_test_values gives all of them once, or nothing", function()
+  it("get_test_values returns all of them once, or nothing", function()
     local x, y, got = damo.dscalar "x", damo.dscalar "y", {}
     local function collect()
       for a, b in graph.get_test_values(x, y) do got[#got + 1] = { a, b } end
@@ -129,7 +129,7 @@ describe("test values", function()
     failure("missing_test_value", with, "raise", collect)
   end)
 
-  it("missing_test_message goes where the config says", function()
+  it("missing_test_message reports as the config says", function()
     graph.missing_test_message "m"
     with("ignore", graph.missing_test_message, "m")
     assert.equal(0, #warnings)
@@ -138,7 +138,7 @@ describe("test values", function()
     assert.equal("m", failure("missing_test_value", with, "raise", graph.missing_test_message, "m").message)
   end)
 
-  it("of Ops that destroy their inputs are made from copies", function()
+  it("of Ops that destroy their inputs are computed from copies", function()
     local inc = damo.Op { name = "Inc", destroy_map = { { 1 } },
       make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
       perform = function(_, _, i, o)

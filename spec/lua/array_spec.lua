@@ -27,7 +27,7 @@ describe("making an Array", function()
     assert.equal("float32", dtype)
   end)
 
-  it("makes booleans bool, and keeps them apart from numbers", function()
+  it("makes booleans bool, and does not mix them with numbers", function()
     local a = damo.array { true, false }
     assert.equal("bool", a.dtype)
     assert.same({ true, false }, a:totable())
@@ -36,7 +36,7 @@ describe("making an Array", function()
     failure("type", damo.array, { 2, true })
   end)
 
-  it("takes a number alone as a 0-d Array", function()
+  it("makes a 0-d Array of a number", function()
     local a = damo.array(2.5)
     assert.equal(0, a.ndim)
     assert.same({}, a.shape)
@@ -83,7 +83,7 @@ describe("making an Array", function()
     failure("type", damo.array, io.stdout)
   end)
 
-  it("refuses what does not fit an integer dtype", function()
+  it("refuses values that do not fit an integer dtype", function()
     local err = failure("value", damo.array, { 1, 300 }, "uint8")
     assert.equal("array: entry {2} is 300, which does not fit into uint8", err.message)
     assert.equal("array: entry {1} is nan, which does not fit into int8",
@@ -95,7 +95,7 @@ describe("making an Array", function()
     assert.same({ 3 }, damo.array({ 3.0 }, "int64"):totable())
   end)
 
-  it("refuses tables that hold themselves", function()
+  it("refuses tables that contain themselves", function()
     local t = {}
     t[1] = t
     failure("value", damo.array, t)
@@ -117,7 +117,7 @@ describe("making an Array", function()
     failure("value", damo.zeros, { 1e9, 1e9, 1e9 })
   end)
 
-  it("counts as Lua's for does with range, as NumPy does with arange", function()
+  it("counts as Lua's for with range, as NumPy with arange", function()
     assert.same({ 1, 2, 3 }, damo.range(3):totable())
     assert.same({ 2, 4 }, damo.range(2, 5, 2):totable())
     assert.same({ 3, 2, 1 }, damo.range(3, 1, -1):totable())
@@ -127,7 +127,7 @@ describe("making an Array", function()
     failure("value", damo.range, 1, 2, 0)
   end)
 
-  it("goes to bytes and back", function()
+  it("converts to bytes and back", function()
     local a = damo.array({ { 1, 2 }, { 3, 4 } }, "int16")
     local s = a.T:tobytes()
     assert.equal(8, #s)
@@ -138,7 +138,7 @@ describe("making an Array", function()
     failure("type", damo.frombytes, 3, "int16")
   end)
 
-  it("stands over foreign memory, whose owner lives as long as a view", function()
+  it("uses foreign memory, whose owner lives as long as a view", function()
     local base = damo.array { 1, 2, 3 }
     local alive = setmetatable({}, { __mode = "k" })
     local view
@@ -173,7 +173,7 @@ describe("an Array", function()
     assert.same({ 2, 3 }, a.shape)
   end)
 
-  it("can be made read-only, and not back", function()
+  it("can be made read-only, but not writable again", function()
     local a = damo.zeros { 2 }
     assert.is_true(a.writeable)
     a.writeable = false
@@ -234,7 +234,7 @@ describe("an Array", function()
     assert.equal("float32", (damo.array({ 1 }, "float32") + 1.5).dtype)
   end)
 
-  it("compares by identity, and by order only without axes", function()
+  it("compares by identity, and has an order only if it is 0-d", function()
     local a = damo.array { 1, 2 }
     assert.is_true(a == a) -- luacheck: ignore
     assert.is_false(a == damo.array { 1, 2 })
@@ -255,7 +255,7 @@ describe("an Array", function()
     assert.equal("[ true false]", tostring(damo.array { true, false }))
   end)
 
-  it("can be freed, and is a to-be-closed variable", function()
+  it("can be freed, and can be a to-be-closed variable", function()
     local before = damo.memory().bytes
     local a = damo.zeros { 1000 }
     local view = a[{ { 1, 2 } }]
@@ -278,7 +278,7 @@ describe("an Array", function()
     assert.is_true(damo.memory().bytes <= before + 4096)
   end)
 
-  it("takes no foreign userdata for itself", function()
+  it("does not mistake foreign userdata for an Array", function()
     local a = damo.zeros { 1 }
     failure("type", a.copy, io.stdout)
     failure("type", a.copy, {})

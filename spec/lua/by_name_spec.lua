@@ -59,7 +59,7 @@ describe("grad by name", function()
     assert.truthy(first:find("^adam_step p1_mean p1_square p1 p10_mean"))
   end)
 
-  it("refuses what is no table of Variables", function()
+  it("refuses anything but a table of Variables", function()
     local p, cost = linear()
     local err = failure("value", damo.grad, cost, { p.w, b = p.b })
     assert.equal("grad: wrt has the name 'b' and the key 1: give a list or a table by name, not both", err.message)

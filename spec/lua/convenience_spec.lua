@@ -62,7 +62,7 @@ describe("a zero byte", function()
 end)
 
 describe("conveniences in Lua", function()
-  it("raise errors of damo's, not Lua's own", function()
+  it("raise damo's errors, not Lua's", function()
     local random, progress = damo.random, damo.progress
     assert.equal("random.eager: argument 1 (draw) must be a function, got nil",
       failure("type", random.eager).message)
@@ -97,7 +97,7 @@ describe("conveniences in Lua", function()
     failure("type", damo.printing.dot, x, "x.gv")
   end)
 
-  it("a stream's seed is a finite integer, the same in both places", function()
+  it("a stream's seed is a finite integer in both functions that take one", function()
     local function first(rs) return damo.compile({}, rs:uniform(0, 1))() end
     for _, seed in ipairs { "x", 1.5, 1 / 0, 0 / 0, {}, false } do
       failure("type", damo.random.RandomStream, seed)
@@ -109,7 +109,7 @@ describe("conveniences in Lua", function()
     assert.equal(first(damo.random.RandomStream(123456789)), f())
   end)
 
-  it("a table that holds itself is an error where values are looked for in it", function()
+  it("a table that contains itself is an error where values are read from it", function()
     local t = {}
     t[1] = t
     failure("value", damo.sparse.csr_fbinomial, t, 0.5, { shape = { 2, 2 } })
@@ -118,13 +118,13 @@ describe("conveniences in Lua", function()
     assert.is_table(err)
   end)
 
-  it("debugprint writes to whatever has a method write", function()
+  it("debugprint writes to any object with a method write", function()
     local written = {}
     damo.printing.debugprint(damo.exp(x), { file = { write = function(_, text) written[#written + 1] = text end } })
     assert.equal("Elemwise{exp} [id A]\n ├─ x [id B]\n", table.concat(written))
   end)
 
-  it("damo.clock gives nanoseconds that never go back", function()
+  it("damo.clock returns nanoseconds that never decrease", function()
     local first = damo.clock()
     assert.equal("integer", math.type(first))
     local last = first

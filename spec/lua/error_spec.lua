@@ -17,7 +17,7 @@ describe("an error object", function()
     assert.equal("table", type(err.trace))
   end)
 
-  it("tells the line of the script", function()
+  it("has the line of the script", function()
     local a, line = damo.zeros(2), nil
     local err = caught(function()
       line = here() + 1
@@ -29,7 +29,7 @@ describe("an error object", function()
     assert.matches(": index: position 7 is outside axis 1 of length 2", text, 1, true)
   end)
 
-  it("joins with strings", function()
+  it("can be concatenated with strings", function()
     local err = caught(damo.zeros, -1)
     assert.matches("^failed: value error", "failed: " .. err)
   end)
@@ -86,7 +86,7 @@ describe("config", function()
     assert.equal("value", caught(function() damo.config.compute_test_value = "on" end).kind)
   end)
 
-  it("tells what is set", function()
+  it("lists the settings", function()
     assert.equal("float64", damo.config.floatX)
     assert.equal("off", damo.config.compute_test_value)
     assert.equal("FAST_RUN", damo.config.mode)
@@ -95,7 +95,7 @@ describe("config", function()
     assert.is_true(#names >= 5)
   end)
 
-  it("holds the function that warnings go to", function()
+  it("holds the function that receives warnings", function()
     local old = damo.config.on_warning
     local function mine() end
     damo.config.on_warning = mine

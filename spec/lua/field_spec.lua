@@ -3,7 +3,7 @@ local damo = require "damo"
 local failure = require "spec.support.failure"
 
 describe("a field that can't be set", function()
-  it("is a type error of damo's, for every kind of object", function()
+  it("is a type error, for every kind of object", function()
     local x = damo.dvector "x"
     local Scale = damo.Op { name = "Scale", props = { "factor" }, perform = print,
       make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end }

@@ -22,7 +22,7 @@ describe("grad", function()
     assert.equal(2, g.ndim)
   end)
 
-  it("wants a scalar cost", function()
+  it("requires a scalar cost", function()
     failure("type", damo.grad, x, x)
     failure("type", damo.grad, 3, x)
     failure("type", damo.grad, damo.sum(x))
@@ -30,7 +30,7 @@ describe("grad", function()
     failure("value", damo.grad, nil, x)
   end)
 
-  it("refuses what the cost does not depend on, unless told", function()
+  it("refuses inputs that the cost does not depend on, by default", function()
     local err = failure("disconnected_input", damo.grad, damo.sum(x), y)
     assert.truthy(err.message:find "y", err.message)
     assert.same({ 0, 0 }, list(damo.grad(damo.sum(x), y, { disconnected_inputs = "ignore" })))
@@ -40,7 +40,7 @@ describe("grad", function()
     assert.equal(damo.DisconnectedType(), g.type)
   end)
 
-  it("names what it gives for a named cost and Variable", function()
+  it("names the gradients of a named cost with respect to a named Variable", function()
     local f, z = damo.sum(damo.sqr(x) * y), damo.dvector()
     assert.is_nil(damo.grad(f, x).name)
     f.name = "f"
@@ -83,7 +83,7 @@ describe("grad", function()
     failure("null_gradient", damo.grad, nil, x, { known_grads = { [z] = null } })
   end)
 
-  it("stops where told", function()
+  it("stops at consider_constant", function()
     local z = x * y
     assert.same({ 3, 8 }, list(damo.grad(damo.sum(z * x), x, { consider_constant = { z } })))
     assert.same({ 3, 8 }, list(damo.grad(damo.sum(damo.consider_constant(z) * x), x)))
@@ -114,7 +114,7 @@ describe("Lop and Rop", function()
     assert.same({ 0, 1 }, list(rs[2]))
   end)
 
-  it("give zeros for what is connected and does not move", function()
+  it("give zeros for outputs that are connected but do not vary", function()
     local v, n = damo.dvector "v", damo.lvector "n"
     local floor = damo.cast(damo.floor(x), "int32")
     for _, f in ipairs { damo.zero_grad(x), damo.exp(damo.zero_grad(x)), damo.gt(x, 1), floor, damo.floor(x) } do
@@ -131,7 +131,7 @@ describe("Lop and Rop", function()
     failure("disconnected_input", damo.Rop, damo.sparse.gt(A, A), A, dA) -- as damo.grad has it
   end)
 
-  it("refuse an output that is not connected, unless told", function()
+  it("refuse an output that is not connected, by default", function()
     local v = damo.dvector "v"
     for _, f in ipairs { y * 2, damo.disconnected_grad(x), damo.cast(x.shape[1], "float64") } do
       local err = failure("disconnected_input", damo.Rop, { x * 2, f }, x, v)
@@ -169,7 +169,7 @@ describe("jacobian and hessian", function()
     assert.same({ { 0, 1 }, { 1, 0 } }, damo.hessian(p[1] * p[2], p):eval({ [p] = { 1, 2 } }):totable())
   end)
 
-  it("say how a vector gets its length, and that works", function()
+  it("say how a vector gets its length, and that advice works", function()
     local v, A = damo.dvector "v", damo.sparse.csr_matrix "A"
     local remedy = 'the vector\'s length must be known when the graph is built: give '
     local of_inputs = 'its inputs a shape, as damo.vector("x", {shape = {3}}) and damo.sparse.csr_matrix("A", {shape = '
@@ -187,7 +187,7 @@ describe("jacobian and hessian", function()
       damo.jacobian(damo.sparse.dot(A, 1 * v), v):eval(values, { on_unused_input = "ignore" }):totable())
   end)
 
-  it("of a sparse matrix are by the vector that it is made of", function()
+  it("of a sparse matrix are taken with respect to the vector of its values", function()
     local A, v = damo.sparse.csr_matrix("A", { shape = { 2, 2 } }), damo.dvector "v"
     local message = failure("type", damo.jacobian, damo.sum(A * A, { axis = 2 }), A).message
     assert.equal("jacobian: a sparse gradient for each entry makes no matrix: where wrt is damo.sparse.CSR(x, indices, "
@@ -209,7 +209,7 @@ describe("verify_grad", function()
     damo.verify_grad(function(a) return damo.exp(a) end, { 0.3 })
   end)
 
-  it("leaves integers where they are", function()
+  it("does not perturb integers", function()
     local values = { damo.array { 2, 0.5 }, damo.array({ 2, 1 }, "int64") }
     damo.verify_grad(function(v, k) return v[k] * k end, values)
     damo.verify_grad(function(v, k) return damo.sin(v * k) end, values)

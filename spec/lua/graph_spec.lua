@@ -76,7 +76,7 @@ describe("walks", function()
     failure("value", graph.equal_computations, { x }, { x, y })
   end)
 
-  it("give the same objects again, tags and all", function()
+  it("return the same objects, with their tags", function()
     local deep = damo.sum(damo.tanh(x) * y)
     graph.ancestors({ deep })[2].tag.mark = "here"
     collectgarbage()
@@ -92,7 +92,7 @@ describe("a FunctionGraph", function()
     return graph.FunctionGraph({ x, y }, { b }, { clone = clone }), a, b
   end
 
-  it("has its own copy, unless told", function()
+  it("has its own copy by default", function()
     local fg = make()
     assert.is_false(fg.inputs[1] == x)
     local plain, a, b = make(false)
@@ -123,7 +123,7 @@ describe("a FunctionGraph", function()
     assert.is_true(fg:consistent())
   end)
 
-  it("refuses cycles, and stays as it was", function()
+  it("refuses cycles, and does not change then", function()
     local fg, a, b = make(false)
     local before = damo.printing.debugprint(fg, { file = "str" })
     failure("inconsistency", fg.replace, fg, x, b)
@@ -172,7 +172,7 @@ describe("a feature", function()
     return feature, calls
   end
 
-  it("is told what happens", function()
+  it("is called for each event", function()
     local a = damo.exp(x)
     local fg = graph.FunctionGraph({ x }, { a + 1 }, { clone = false })
     local feature, calls = traced()
@@ -224,7 +224,7 @@ describe("a feature", function()
     assert.same({ 2, 2 }, { n, #fg.features })
   end)
 
-  it("that fails when a node goes leaves the change done, and Lua sees it", function()
+  it("that fails when a node is pruned does not undo the change, and its error is raised", function()
     local a = damo.exp(x)
     local fg = graph.FunctionGraph({ x }, { a + 1 }, { clone = false })
     fg:attach_feature { on_prune = function() error "too late" end }
@@ -275,7 +275,7 @@ end)
 describe("import_missing", function()
   local a, b = damo.dvector "a", damo.dvector "b"
 
-  it("takes in the inputs that a replacement needs", function()
+  it("adds the inputs that a replacement needs", function()
     local e = damo.exp(x)
     local fg = graph.FunctionGraph({ x }, { e * 2 }, { clone = false })
     failure("missing_input", fg.replace, fg, e, a + b)
@@ -287,7 +287,7 @@ describe("import_missing", function()
     assert.same({ 14 }, f({ 0 }, { 1 }, { 6 }):totable())
   end)
 
-  it("is known by each form of replacement", function()
+  it("is an option of each form of replacement", function()
     for _, change in ipairs {
       function(fg, e, now, o) fg:replace_validate(e, now, o) end,
       function(fg, e, now, o) fg:replace_all({ [e] = now }, o) end,
@@ -302,7 +302,7 @@ describe("import_missing", function()
     end
   end)
 
-  it("takes in nothing when the change fails", function()
+  it("adds nothing if the change fails", function()
     local e = damo.exp(x)
     local fg = graph.FunctionGraph({ x }, { e * 2 }, { clone = false })
     failure("type", fg.replace, fg, e, damo.dmatrix "m" * 2, { import_missing = true })
@@ -313,7 +313,7 @@ describe("import_missing", function()
   end)
 end)
 
-describe("a node over inputs that say more", function()
+describe("a node over inputs with more static Types", function()
   local one = damo.tensor("one", { dtype = "float64", shape = { 1 } })
   local three = damo.tensor("three", { dtype = "float64", shape = { 3 } })
 
@@ -331,7 +331,7 @@ describe("a node over inputs that say more", function()
     assert.equal(three.type, Id(x).owner:clone_with_new_inputs({ three }).outputs[1].type)
   end)
 
-  it("is so in clone_replace, all along the graph", function()
+  it("is so in clone_replace, throughout the graph", function()
     local z = damo.exp(damo.add(x, 1) * 2)
     local made = graph.clone_replace({ z }, { [x] = three })[1]
     assert.equal("TensorType(float64, shape=(3,))", tostring(made.type))

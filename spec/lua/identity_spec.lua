@@ -67,7 +67,7 @@ local function identity_op(name, perform)
 end
 
 describe("what is reachable", function()
-  it("lives: a Lua Op deep inside what only a gradient's root holds", function()
+  it("lives: a Lua Op deep inside a graph held only by a gradient's root", function()
     local calls = 0
     local function make_root()
       local x = damo.vector("x")
@@ -141,7 +141,7 @@ describe("garbage", function()
     assert.is_true(settle() <= before + 10)
   end)
 
-  it("of a state goes when it is closed, whatever it holds", function()
+  it("of a state is freed when it is closed, whatever it holds", function()
     local lua = arg and arg[-1] or "lua5.4"
     local script = [[
       local damo = require "damo"

@@ -26,7 +26,7 @@ describe("reading", function()
     assert.equal(2, rows)
   end)
 
-  it("refuses every other position outside", function()
+  it("refuses every other position out of range", function()
     local v = damo.array { 1, 2 }
     for _, i in ipairs { 0, 4, -3 } do failure("index", function() return v[i] end) end
     local err = failure("index", function() return grid()[{ 1, 4 }] end)
@@ -54,7 +54,7 @@ describe("reading", function()
     assert.same({ 5 }, v[{ { damo.array(5, "int8"), damo.array(5, "int32") } }]:totable())
   end)
 
-  it("makes a range whose stop lies before its start empty", function()
+  it("makes a range empty whose stop is before its start", function()
     local v = damo.array { 1, 2, 3 }
     assert.same({ 0 }, v[{ { 1, 0 } }].shape)
     assert.same({ 0 }, v[{ { 3, 2 } }].shape)
@@ -63,7 +63,7 @@ describe("reading", function()
     assert.same({ 0 }, damo.array({})[{ {} }].shape)
   end)
 
-  it("refuses other ends outside, and a step of 0", function()
+  it("refuses other ends out of range, and a step of 0", function()
     local v = damo.array { 1, 2, 3 }
     local err = failure("index", function() return v[{ { 2, 4 } }] end)
     assert.equal("index: the range's stop, 4, is outside axis 1 of length 3", err.message)
@@ -74,7 +74,7 @@ describe("reading", function()
     assert.matches("damo%.idx", err.message)
   end)
 
-  it("adds axes and fills up", function()
+  it("adds axes with newaxis, and fills with an ellipsis", function()
     assert.same({ 1, 2, 3 }, grid()[{ damo.newaxis }].shape)
     assert.same({ 2, 1 }, grid()[{ {}, damo.newaxis, 1 }].shape)
     assert.same({ 2 }, grid()[{ damo.ellipsis, 1 }].shape)
@@ -145,7 +145,7 @@ describe("assigning", function()
     assert.same({ 5, 0, 6, 7 }, v:totable())
   end)
 
-  it("refuses what does not fit, and leaves the Array as it was", function()
+  it("refuses values that do not fit, and does not change the Array", function()
     local a = damo.array({ 1, 2 }, "uint8")
     failure("value", function() a[1] = 300 end)
     failure("value", function() a[1] = 1.5 end)

@@ -68,7 +68,7 @@ describe("under a memory cap", function()
 
   -- The sanitizer's own memory would exceed a limit.
   if os.getenv "DAMO_MODE" ~= "asan" then
-    it("of the process a call runs again as well", function()
+    it("of the process, too, makes a call run again", function()
       local script = [[
         local damo = require "damo"
         damo.config.gc_floor = 2 ^ 40
@@ -339,7 +339,7 @@ describe("under a memory cap", function()
     ["^plot%."] = "text alone", ["^progress%."] = "text alone", ["^random%."] = "draws: normal",
   }
 
-  it("was every public function", function()
+  it("were run: every public function", function()
     local missing = {}
     local function look(home, prefix)
       for name, value in pairs(home) do
@@ -362,7 +362,7 @@ describe("under a memory cap", function()
 end)
 
 describe("nested calls past the cap", function()
-  it("run a second time once, not once for each level", function()
+  it("run a second time once, not once a level", function()
     local x, runs = damo.dvector "x", 0
     local function call(v)
       runs = runs + 1

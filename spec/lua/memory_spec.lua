@@ -16,7 +16,7 @@ describe("native memory", function()
     if #modes > 1 then collectgarbage("incremental") end
   end)
 
-  it("is told, with its peak", function()
+  it("is reported, with its peak", function()
     local before = settle()
     local a = damo.zeros(131072)
     local now = damo.memory()
@@ -107,7 +107,7 @@ describe("native memory", function()
     end
   end
 
-  it("asks a stopped collector for nothing", function()
+  it("does not run a stopped collector", function()
     settle()
     collectgarbage "stop"
     local before = damo.memory().bytes
@@ -117,7 +117,7 @@ describe("native memory", function()
     assert.is_true(now >= before + 100 * MB)
   end)
 
-  it("waits for a cycle by gc_floor", function()
+  it("waits for the next cycle as gc_floor says", function()
     local function peak(floor)
       damo.config.gc_floor = floor
       settle()
@@ -159,7 +159,7 @@ describe("native memory", function()
     for _ = 1, 100 do assert.equal(131072, (a + 1).size) end
   end)
 
-  it("is all given back", function()
+  it("is all returned once nothing is referenced", function()
     local before = settle().objects
     do
       local a = damo.zeros { 10, 10 }
@@ -175,7 +175,7 @@ describe("native memory", function()
 end)
 
 describe("after a call", function()
-  it("a Function holds neither its arguments nor what shared values were", function()
+  it("a Function holds neither its arguments nor old shared values", function()
     local x = damo.dvector "x"
     local w = damo.shared(damo.zeros { 2 }, "w")
     local f = damo.compile({ x }, damo.sum(x) + damo.sum(w))

@@ -31,7 +31,7 @@ describe("an unknown name", function()
     assert.equal("damo: there is no 'Exp', did you mean 'exp'?", message(damo, "Exp"))
   end)
 
-  it("of a module that is no slip of another is nil, so that a script can ask what there is", function()
+  it("of a module that is similar to no other is nil, so that a script can ask whether it exists", function()
     for _, module in pairs(modules) do
       assert.is_nil(module.no_such_name_at_all)
       assert.is_nil(module.x)
@@ -60,7 +60,7 @@ describe("an unknown name", function()
     end
   end)
 
-  it("of a Variable names the tag, where a script's own values may hang", function()
+  it("of a Variable advises to use the tag for a script's own values", function()
     assert.equal("Variable: there is no field or method 'frobnicate'; x.tag.frobnicate is free for values of your own",
       message(x, "frobnicate"))
     assert.is_nil(x.tag.frobnicate)
@@ -72,7 +72,7 @@ describe("an unknown name", function()
     assert.is_nil(damo.exp(x).owner.op.frobnicate)
   end)
 
-  it("that has another name here says which", function()
+  it("of another library advises the name that it has here", function()
     assert.truthy(message(damo, "function_"):find("damo.compile", 1, true))
     for _, thing in ipairs { damo, x, objects.Array, objects.Sparse } do
       local text = message(thing, "inv")
@@ -81,7 +81,7 @@ describe("an unknown name", function()
     end
   end)
 
-  it("suggests nothing that shares only half of a short word", function()
+  it("suggests no name that shares only half of a short word", function()
     assert.is_nil(message(objects.Array, "foo"):find("did you mean", 1, true))
   end)
 
@@ -91,7 +91,7 @@ describe("an unknown name", function()
   end)
 end)
 
-describe("what reads a name without needing it", function()
+describe("reading a name that need not exist", function()
   it("gets nil for names of protocols, which begin with an underscore", function()
     for _, thing in pairs(modules) do assert.is_nil(thing.__call) assert.is_nil(thing._VERSION) end
     for _, thing in pairs(objects) do assert.is_nil(thing.__index) assert.is_nil(thing._M) end
@@ -124,20 +124,20 @@ describe("what reads a name without needing it", function()
     assert.is_nil(damo.array { 1, 2, 3 }[4])
   end)
 
-  it("finds the modules that are loaded when asked for", function()
+  it("finds the modules that are loaded at first access", function()
     assert.is_function(damo.optim.adam)
     assert.equal(damo.plot, require "damo.plot")
     assert.is_false((pcall(require, "damo.no_such_module")))
   end)
 
-  it("may add names of its own to a module", function()
+  it("allows a script to add names to a module", function()
     damo.my_own = 3
     assert.equal(3, damo.my_own)
     damo.my_own = nil
     assert.is_nil(damo.my_own)
   end)
 
-  it("may free an Array twice", function()
+  it("allows an Array to be freed twice", function()
     local a = damo.ones { 2 }
     a:free()
     a:free()

@@ -64,7 +64,7 @@ local a_plus_b = x + x
 
 local function count(...) return select("#", ...) end
 
-describe("nil behind the last argument", function()
+describe("a trailing nil", function()
   for name, call in pairs(calls) do
     it("is absent: " .. name, function()
       local n = #call
@@ -73,7 +73,7 @@ describe("nil behind the last argument", function()
     end)
   end
 
-  it("leaves every function of the module what it says without arguments", function()
+  it("does not change the error of a function called without arguments", function()
     local seen = {}
     local function said(f, ...)
       local ok, err = pcall(f, ...)
@@ -95,7 +95,7 @@ describe("nil behind the last argument", function()
     walk(damo, "")
   end)
 
-  it("does not stand for what is needed", function()
+  it("does not stand for a required argument", function()
     local y = "add: argument 2 (y) must be a Variable, Array, number or table, got nil"
     assert.equal(y, failure("type", damo.add, a, nil).message)
     assert.equal(y, failure("type", damo.add, a, nil, nil).message)
@@ -107,12 +107,12 @@ describe("nil behind the last argument", function()
     failure("type", scalars.into, scalars, nil, a)
   end)
 
-  it("is a value where an Op takes any value", function()
+  it("is a value if an Op takes any value", function()
     local any = damo.Op { name = "Any", itypes = { damo.GenericType() }, otypes = { damo.GenericType() } }
     for extra = 1, 3 do assert.equal(1, #any(table.unpack({}, 1, extra)).owner.inputs) end
   end)
 
-  it("before another argument is an error that names its place", function()
+  it("before another argument is an error that names its position", function()
     local err = failure("type", damo.add, nil, a)
     assert.equal("add: argument 1 (x) must be a Variable, Array, number or table, got nil", err.message)
     err = failure("type", damo.clip, a, nil, 3)
@@ -125,7 +125,7 @@ describe("nil behind the last argument", function()
     assert.matches("Elemwise: argument 1 must be .*, got nil", err.message)
   end)
 
-  it("is not counted in what was too much", function()
+  it("is not counted among surplus arguments", function()
     assert.equal("sin: too many arguments: 2 given; operands: x", failure("type", damo.sin, a, a, nil).message)
     assert.equal("sin: too many arguments: 3 given; operands: x", failure("type", damo.sin, a, nil, 1, nil).message)
     assert.equal("function: expected 2 arguments, got 3", failure("type", scalars, a, 1, 2, nil).message)

@@ -65,7 +65,7 @@ describe("an Op class", function()
     failure("type", damo.Op, 3)
   end)
 
-  it("without props is an Op, equal to itself alone", function()
+  it("without props is an Op, equal only to itself", function()
     local function make() return one(function(_, _, i, o) o[1][1] = i[1] end) end
     local a = make()
     assert.equal(a, a)
@@ -77,7 +77,7 @@ describe("an Op class", function()
     assert.same({ 2, 4 }, run(op, { 1, 2 }):totable())
   end)
 
-  it("can do with itypes and otypes", function()
+  it("may have itypes and otypes instead of make_node", function()
     local vector, scalar = damo.TensorType("float64", { false }), damo.TensorType("float64", {})
     local op = damo.Op {
       name = "Total", itypes = { vector }, otypes = { scalar },
@@ -227,14 +227,14 @@ describe("perform", function()
     failure("type", run, one(function(_, _, _, o) o[1] = 3 end), { 1 })
   end)
 
-  it("is missing only when it is run", function()
+  it("may be missing until it runs", function()
     local op = damo.Op { name = "None", make_node = same_type }
     local y = op(x)
     assert.equal(x, y.owner.inputs[1])
     failure("not_implemented", function() return damo.compile({ x }, y)({ 1 }) end)
   end)
 
-  it("may give back its input, which is copied", function()
+  it("may return its input, which is copied", function()
     local f = damo.compile({ x }, one(function(_, _, i, o) o[1][1] = i[1] end)(x))
     local a = damo.array { 1, 2 }
     local b = f(a)
@@ -262,7 +262,7 @@ describe("an error in a callback", function()
     assert.equal("shape", err.cause.kind)
   end)
 
-  it("leaves shared values as they were, and the Function usable", function()
+  it("does not change shared values, and leaves the Function usable", function()
     local bad = true
     local op = one(function(_, _, i, o)
       if bad then error "no" end
@@ -277,7 +277,7 @@ describe("an error in a callback", function()
     assert.equal(2.0, s:get_value())
   end)
 
-  it("in make_node is as in the others", function()
+  it("in make_node is like in the others", function()
     local plain = one(print, { make_node = function() error("plain", 0) end })
     local err = failure("callback", plain, x)
     assert.equal("One: make_node failed: plain", err.message)
@@ -384,7 +384,7 @@ describe("gradients of Lua Ops", function()
     assert.truthy(err.message:find("connection_pattern must return", 1, true), err.message)
   end)
 
-  it("go forward by R_op, or by two L_ops without one", function()
+  it("have forward derivatives by R_op, or by two L_ops without one", function()
     local Scale = scale_class()
     local v = damo.dvector "v"
     local r = damo.Rop(Scale { factor = 3 }(x * x), x, v)
@@ -416,7 +416,7 @@ describe("constant folding", function()
     assert.equal(1, calls[1])
   end)
 
-  it("is left out where the Op says so", function()
+  it("is skipped if the Op says so", function()
     for _, no in ipairs { false, function() return false end } do
       local op, calls = op_with(no)
       local f = damo.compile({ x }, x + op(damo.constant { 1 }))
@@ -435,7 +435,7 @@ describe("destroy_map and view_map", function()
     failure("value", one, print, { destroy_map = { [0] = { 1 } } })
   end)
 
-  it("let perform write its input, which the caller does not see", function()
+  it("let perform write to its input, without effect on the caller's", function()
     local op = one(function(_, _, i, o)
       i[1][1] = 99
       o[1][1] = i[1]

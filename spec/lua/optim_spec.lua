@@ -29,7 +29,7 @@ for name, options in pairs(rates) do
 end
 
 describe("one step", function()
-  it("of sgd goes against the gradient", function()
+  it("of sgd subtracts lr times the gradient", function()
     local p, cost = bowl()
     damo.compile({}, nil, { updates = damo.optim.sgd({ p }, damo.grad(cost, { p }), { lr = 0.5 }) })()
     assert.same({ 1, 1 }, p:get_value():totable())

@@ -6,7 +6,7 @@ local S = damo.sparse
 local x, y, c = damo.dvector "x", damo.dvector "y", damo.iscalar "c"
 
 describe("a table of options", function()
-  it("has names only", function()
+  it("has only string keys", function()
     for _, key in ipairs { true, {}, print } do
       local odd = { [key] = 1 }
       failure("type", damo.sum, x, odd)
@@ -20,7 +20,7 @@ describe("a table of options", function()
     end
   end)
 
-  it("has no list part where none stands for an option", function()
+  it("has no list part unless that stands for an option", function()
     local err = failure("value", damo.grad, damo.sum(x), x, { "ignore" })
     assert.truthy(err.message:find("grad: an option without its name: the options are", 1, true), err.message)
     failure("value", damo.compile, { x }, x * 2, { 3 })
@@ -31,7 +31,7 @@ describe("a table of options", function()
   end)
 end)
 
-describe("a table that holds itself", function()
+describe("a table that contains itself", function()
   local self = {}
   self[1] = self
   it("is a value error", function()
@@ -53,7 +53,7 @@ describe("a table that holds itself", function()
     failure("type", S.csc_dbinomial, 1, 0.5, { shape = self })
   end)
 
-  it("is looked into once, however often it holds itself", function()
+  it("is visited once, however often it contains itself", function()
     local twice = {}
     twice[1], twice[2] = twice, twice
     failure("value", S.csr_fbinomial, twice, 0.5, { shape = { 2, 2 } })
@@ -77,7 +77,7 @@ describe("surplus arguments", function()
 end)
 
 describe("ifelse", function()
-  it("gives a list where that is asked for", function()
+  it("returns a list if asked to", function()
     local list = damo.ifelse(c, { x, y }, { y, x }, { return_list = true })
     assert.equal(2, #list)
     assert.equal(1, #damo.ifelse(c, x, y, { return_list = true }))

@@ -39,17 +39,17 @@ describe("plot.image", function()
     assert.equal("a: from 1 (' ') to 2 ('@')\n| @|\nb: from 3 (' ') to 3 ('@')\n|  |", both)
   end)
 
-  it("draws what is not finite, and nothing else either", function()
+  it("draws nonfinite values, and matrices with nothing else", function()
     assert.equal("values from 1 (' ') to 1 ('@')\n|  |", plot.image { { 1, 0 / 0 } })
     assert.equal("values no finite values\n|  |", plot.image { { 1 / 0, 0 / 0 } })
   end)
 
-  it("draws values whose difference is no double", function()
+  it("draws values whose difference overflows", function()
     assert.equal("values from -1.7e+308 (' ') to 1.7e+308 ('@')\n| @=|", plot.image { { -1.7e308, 1.7e308, 0 } })
     assert.equal("values from 0 (' ') to 4.941e-324 ('@')\n| @|", plot.image { { 0, 5e-324 } })
   end)
 
-  it("of one row or column gives gnuplot two, which it needs for an image", function()
+  it("of one row or column gives gnuplot two, since it draws no image of one", function()
     with_standin(function(dir, env)
       local out = child(("local dir = %q\n"):format(dir) .. [[
         local plot = require "damo".plot
@@ -65,7 +65,7 @@ describe("plot.image", function()
     end)
   end)
 
-  it("says what is no matrix", function()
+  it("refuses values that are no matrix", function()
     local e = failure("type", plot.image, { { name = "a" } })
     assert.equal("plot.image: panel 1 has no matrix z", e.message)
     failure("type", plot.image, {})
@@ -90,12 +90,12 @@ describe("plot.lines", function()
     assert.truthy(plot.lines({ { y = { 10, 1, 1 / 0, 0 } } }, { logy = true }):find("y from 1 to 10", 1, true))
   end)
 
-  it("draws values whose difference is no double", function()
+  it("draws values whose difference overflows", function()
     local text = plot.lines({ { y = { -1.7e308, 1.7e308 } } })
     assert.equal("y from -1.7e+308 to 1.7e+308", text:match "y from [^\n]*")
   end)
 
-  it("says what is wrong, as an error of damo's", function()
+  it("raises damo's errors for wrong arguments", function()
     assert.equal("plot.lines: entry 2 of y of series 1 must be a number, got nil",
       failure("type", plot.lines, { { y = { 1, nil, 3 } } }).message)
     local one = { { y = { 1, 2 } } }
@@ -121,7 +121,7 @@ describe("plot.lines", function()
     failure("value", plot.lines, one, { path = "x.png", text = true })
   end)
 
-  it("takes the ending of the path, and no other than it knows", function()
+  it("selects the format by the path's extension, and refuses unknown ones", function()
     for _, path in ipairs { "a.gif", "a", "png", "|id", "a.png ", "a.png|id", "" } do
       local e = failure("value", plot.lines, { { y = { 1, 2 } } }, { path = path })
       assert.equal(("plot.lines: option 'path' must end in .png, .svg, .pdf, .eps or .jpg, got '%s'"):format(path),
@@ -132,7 +132,7 @@ describe("plot.lines", function()
 
   if not have_gnuplot then return end
 
-  it("is what its ending says", function()
+  it("has the format of its extension", function()
     local begin = { png = "\137PNG", svg = "<?xml", pdf = "%PDF", eps = "%!PS", jpg = "\255\216\255",
       jpeg = "\255\216\255", PNG = "\137PNG" }
     with_folder(function(dir)
@@ -146,7 +146,7 @@ describe("plot.lines", function()
     end)
   end)
 
-  it("draws what is not finite, and nothing at all", function()
+  it("draws nonfinite values, and empty series", function()
     with_folder(function(dir)
       local path = dir .. "/a.png"
       for _, y in ipairs { { 0 / 0 }, {}, { 1 / 0, -1 / 0 }, { 1, 0 / 0, 2 }, { 3, 3 }, { -1, 0 } } do
@@ -159,7 +159,7 @@ describe("plot.lines", function()
     end)
   end)
 
-  it("says where it can't be written, and leaves nothing", function()
+  it("names a path that can't be written, and leaves no file", function()
     with_folder(function(dir)
       local e = failure("io", plot.lines, { { y = { 1, 2 } } }, { path = dir .. "/none/a.png" })
       assert.equal(dir .. "/none/a.png: can't be written: No such file or directory", e.message)
@@ -168,7 +168,7 @@ describe("plot.lines", function()
     end)
   end)
 
-  it("runs nothing that a text of the user's holds", function()
+  it("executes nothing in a string of the user's", function()
     with_folder(function(dir)
       local run = "touch " .. dir .. "/run"
       local texts = { "`" .. run .. "`", "x\n!" .. run, "x\r!" .. run, "'\n!" .. run .. "\n'", "\"\n!" .. run,
@@ -193,8 +193,8 @@ describe("plot.lines", function()
   end)
 end)
 
-describe("what gnuplot is told", function()
-  it("has every text between single quotes, a line a string", function()
+describe("the script for gnuplot", function()
+  it("has every string in single quotes, one a line", function()
     with_standin(function(dir, path)
       local out = child(([[
         local damo = require "damo"
@@ -232,7 +232,7 @@ describe("what gnuplot is told", function()
     end)
   end)
 
-  it("comes back in the error where gnuplot fails", function()
+  it("is quoted in the error if gnuplot fails", function()
     with_folder(function(dir)
       local file = assert(io.open(dir .. "/gnuplot", "w"))
       file:write "#!/bin/sh\nprintf 'half a picture'\necho 'no such\n  terminal' >&2\nexit 1\n"
@@ -248,7 +248,7 @@ describe("what gnuplot is told", function()
     end)
   end)
 
-  it("is a text for the user where gnuplot is not installed", function()
+  it("is drawn as text if gnuplot is not installed", function()
     with_folder(function(dir)
       local lua = io.popen("command -v '" .. (arg and arg[-1] or "lua5.4") .. "'"):read "l"
       os.execute(("ln -s '%s' %s/the_lua"):format(lua, dir))

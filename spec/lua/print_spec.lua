@@ -36,7 +36,7 @@ describe("a record", function()
     assert.is_nil(text:find("table: ", 1, true))
   end)
 
-  it("of named outputs prints what came out, and is a plain table", function()
+  it("of named outputs prints the results, and is a plain table", function()
     local f = damo.compile({ x }, { twice = x * 2, sum = damo.sum(x), m = damo.outer(x, x) })
     local out = f(damo.array { 1, 2 })
     assert.equal("m =\n  [[1. 2.]\n   [2. 4.]]\nsum = 3.0\ntwice = [2. 4.]", tostring(out))
@@ -50,7 +50,7 @@ describe("a record", function()
     assert.truthy(tostring(f:call { x = damo.array { 1 } }):find("sum = 1.0", 1, true))
   end)
 
-  it("that holds itself ends", function()
+  it("that contains itself ends", function()
     local out = damo.memory()
     out.again = out
     assert.truthy(#tostring(out) < 1000)
@@ -100,16 +100,16 @@ describe("a part of a Variable", function()
     { sparse.csr_matrix "A"[{ 1, 2 }], "A[{1, 2}]" },
     { sparse.csr_matrix "A"[{ { 1, 2 }, {} }], "A[{{1, 2}, {}}]" },
   }
-  it("prints as it is written", function()
+  it("prints as a script writes it", function()
     for _, case in ipairs(cases) do assert.equal(case[2], pprint(case[1])) end
   end)
 
-  it("prints so in what comes of rewriting too", function()
+  it("prints so after rewriting too", function()
     local f = damo.compile({ x }, damo.set_subtensor(x[2], 0.5))
     assert.truthy(pprint(f.fgraph.outputs[1]):find("set_subtensor(x[2], ", 1, true), pprint(f.fgraph.outputs[1]))
   end)
 
-  it("of a script's Op of the same name is left alone", function()
+  it("of a script's Op of the same name prints as any Op", function()
     local op = damo.Op {
       name = "Subtensor", props = { "spec" }, perform = function() end,
       make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,

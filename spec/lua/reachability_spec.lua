@@ -99,7 +99,7 @@ describe("a cycle through Lua is collected:", function()
     end)
   end)
 
-  it("a shared Variable that its own updates and tag hold", function()
+  it("a shared Variable referred to by its own updates and tag", function()
     assert_none(20, function()
       local s = damo.shared(1.0)
       s.tag.step = damo.compile({}, {}, { updates = { [s] = s + 1 } })
@@ -117,7 +117,7 @@ describe("a cycle through Lua is collected:", function()
     end)
   end)
 
-  it("100,000 Lua Ops that capture themselves leave memory flat", function()
+  it("100,000 Lua Ops that capture themselves do not grow memory", function()
     local x = damo.dvector "x"
     local function round(n)
       for _ = 1, n do
@@ -180,7 +180,7 @@ describe("a Function dropped in the middle of its own call", function()
   end)
 end)
 
-describe("what is reachable is not lost:", function()
+describe("reachable objects are not lost:", function()
   --- The Variable of that name among the ancestors.
   local function find(root, name)
     for _, v in ipairs(damo.graph.ancestors { root }) do

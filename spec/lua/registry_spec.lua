@@ -59,7 +59,7 @@ describe("the registry", function()
     end
   end)
 
-  it("is honest about operators", function()
+  it("maps operators to the Ops of their functions", function()
     local x = damo.dvector "x"
     assert.equal(damo.add(x, x).owner.op, (x + x).owner.op)
     assert.equal(damo.neg(x).owner.op, (-x).owner.op)

@@ -31,7 +31,7 @@ local function check(script, env)
 end
 
 describe("config.sandbox", function()
-  it("is a latch that nothing in the state takes back", function()
+  it("cannot be undone from inside the state", function()
     check [[
       local config = damo.config
       if config.sandbox ~= false then tell("at first", config.sandbox) end
@@ -68,7 +68,7 @@ describe("config.sandbox", function()
     ]]
   end)
 
-  it("forbids files, through every door", function()
+  it("forbids files in every function that opens one", function()
     with_folder(function(dir)
       check(("local dir = %q\n"):format(dir) .. [[
         local x = damo.dvector "x"
@@ -112,7 +112,7 @@ describe("config.sandbox", function()
     end)
   end)
 
-  it("takes no text of a script's to standard error", function()
+  it("lets no script write to standard error", function()
     local out = child [[
       local damo = require "damo"
       damo.config.sandbox = true
@@ -125,7 +125,7 @@ describe("config.sandbox", function()
     assert.falsy(out:find("SECRET", 1, true))
   end)
 
-  it("gives damo's own helpers no text that Lua may let go in the meantime", function()
+  it("keeps alive the strings that damo's own helpers use", function()
     check [[
       local list = {}
       for i = 1, 300000 do list[i] = i + 0.5 end
@@ -165,7 +165,7 @@ describe("config.sandbox", function()
     ]]
   end)
 
-  it("forbids to change a limit, and to read one is no harm", function()
+  it("forbids changing a limit, and allows reading it", function()
     check [[
       damo.config.memory_cap = 1 << 30
       damo.config.sandbox = true
@@ -180,7 +180,7 @@ describe("config.sandbox", function()
     ]]
   end)
 
-  it("leaves what needs none of these", function()
+  it("allows everything else", function()
     check [[
       damo.config.sandbox = true
       local written = {}
@@ -209,7 +209,7 @@ describe("config.sandbox", function()
 end)
 
 describe("a state without io and os", function()
-  it("has every convenience that needs neither", function()
+  it("has every function that needs neither", function()
     with_folder(function(dir)
     check(("local dir = %q\n"):format(dir) .. [[
       local write = io.write

@@ -124,7 +124,7 @@ describe("a file that is saved", function()
     end)
   end
 
-  it("outlives a reader that goes away", function()
+  it("survives a reader that closes its pipe", function()
     with_folder(function(dir)
       local path = dir .. "/x.npy"
       assert(os.execute(("mkfifo %s; (timeout 20 head -c 1 %s >/dev/null) &"):format(path, path)))
@@ -138,7 +138,7 @@ describe("a file that is saved", function()
     end)
   end)
 
-  it("is whole at every moment while several write it", function()
+  it("is complete at every moment while several write it", function()
     with_folder(function(dir)
       local script = [[
         local damo = require "damo"

@@ -32,7 +32,7 @@ describe("an axis may be a 0-d Array or a constant in", function()
     end)
   end
 
-  it("no function that would have to compute it", function()
+  it("a computed Variable is refused", function()
     local k = damo.iscalar "k"
     local ok, err = pcall(damo.sort, x, { axis = k })
     assert.is_false(ok)
@@ -48,7 +48,7 @@ describe("softmax over several axes", function()
   local v = damo.tensor("v", { dtype = "float64", shape = { false, false, false } })
   local lists = { { 1, 2 }, { 2, 3 }, { 1, 3 }, { -1, 1 }, { 1, 2, 3 }, { 2 }, {} }
 
-  it("is exp over its sum over them", function()
+  it("is exp divided by its sum over them", function()
     for _, axes in ipairs(lists) do
       local e = damo.exp(t)
       local want = #axes == 0 and damo.ones { 2, 3, 4 } or e / damo.sum(e, { axis = axes, keepdims = true })

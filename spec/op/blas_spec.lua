@@ -67,7 +67,7 @@ h.run_errors("blas", {
 })
 
 describe("a sum with a product", function()
-  it("becomes no BLAS update where one of them is broadcast", function()
+  it("does not become a BLAS update if one of them is broadcast", function()
     local z = damo.dmatrix "z"
     local column = damo.tensor("column", { dtype = "float64", shape = { false, 1 } })
     local x, c = damo.array { { 1, 2 }, { 3, 4 } }, damo.array { { 1 }, { -1 } }

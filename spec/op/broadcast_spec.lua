@@ -36,7 +36,7 @@ local cases = {
   normal = { damo.random.RandomStream(4):normal(x, y), { x, y }, { three, damo.ones { 1 } } },
 }
 
-describe("a length of 1 that only turns out does not broadcast in", function()
+describe("a length of 1 known only at run time does not broadcast in", function()
   for name, case in pairs(cases) do
     it(name, function()
       for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", damo.Mode { exclude = { "inexact" } } } do
@@ -51,7 +51,7 @@ describe("a length of 1 that only turns out does not broadcast in", function()
   end
 end)
 
-describe("a length of 1 that the Type tells broadcasts in", function()
+describe("a length of 1 that the Type knows broadcasts in", function()
   local row = damo.tensor("row", { dtype = "float64", shape = { 1 } })
   local at = damo.tensor("at", { dtype = "int64", shape = { 1 } })
   local wide = damo.tensor("wide", { dtype = "float64", shape = { 1, false, false } })
@@ -75,7 +75,7 @@ describe("a length of 1 that the Type tells broadcasts in", function()
     end)
   end
 
-  it("calls at once, whose operands tell all", function()
+  it("eager calls, where all lengths are known", function()
     assert.same({ 3, 3, 3 }, damo.full({ 3 }, damo.array { 3 }):totable())
     assert.same({ 2, 3, 4 }, (three + one):totable())
   end)

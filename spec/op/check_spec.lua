@@ -58,14 +58,14 @@ describe("every Op class", function()
     assert.is_true(#all > 130, #all .. " classes found")
   end)
 
-  it("whose reason names a file names one that is there", function()
+  it("whose reason names a file names an existing one", function()
     for _, class in ipairs(all) do
       local path = class.text:match '%.no_check = "[^"]-(spec/[%w_/]+%.lua)'
       if path then read(path) end
     end
   end)
 
-  it("of sparse matrices with a check has a graph that breaks", function()
+  it("of sparse matrices with a check has a graph to break", function()
     local graphs, missing = {}, {}
     for _, row in ipairs(require("spec.sparse.class_graphs").rows) do graphs[row[1]] = true end
     for _, class in ipairs(all) do

@@ -29,14 +29,14 @@ describe("an Op class", function()
     end
   end
 
-  it("stands in the list of its family", function()
+  it("is in the list of its family", function()
     assert.is_true(#classes > 130, #classes)
     for _, class in ipairs(classes) do
       assert.is_true(listed[class.symbol] ~= nil or unlisted[class.symbol] ~= nil, class.path .. ": " .. class.symbol)
     end
   end)
 
-  it("has a name and a symbol of its own", function()
+  it("has a unique name and symbol", function()
     local seen = {}
     for _, class in ipairs(classes) do
       for _, key in ipairs { class.symbol, class.name } do

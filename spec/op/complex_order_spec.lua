@@ -35,7 +35,7 @@ describe("complex numbers", function()
       end
     end)
 
-    it("have a larger and a smaller one; the first nan is it, " .. dtype, function()
+    it("have a maximum and a minimum; the first nan is both, " .. dtype, function()
       assert.equal("[ 1. +3.j  1. +3.j  2. -1.j  0. +0.j nan +1.j  1.+nanj inf +1.j  2.+nanj]",
         tostring(computed(damo.maximum, a, b)))
       assert.equal("[ 1. +2.j  1. +3.j  1. +9.j  0. -1.j nan +1.j  1.+nanj inf +0.j  2.+nanj]",
@@ -45,7 +45,7 @@ describe("complex numbers", function()
       end, plain)))
     end)
 
-    it("have extremes and their positions, " .. dtype, function()
+    it("have maxima, minima and their positions, " .. dtype, function()
       assert.equal("(2-1j)", tostring(damo.max(plain)))
       assert.equal("0j", tostring(damo.min(plain)))
       assert.equal(3, computed(damo.argmax, plain))
@@ -57,7 +57,7 @@ describe("complex numbers", function()
       assert.equal("[1.+2.j 2.-1.j 2.-1.j]", tostring(damo.max(rows, { axis = 1 })))
     end)
 
-    it("have the extremes of long lines and of columns, " .. dtype, function()
+    it("have the extremes of long rows and of columns, " .. dtype, function()
       damo.random.seed(3)
       local z = damo.cast(damo.complex(damo.cast(damo.random.integers(-9, 9, { size = { 700, 3 } }), "float64"),
         damo.random.normal(0, 1, { size = { 700, 3 } })), dtype)
@@ -81,7 +81,7 @@ describe("complex numbers", function()
     end)
   end
 
-  it("carry gradient through their extremes", function()
+  it("have gradients through their extremes", function()
     local z = damo.zvector "z"
     local at = complex({ 1, 1, 2, 0 }, { 2, 3, -1, 0 })
     local function gradient(cost) return tostring(damo.compile({ z }, damo.grad(cost, z))(at)) end
@@ -107,8 +107,8 @@ describe("imag of real numbers", function()
   end)
 end)
 
-describe("clip with min above max", function()
-  it("is min below min, else max", function()
+describe("clip with min greater than max", function()
+  it("is min for entries less than min, else max", function()
     for _, dtype in ipairs { "int8", "int32", "uint16", "float32", "float64", "complex128" } do
       local x = damo.cast(damo.array { 1, 5, 7, 10, 12 }, dtype)
       local clipped = computed(function(v)
@@ -120,7 +120,7 @@ describe("clip with min above max", function()
     assert.is_true(t[1] ~= t[1] and t[2] ~= t[2])
   end)
 
-  it("has the gradient of what was taken", function()
+  it("has the gradient of the operand that was selected", function()
     local x, lo, hi = damo.dvector "x", damo.dscalar "lo", damo.dscalar "hi"
     local g = damo.compile({ x, lo, hi }, damo.grad(damo.sum(damo.clip(x, lo, hi)), { x, lo, hi }))
     local gx, glo, ghi = g(damo.array { 1, 7, 12 }, 10, 5)

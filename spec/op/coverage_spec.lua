@@ -44,11 +44,11 @@ describe("every op function", function()
     for name in pairs(elsewhere) do assert.is_truthy(h.registry[name], name) end
   end)
 
-  it("says what it does", function()
+  it("has a description", function()
     for name, row in pairs(h.registry) do assert.is_true(#row.doc > 0, name) end
   end)
 
-  it("is a method of Arrays and Variables, or a function alone", function()
+  it("is a method of Arrays and Variables, or only a function", function()
     local a, x = damo.zeros { 2, 2 }, damo.matrix "x"
     local fields = { shape = true, size = true }
     for name, row in pairs(h.registry) do

@@ -1,7 +1,7 @@
 -- Each function has two uses, eager and symbolic; and how both treat numbers.
 local damo = require "damo"
 
-describe("a call of values alone", function()
+describe("a call with values only", function()
   it("computes at once; with a Variable it builds graph", function()
     assert.equal(5, damo.add(2, 3))
     assert.equal("integer", math.type(damo.add(2, 3)))
@@ -12,7 +12,7 @@ describe("a call of values alone", function()
     assert.is_false(damo.is_variable(damo.add({ 1, 2 }, damo.array { 1, 2 })))
   end)
 
-  it("gives Lua scalars where the result is 0-d", function()
+  it("returns Lua scalars if the result is 0-d", function()
     assert.equal(6, damo.sum { 1, 2, 3 })
     assert.equal(true, damo.all(damo.array { true, true }))
     assert.equal("integer", math.type(damo.argmax { 3, 9, 4 }))
@@ -20,7 +20,7 @@ describe("a call of values alone", function()
     assert.equal(2, damo.array({ 5, 6, 7 }):argmin() + 1)
   end)
 
-  it("leaves its operands as they are", function()
+  it("does not change its operands", function()
     local a = damo.array { { 3, 1 }, { 2, 5 } }
     for _, name in ipairs { "sort", "neg", "exp", "cumsum", "flip", "transpose", "softmax", "tril" } do
       local b = a[name](a)
@@ -118,7 +118,7 @@ describe("long arrays", function()
 end)
 
 describe("a cast of integers through floats", function()
-  it("saturates, as it does when it is not compiled", function()
+  it("saturates, compiled or not", function()
     local x = damo.tensor("x", { dtype = "int16", shape = { false } })
     local a = damo.array({ 1, 200, -300 }, "int16")
     local function through(v) return damo.cast(damo.cast(v, "float32"), "int8") end

@@ -80,7 +80,7 @@ h.run_errors("index", {
 })
 
 describe("subtensor", function()
-  it("takes the operands of an index as one list, by a spec of its items", function()
+  it("takes the operands of an index as one list, with a spec of its items", function()
     local m = damo.reshape(damo.arange(12), { 3, 4 })
     assert.same(m[{ 2, { 1, 3 } }]:totable(), damo.subtensor(m, { 2, 1, 3 }, { spec = "is110" }):totable())
     assert.same(m[{ {}, { nil, nil, 2 } }]:totable(), damo.subtensor(m, { 2 }, { spec = "s000s001" }):totable())
@@ -88,7 +88,7 @@ describe("subtensor", function()
   end)
 end)
 
-describe("a part of a Variable", function()
+describe("a subtensor of a Variable", function()
   local x, y = damo.dvector "x", damo.dvector "y"
   local m = damo.dmatrix "m"
   local at = damo.array { 1, 2, 3, 4 }
@@ -124,7 +124,7 @@ describe("a part of a Variable", function()
     assert.is_false(pcall(f, at, 5, 5))
   end)
 
-  it("carries gradient to the parts alone", function()
+  it("has a gradient only for the selected elements", function()
     assert.same({ 0, 6, 0, 0 }, run({ x }, damo.grad(3 * x[2] ^ 2 / 2, x), at))
     assert.same({ 2, 0, 4, 0 }, run({ x }, damo.grad(damo.sum(x[damo.idx { 1, 3, 3 }] * 2), x), at))
     local cost = damo.sum(damo.sqr(x:set({ { 1, 2 } }, y)))
@@ -133,7 +133,7 @@ describe("a part of a Variable", function()
     assert.same({ { 0, 1 }, { 0, 1 } }, run({ m }, damo.grad(damo.sum(m[{ {}, 2 }]), m), damo.ones { 2, 2 }))
   end)
 
-  it("of a shared Variable is updated in place of the whole", function()
+  it("of a shared Variable is updated in place", function()
     local s = damo.shared(damo.zeros { 3 })
     local step = damo.compile({}, {}, { updates = { [s] = s:inc({ 2 }, 1) } })
     local before = s:get_value()

@@ -83,7 +83,7 @@ describe("draws of", function()
     end)
   end
 
-  it("a size of nothing are empty, and leave the state where it was", function()
+  it("an empty size are empty, and do not advance the state", function()
     damo.random.seed(1)
     assert.same({ 0 }, damo.random.normal(0, 1, { size = { 0 } }).shape)
     local a = damo.random.normal(0, 1, { size = { 3 } })
@@ -100,7 +100,7 @@ describe("draws of", function()
     assert.equal("boolean", type(damo.random.bernoulli(0.5)))
   end)
 
-  it("another dtype have it", function()
+  it("another dtype have that dtype", function()
     assert.equal("float32", damo.random.normal(0, 1, { size = 2, dtype = "float32" }).dtype)
     assert.equal("int32", damo.random.integers(1, 6, { size = 2, dtype = "int32" }).dtype)
   end)
@@ -180,7 +180,7 @@ describe("a permutation", function()
     assert.is_true(same(p, damo.random.permutation(1000)))
   end)
 
-  it("takes every first entry equally often", function()
+  it("has every first entry equally often", function()
     damo.random.seed(6)
     local counts = { 0, 0, 0, 0 }
     for _ = 1, 4000 do
@@ -199,13 +199,13 @@ describe("a permutation", function()
     assert.is_true(same(damo.array { { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 } }, a))
   end)
 
-  it("of nothing and of one is itself", function()
+  it("of no entries and of one is itself", function()
     assert.equal(0, #damo.random.permutation(0))
     assert.same({ 1 }, damo.random.permutation(1):totable())
     assert.same({ 0, 3 }, damo.random.permutation(damo.zeros { 0, 3 }).shape)
   end)
 
-  it("of an Array whose slices lie apart, of any rank and dtype, moves whole slices", function()
+  it("of an Array permutes its slices, strided or not, of any rank and dtype", function()
     for _, dtype in ipairs { "bool", "int8", "float32", "complex128" } do
       local a = damo.cast(damo.arange(24), dtype):reshape { shape = { 2, 3, 4 } }
       local turned = damo.dimshuffle(a, { 3, 1, 2 })
@@ -218,7 +218,7 @@ describe("a permutation", function()
     end
   end)
 
-  it("has its shape without being drawn, and is the same in every mode", function()
+  it("has a shape that needs no draw, and is the same in every mode", function()
     local n, d = damo.lscalar "n", damo.dmatrix "d"
     local rng = damo.constant(damo.random.state(5))
     local _, p = damo.random.permutation(n, { rng = rng })
@@ -235,7 +235,7 @@ describe("a permutation", function()
     end
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local n = damo.lscalar "n"
     local rng = damo.constant(damo.random.state(5))
     local _, p = damo.random.permutation(n, { rng = rng })
@@ -297,12 +297,12 @@ describe("a stream", function()
     assert.is_true(same(2 * a, b))
   end)
 
-  it("stays where it is without default updates", function()
+  it("does not advance without default updates", function()
     local f = damo.compile({}, damo.random.RandomStream(1):normal(0, 1, { size = 2 }), { no_default_updates = true })
     assert.is_true(same(f(), f()))
   end)
 
-  it("stays where it is when a call fails, and goes on after", function()
+  it("does not advance when a call fails, and advances afterwards", function()
     local function make(check)
       local rs = damo.random.RandomStream(4)
       local x = damo.dvector "x"
@@ -328,7 +328,7 @@ describe("a stream", function()
   end)
 
   -- With the state fixed, a draw is a smooth function of parameters that shift and scale it.
-  it("carries gradient to locations, scales and bounds", function()
+  it("has gradients for locations, scales and bounds", function()
     local state = damo.random.state(12)
     for _, case in ipairs { { "normal", 0.5, 2 }, { "uniform", -1, 2.5 }, { "gumbel", 0.5, 2 }, { "exponential",
       1.5 } } do
@@ -350,7 +350,7 @@ describe("a stream", function()
     end
   end)
 
-  it("carries gradient of a parameter's shape, or refuses to broadcast", function()
+  it("has gradients of a parameter's shape, or refuses to broadcast", function()
     local rs = damo.random.RandomStream(4)
     local open = damo.dvector "open"
     local one = damo.tensor("one", { dtype = "float64", shape = { 1 } })

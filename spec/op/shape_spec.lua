@@ -110,12 +110,12 @@ describe("a shape of Variables", function()
     end
   end)
 
-  it("is not read from values that are not needed", function()
+  it("does not compute values that are not needed", function()
     local f = damo.compile({ x }, damo.exp(x).shape)
     assert.same({ 0, 5 }, f(damo.zeros { 0, 5 }):totable())
   end)
 
-  it("may be negative or wrong, which is an error then", function()
+  it("may be negative or wrong, which is an error at run time", function()
     local f = damo.compile({ n }, damo.zeros { n })
     assert.equal(0, #f(0))
     local ok, err = pcall(f, -2)
@@ -126,7 +126,7 @@ describe("a shape of Variables", function()
     assert.equal("shape", err.kind)
   end)
 
-  it("keeps the lengths that are known, so that these broadcast", function()
+  it("keeps static lengths, so that these broadcast", function()
     local sums = damo.logsumexp(x, { axis = -1, keepdims = true })
     assert.same({ false, 1 }, damo.reshape(x[{ {}, 1 }], sums.shape).type.shape)
     assert.same({ false, 1 }, damo.zeros(sums.shape).type.shape)

@@ -66,7 +66,7 @@ describe("at a tie", function()
     end
   end)
 
-  it("the extreme of an axis gives it to every entry, as PyTensor's", function()
+  it("the extreme along an axis gives it to every tied entry, as PyTensor's", function()
     for _, name in ipairs { "max", "min" } do
       local f = damo.compile({ x }, damo.grad(damo[name](x), x))
       assert.same({ 1, 0, 1 }, f(damo.array(name == "max" and { 2, 1, 2 } or { 1, 2, 1 })):totable())

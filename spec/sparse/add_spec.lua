@@ -34,7 +34,7 @@ end
 
 describe("sums of two sparse matrices", function()
   for _, dtype in ipairs { "float32", "float64", "int64" } do
-    it("add and subtract entry by entry, " .. dtype, function()
+    it("add and subtract elementwise, " .. dtype, function()
       for _, m in ipairs(with_places(s.matrices(dtype))) do
         for _, format in ipairs(s.formats) do
           local y = other(m, { dtype = dtype, format = format })
@@ -65,19 +65,19 @@ describe("sums of two sparse matrices", function()
     assert.equal("float64", (s.matrix { dtype = "float32" } + s.matrix { dtype = "int64" }).dtype)
   end)
 
-  it("is or on bool, which has no difference", function()
+  it("is logical or on bool, which has no difference", function()
     local x, y = s.matrix { dtype = "bool" }, s.matrix { dtype = "bool", seed = 8 }
     s.close(s.same_everywhere(sp.add, { x, y })[1], damo.or_(x:toarray(), y:toarray()))
     s.raises("type", "sparse.sub is not defined for bool; cast the operands first", function() return x - y end)
   end)
 
-  it("stores nothing that cancels, and drops zeros that were stored", function()
+  it("stores no cancelled entries, and drops stored zeros", function()
     local x = s.matrix { kind = "zeros" }
     assert.equal(0, (x - x).nnz)
     assert.equal(x.nnz - 1, (x + sp.sp_zeros_like(x)).nnz)
   end)
 
-  it("works where there is nothing", function()
+  it("accepts empty matrices", function()
     for _, shape in ipairs { { 0, 0 }, { 0, 3 }, { 3, 0 } } do
       local x = s.matrix { rows = shape[1], cols = shape[2] }
       assert.same(shape, s.same_everywhere(sp.add, { x, x })[1].shape)
@@ -91,14 +91,14 @@ describe("sums of two sparse matrices", function()
     assert.equal(x.nnz, (x + y).nnz)
   end)
 
-  it("joins index dtypes", function()
+  it("promotes index dtypes", function()
     local x, y = s.matrix { itype = "int32" }, s.matrix { itype = "int64" }
     assert.equal("int64", (x + y).itype)
     assert.equal("int32", (x + x).itype)
     assert.equal("int64", sp.add(s.variable(x), s.variable(y)).type.itype)
   end)
 
-  it("needs no memory for positions that are empty", function()
+  it("needs no memory for positions without entries", function()
     local n = 1 << 33
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 1.0, 2.0 }, shape = { 2, n } }
     local z = x + x - sp.tocsr(x) * 3
@@ -121,7 +121,7 @@ describe("sums with a dense matrix", function()
     end
   end)
 
-  it("stretch a row or column", function()
+  it("broadcast a row or column", function()
     local x, row, column = s.matrix {}, s.dense(1, 5), s.dense(4, 1)
     s.close(s.same_everywhere(sp.add, { x, row })[1], x:toarray() + row)
     s.close(s.same_everywhere(sp.sub, { column, x })[1], column - x:toarray())
@@ -142,7 +142,7 @@ describe("add_s_s_data", function()
     end
   end)
 
-  it("refuses what has no common pattern", function()
+  it("refuses matrices without a common pattern", function()
     local x = s.matrix {}
     s.raises("type", "AddSSData: the operands share a pattern, so also the format, got csr and csc",
       function() return sp.add_s_s_data(x, x:tocsc()) end)
@@ -164,7 +164,7 @@ describe("structured_add_s_v", function()
     return out
   end
 
-  it("adds to the entries that are not 0", function()
+  it("adds to nonzero entries", function()
     for _, dtype in ipairs { "float32", "float64", "int64" } do
       for _, m in ipairs(with_places(s.matrices(dtype))) do
         local v = s.vector(m.value.shape[2], dtype)
@@ -185,7 +185,7 @@ describe("structured_add_s_v", function()
     s.raises("shape", nil, function() return sp.structured_add_s_v(x, damo.ones { 4 }) end)
   end)
 
-  it("has the vector's gradient from the entries that are not 0", function()
+  it("has the vector's gradient from nonzero entries", function()
     for _, kind in ipairs { "plain", "unsorted", "duplicates" } do
       for _, format in ipairs(s.formats) do
         local values = { s.matrix { kind = kind, format = format }, s.vector(5, "float64") }
@@ -233,7 +233,7 @@ describe("derivatives of sums", function()
     end
   end)
 
-  it("are the cotangent's own for two sparse operands, structured next to a dense one", function()
+  it("have the cotangent's pattern for two sparse operands, and are structured next to a dense one", function()
     local x, y, g = sp.csr_matrix "x", sp.csc_matrix "y", sp.csr_matrix "g"
     local z = sp.add(x, y)
     local gx = damo.grad(nil, x, { known_grads = { [z] = g } })
@@ -258,20 +258,20 @@ describe("derivatives of sums", function()
       s.matrix { dtype = "int32" }, s.matrix {}))
   end)
 
-  it("come together where contributions differ in kind and format", function()
+  it("are summed where contributions differ in kind and format", function()
     local A = s.matrix {}
     s.check_grad(function(x) return sp.toarray(x) * 2 + sp.toarray(x:tocsc()) * sp.toarray(x) end, { A })
     s.check_grad(function(x) return sp.add(sp.mul(x, x:tocsc()), sp.transpose(sp.transpose(x) * 3)) end, { A })
   end)
 end)
 
-describe("sums that can't be", function()
+describe("impossible sums", function()
   local x, y = s.matrix {}, s.matrix { rows = 5, cols = 4 }
   local number = "sparse.%s: a sparse matrix and a number would give a dense result: use "
     .. "damo.sparse.structured_add(x, s) to compute on the stored entries alone, or x:toarray() to compute on the "
     .. "dense matrix"
 
-  it("name both ways out of a sum with a number", function()
+  it("name both alternatives to a sum with a number", function()
     s.raises("type", number:format "add", function() return x + 1 end)
     s.raises("type", number:format "add", function() return 1 + x end)
     s.raises("type", number:format "sub", function() return damo.scalar "a" - s.variable(x) end)
@@ -282,7 +282,7 @@ describe("sums that can't be", function()
       function() return x + damo.ones { 2, 4, 5 } end)
   end)
 
-  it("tell the shapes", function()
+  it("name the shapes", function()
     s.raises("shape", "AddSS: shapes (4, 5) and (5, 4) do not agree: axis 1 of operand 1 has length 4, axis 1 of "
       .. "operand 2 5", function() return x + y end)
     local a, b, d = sp.csr_matrix "a", sp.csr_matrix "b", damo.matrix "d"
@@ -292,7 +292,7 @@ describe("sums that can't be", function()
     s.raises("shape", "AddSD: shapes (4, 5) and (4, 4) are not equal", function() return g(x, damo.ones { 4, 4 }) end)
   end)
 
-  it("have no sparse operand", function()
+  it("without a sparse operand", function()
     s.raises("type", "sparse.add: one operand must be sparse, got TensorType(float64, shape=(2,)) and "
       .. "TensorType(float64, shape=(2,))", function() return sp.add(damo.ones { 2 }, damo.ones { 2 }) end)
     s.raises("type", nil, function() return sp.add_s_d(x, x) end)

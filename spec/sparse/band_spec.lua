@@ -20,7 +20,7 @@ describe("tril and triu", function()
     end)
   end
 
-  it("have second derivatives, and are what the tensor functions call", function()
+  it("have second derivatives, and are called by the tensor functions", function()
     s.check_second(function(x) return sparse.square(damo.tril(x)) end, { s.matrix {} }, { tol = 1e-5 })
     local a = s.matrix {}
     s.same_storage(damo.triu(a, { k = 1 }), sparse.triu(a, { k = 1 }))
@@ -32,7 +32,7 @@ describe("tril and triu", function()
     assert.equal(4, sparse.triu(s.huge { rows = 4, cols = 33 }).nnz)
     assert.equal(0, sparse.tril(s.huge { rows = 4, cols = 33 }).nnz)
   end)
-  it("have their shapes without being computed", function()
+  it("have shapes that need no values", function()
     t.check_shape(sparse.tril, { s.matrix {} }, "Band")
   end)
 end)
@@ -48,12 +48,12 @@ describe("trace", function()
     t.check_all(sparse.trace, reference, nil, 5, 3)
     assert.equal(0, sparse.trace(sparse.csr_from_dense(damo.zeros { 0, 0 })))
   end)
-  it("is the sum of another one when told", function()
+  it("is the sum of another one with an offset", function()
     local function fn(x) return damo.trace(x, { offset = -2 }) end
     t.check_all(fn, function(a) return a[3][1] + a[4][2] end)
     t.check_derivatives(fn, { s.matrix {} })
   end)
-  it("has gradients at every place of the diagonal", function()
+  it("has gradients at every position of the diagonal", function()
     for _, format in ipairs(s.formats) do
       for _, dtype in ipairs { "float64", "complex128" } do
         t.check_derivatives(sparse.trace, { s.matrix { format = format, dtype = dtype } })

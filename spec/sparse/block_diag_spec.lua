@@ -34,7 +34,7 @@ describe("block_diag", function()
     assert.equal("csc", sparse.block_diag({ a, s.matrix { dtype = "int8" } }).format)
     assert.equal("complex128", sparse.block_diag({ a, s.matrix { dtype = "complex128" } }).dtype)
   end)
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     s.raises("value", "sparse.block_diag: there are no blocks", function() sparse.block_diag {} end)
     s.raises("type", nil, function() sparse.block_diag { s.matrix {}, damo.array { { 1.0 } } } end)
     local wanted = "BlockDiag: the format is 'csc' or 'csr', not "
@@ -44,7 +44,7 @@ describe("block_diag", function()
     s.raises("value", wanted .. "'lil'; sparse.coo{rows=, cols=, values=} makes one of coordinates",
       function() sparse.block_diag({ s.matrix {} }, { format = "lil" }) end)
   end)
-  it("has its shape without being computed", function()
+  it("has a shape that needs no values", function()
     local blocks = { s.matrix {}, s.matrix { rows = 3, cols = 2, seed = 4 } }
     t.check_shape(function(x, y) return sparse.block_diag { x, y } end, blocks, "BlockDiag")
   end)

@@ -67,7 +67,7 @@ end
 
 describe("bmat", function()
   for number, layout in ipairs(layouts) do
-    it(("puts blocks where they stand, layout %d"):format(number), function()
+    it(("puts blocks at their positions, layout %d"):format(number), function()
       for _, format in ipairs(s.formats) do
         for _, kind in ipairs(t.kinds) do
           local fn, values = of_layout(layout, { format = format }), operands(layout, kind)
@@ -88,7 +88,7 @@ describe("bmat", function()
       end
     end)
 
-    it(("has its shape without being computed, layout %d"):format(number), function()
+    it(("has a shape that needs no values, layout %d"):format(number), function()
       t.check_shape(of_layout(layout), operands(layout), "BlockMatrix")
     end)
   end
@@ -106,13 +106,13 @@ describe("bmat", function()
     end
   end)
 
-  it("takes a list with the place of each block, in any order", function()
+  it("takes a list with the position of each block, in any order", function()
     local a, b, c = s.matrix {}, s.matrix { cols = 2 }, s.matrix { rows = 3, cols = 2 }
     s.same_storage(sparse.bmat({ c, b, a }, { rows = { 2, 1, 1 }, cols = { 2, 2, 1 }, format = "csr" }),
       sparse.bmat { { a, b }, { false, c } })
   end)
 
-  it("has the first block's format and the common dtype, or those told", function()
+  it("has the first block's format and the common dtype, or the given ones", function()
     local a, b = s.matrix { dtype = "int32", format = "csc" }, s.matrix { dtype = "float32" }
     local got = sparse.bmat { { a, b } }
     assert.same({ "csc", "float64" }, { got.format, got.dtype })
@@ -132,7 +132,7 @@ describe("bmat", function()
     assert.equal(0, sparse.sp_sum(gy))
   end)
 
-  it("takes lengths of 0, and one long minor axis", function()
+  it("accepts lengths of 0, and one long minor axis", function()
     local none, a = sparse.csr_from_dense(damo.zeros { 0, 3 }), s.matrix { rows = 2, cols = 3 }
     assert.same({ 2, 3 }, sparse.bmat({ { none }, { a } }).shape)
     local far = s.huge { rows = 2, cols = 33 }
@@ -141,7 +141,7 @@ describe("bmat", function()
     assert.equal(1.5, wide[{ 5, -1 }])
   end)
 
-  it("takes memory for blocks and result alone", function()
+  it("needs memory for blocks and result only", function()
     local n = 300 -- of 90000 elements
     local blocks, line = {}, sparse.eye(n)
     for i = 1, n do
@@ -171,7 +171,7 @@ describe("bmat", function()
     for i, g in ipairs(table.pack(f(table.unpack(values)))) do s.close(g, (values[i] * 2):toarray()) end
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a, b, d = s.matrix {}, s.matrix { rows = 3 }, damo.eye(4)
     local function fails(kind, text, ...)
       local args = { ... }
@@ -204,7 +204,7 @@ describe("bmat", function()
     fails("value", "BlockMatrix: the format is 'csc' or 'csr', not 'rows'", { { a } }, { format = "rows" })
   end)
 
-  it("finds lengths that differ as it runs, where sums agree", function()
+  it("notices different lengths at run time, even if their sums agree", function()
     local x, y = sparse.csr_matrix "x", sparse.csr_matrix "y"
     local f = damo.compile({ x, y }, sparse.bmat { { x, y }, { y, x } })
     s.raises("shape", "BlockMatrix: block (2, 1) has 3 columns, block (1, 1) has 5",

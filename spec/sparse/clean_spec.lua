@@ -51,7 +51,7 @@ for _, family in ipairs(families) do
       end
     end)
 
-    it("stores what it says, duplicates apart", function()
+    it("stores what its name says, apart from duplicates", function()
       for _, format in ipairs(s.formats) do
         for _, dtype in ipairs { "float32", "float64", "complex64", "complex128", "int16" } do
           local a = messy(format, dtype)
@@ -75,7 +75,7 @@ for _, family in ipairs(families) do
       end
     end)
 
-    it("passes the cotangent on as it is", function()
+    it("passes the cotangent on unchanged", function()
       local x, other = sparse.csr_matrix "x", sparse.csr_matrix "g"
       local gradient = damo.grad(nil, x, { known_grads = { [tidy(x)] = other } })
       local a, g = s.matrix { kind = "unsorted" }, s.matrix { seed = 9, kind = "zeros" }
@@ -135,13 +135,13 @@ describe("in place", function()
     end
   end
 
-  it("refuses what is no bool", function()
+  it("refuses anything but a bool", function()
     s.raises("type", "Remove0: inplace is true or false", function() sparse.Remove0 { inplace = "yes" } end)
   end)
 end)
 
 describe("clean forms", function()
-  it("refuse what is not sparse", function()
+  it("refuse operands that are not sparse", function()
     for _, family in ipairs(families) do
       s.raises("type", nil, function() sparse[family.name](damo.array { { 1.0 } }) end)
     end
@@ -155,7 +155,7 @@ describe("clean forms", function()
     assert.is_true(got.data[1] ~= got.data[1])
   end)
 
-  it("keep complex entries of which one half is 0, in long matrices too", function()
+  it("keep complex entries with one zero part, in long matrices too", function()
     local nan, n = 0 / 0, 5000
     local re, im = { 0, -0.0, 0, 2, nan, 0.0 }, { 0, 0.0, 1, -0.0, 0, -0.0 }
     local wide_re, wide_im, columns = {}, {}, {}

@@ -38,7 +38,7 @@ describe("allclose and isclose", function()
     end
   end)
 
-  it("compare what one of them does not store with 0", function()
+  it("compare entries that one of them does not store with 0", function()
     local a = sp.coo { rows = { 1, 2 }, cols = { 1, 3 }, values = { 1, 1e-9 }, shape = { 2, 3 } }
     local b = sp.coo { rows = { 1 }, cols = { 1 }, values = { 1 }, shape = { 2, 3 }, format = "csc" }
     assert.is_true(damo.allclose(a, b))
@@ -51,7 +51,7 @@ describe("allclose and isclose", function()
     assert.is_false(damo.allclose(a, sp.eye(2, 3)))
   end)
 
-  it("measure by the second operand", function()
+  it("take tolerances relative to the second operand", function()
     local a, b = sp.eye(1) * 10, sp.eye(1) * 11
     assert.is_true(damo.allclose(a, b, { rtol = 0.095 }))
     assert.is_false(damo.allclose(b, a, { rtol = 0.095 }))
@@ -59,7 +59,7 @@ describe("allclose and isclose", function()
     assert.is_false(damo.allclose(b:toarray(), a, { rtol = 0.095 }))
   end)
 
-  it("take infinities and nan as dense ones do", function()
+  it("treat infinities and nan as dense ones do", function()
     local inf, nan = 1 / 0, 0 / 0
     local function row(...) return sp.csr { { ... } } end
     assert.is_true(damo.allclose(row(inf, 0), row(inf, 0)))
@@ -71,7 +71,7 @@ describe("allclose and isclose", function()
     assert.same({ { true, true } }, s.todense(damo.isclose(row(nan, 0), row(nan, 0), { equal_nan = true })))
   end)
 
-  it("sum what is stored twice, in shared patterns too", function()
+  it("sum duplicates, in shared patterns too", function()
     local a = sp.csr { data = { 1, 2 }, indices = { 0, 0 }, indptr = { 0, 2 }, shape = { 1, 2 } }
     assert.is_true(damo.allclose(a, sp.with_data(a, damo.array { 2, 1 })))
     assert.is_true(damo.allclose(a, { { 3, 0 } }))
@@ -92,13 +92,13 @@ describe("allclose and isclose", function()
     end
   end)
 
-  it("take memory for the entries alone", function()
+  it("need memory for the entries only", function()
     local far = sp.coo { rows = { 1, 2 }, cols = { 5, 1 << 40 }, values = { 1, 2 }, shape = { 2, 1 << 40 } }
     assert.is_true(damo.allclose(far, far * (1 + 1e-9)))
     assert.is_false(damo.allclose(far, far * 2))
   end)
 
-  it("refuse what is no matrix of that shape", function()
+  it("refuse operands that are no matrix of that shape", function()
     local a = sp.eye(2, 3)
     for _, name in ipairs { "allclose", "isclose" } do
       local function refused(kind, text, x, y)
@@ -134,7 +134,7 @@ describe("array_equal", function()
     end
   end)
 
-  it("takes tables, other dtypes, nan as told, and shapes that differ", function()
+  it("accepts tables, other dtypes, equal_nan, and different shapes", function()
     local a = sp.eye(2)
     assert.is_true(damo.array_equal(a, { { 1, 0 }, { 0, 1 } }))
     assert.is_true(damo.array_equal(damo.eye(2):cast "int32", a))

@@ -51,7 +51,7 @@ for _, name in ipairs(names) do
   describe(name, function()
     local fn, holds = sp[name], each_entry(relations[name])
 
-    it("compares two sparse matrices, storing what is true", function()
+    it("compares two sparse matrices, storing only true", function()
       for _, dtype in ipairs { "float32", "float64", "int64", "uint8" } do
         for _, m in ipairs(with_places(s.matrices(dtype))) do
           local x, shape = whole(m.value), m.value.shape
@@ -146,7 +146,7 @@ for _, name in ipairs(names) do
 end
 
 describe("comparisons", function()
-  it("hold nan unequal to everything, itself too", function()
+  it("treat nan as unequal to everything, itself too", function()
     local x = s.matrix {}
     local nan = sp.with_data(x, damo.full(x.data.shape, 0 / 0))
     assert.equal(x.nnz, sp.neq(nan, nan).nnz)
@@ -171,7 +171,7 @@ describe("comparisons", function()
     assert.equal(20, sp.le(x, x).nnz)
   end)
 
-  it("promote dtypes and join index dtypes", function()
+  it("promote dtypes and index dtypes", function()
     local x, y = s.matrix { dtype = "int8" }, s.matrix { dtype = "float32", itype = "int64" }
     local z = s.same_everywhere(sp.gt, { x, y })[1]
     s.close(z, damo.gt(x:toarray(), y:toarray()))
@@ -179,7 +179,7 @@ describe("comparisons", function()
     assert.equal("int32", sp.eq(x, x).itype)
   end)
 
-  it("of a matrix without entries or places", function()
+  it("of a matrix without entries or elements", function()
     for _, shape in ipairs { { 0, 0 }, { 0, 3 }, { 3, 0 } } do
       local x = s.matrix { rows = shape[1], cols = shape[2] }
       assert.equal(0, s.same_everywhere(sp.eq, { x, x })[1].nnz)
@@ -188,7 +188,7 @@ describe("comparisons", function()
     end
   end)
 
-  it("need no memory for positions that compare false", function()
+  it("need no memory for positions with false", function()
     local n = 1 << 33
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, 2.0 }, shape = { 2, n } }
     assert.equal(1, sp.gt(x, 2).nnz)
@@ -196,7 +196,7 @@ describe("comparisons", function()
     assert.equal(0, sp.lt(x, x).nnz)
   end)
 
-  it("are reached from the tensor functions", function()
+  it("are called by the tensor functions", function()
     local x = s.matrix {}
     s.same_storage(damo.gt(x, 0), sp.gt(x, 0))
     s.close(damo.lt(damo.ones { 4, 5 }, x), sp.gt(x, damo.ones { 4, 5 }))
@@ -364,13 +364,13 @@ describe("maximum and minimum of two sparse matrices", function()
     s.close(damo.maximum(z, 0), damo.maximum(z:toarray(), 0))
   end)
 
-  it("need memory for the entries alone", function()
+  it("need memory for the entries only", function()
     local n = 1 << 40
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, -2.0 }, shape = { 3, n } }
     s.close(damo.maximum(x, -x).data, { 3, 2 })
   end)
 
-  it("refuse what would be dense, and other shapes", function()
+  it("refuse operations with a dense result, and other shapes", function()
     local x = s.matrix {}
     local hint = ": a sparse operand would give a dense result: use damo.sparse.structured_%s(x, y) to compute on the "
       .. "stored entries alone, or x:toarray() to compute on the dense matrix"

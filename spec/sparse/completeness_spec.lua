@@ -9,7 +9,7 @@ local sparse = damo.sparse
 
 -- ---- Names --------------------------------------------------------------------------------------------------------
 
-describe("every name of the seed:", function()
+describe("every name in spec/names.lua:", function()
   for _, name in ipairs(names.sparse_functions) do
     it(name, function()
       local f = sparse[name]
@@ -61,7 +61,7 @@ local class_inputs = {
   Transpose = { x }, TrueDot = { x, y }, Usmm = { n, x, d, d }, Poisson = true, Binomial = true, Multinomial = true,
 }
 
-describe("every Op class of the seed:", function()
+describe("every Op class in spec/names.lua:", function()
   for _, name in ipairs(names.sparse_ops) do
     it(name, function()
       local class = sparse[name]
@@ -76,7 +76,7 @@ describe("every Op class of the seed:", function()
     end)
   end
 
-  it("classes that are made by their functions carry their names", function()
+  it("classes made by functions have their names", function()
     assert.equal("GetItem2d", x[{ { 1, 2 } }].owner.op.name)
     local _, draw = sparse.poisson(x, { rng = state })
     assert.equal("Poisson", draw.owner.op.name)

@@ -32,7 +32,7 @@ describe("a cast of a complex matrix", function()
     end
   end)
 
-  it("is refused where a matrix is made", function()
+  it("is refused when a matrix is made", function()
     refused("csr", "float64", function()
       return sparse.csr { data = A.data, indices = A.indices, indptr = A.indptr, shape = A.shape, dtype = "float64" }
     end)
@@ -46,12 +46,12 @@ describe("a cast of a complex matrix", function()
     end)
   end)
 
-  it("to the other complex dtype, and from real ones, is none of that", function()
+  it("to the other complex dtype, and from real ones, is allowed", function()
     assert.equal("complex64", sparse.ccast(A).dtype)
     s.close(sparse.zcast(sparse.real(A)), s.flat(damo.cast(re, "complex128")), "there")
   end)
 
-  it("is not what comparisons of nearness make", function()
+  it("is not done by isclose and allclose", function()
     local zero = sparse.csr { shape = { 2, 2 }, dtype = "complex128" }
     for _, mode in ipairs(s.modes) do
       local y = sparse.csc_zmatrix "y"

@@ -46,7 +46,7 @@ describe("square_diagonal", function()
     end
   end)
 
-  it("refuses what is no vector", function()
+  it("refuses anything but a vector", function()
     s.raises("type", nil, function() sparse.square_diagonal(damo.array { { 1.0 } }) end)
     s.raises("type", nil, function() sparse.square_diagonal(s.matrix {}) end)
   end)
@@ -73,7 +73,7 @@ describe("diag", function()
     assert.equal(0, sparse.diag(sparse.from_dense(damo.zeros { 0, 0 })).size)
   end)
 
-  it("serves damo.diag and the method", function()
+  it("is called by damo.diag and the method", function()
     local a = s.matrix { rows = 3, cols = 3 }
     s.close(damo.diag(a), s.flat(sparse.diag(a)))
     s.close(a:diag(), s.flat(sparse.diag(a)))
@@ -99,7 +99,7 @@ describe("diag", function()
     s.close(value, s.flat(damo.eye(4)))
   end)
 
-  it("refuses a matrix that is not square, at once where that is known", function()
+  it("refuses a matrix that is not square, when built if that is static", function()
     local text = "Diag: the matrix has shape (4, 5), expected a square one"
     s.raises("shape", text, function() sparse.diag(s.matrix {}) end)
     local x = sparse.csr_matrix "x"
@@ -112,7 +112,7 @@ describe("construct_sparse_from_list", function()
   local list = damo.array({ 2, 5, 2, -5 }, "int64")
   local function build(x, values) return sparse.construct_sparse_from_list(x, values, list) end
 
-  it("puts rows where the list says, rows that meet adding up", function()
+  it("puts rows at the positions in the list, summing at repeated ones", function()
     for _, dtype in ipairs { "float32", "float64", "complex64", "complex128", "int32" } do
       local x, values = damo.zeros({ 5, 3 }, dtype), s.dense(4, 3, dtype)
       if dtype ~= "int32" then values[2][1] = 0 end
@@ -123,7 +123,7 @@ describe("construct_sparse_from_list", function()
     end
   end)
 
-  it("has derivatives by the values; x gives its shape alone", function()
+  it("has derivatives for the values; only x's shape is used", function()
     for _, dtype in ipairs { "float64", "complex128" } do
       local x, values = damo.zeros({ 5, 3 }, dtype), s.dense(4, 3, dtype)
       local function of_values(v) return build(x, v) end
@@ -149,14 +149,14 @@ describe("construct_sparse_from_list", function()
     end
   end)
 
-  it("takes nothing", function()
+  it("accepts empty lists", function()
     local got = sparse.construct_sparse_from_list(damo.zeros { 2, 3 }, damo.zeros { 0, 3 }, damo.zeros({ 0 }, "int64"))
     assert.same({ 2, 3, 0 }, { got.shape[1], got.shape[2], got.nnz })
     got = sparse.construct_sparse_from_list(damo.zeros { 2, 0 }, damo.zeros { 1, 0 }, { 2 })
     assert.same({ 2, 0, 0 }, { got.shape[1], got.shape[2], got.nnz })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local x, v = damo.zeros { 4, 3 }, damo.zeros { 2, 3 }
     local function make(...) return sparse.construct_sparse_from_list(...) end
     s.raises("index", "ConstructSparseFromList: position 10, entry 2 of the list, is outside the 4 rows",

@@ -23,7 +23,7 @@ describe("diagonal", function()
     end)
   end
 
-  it("has gradients at every place of the diagonal", function()
+  it("has gradients at every position of the diagonal", function()
     for _, k in ipairs { -9, -2, -1, 0, 1, 2, 9 } do
       local function fn(x) return sparse.diagonal(x, { k = k }) end
       for _, format in ipairs(s.formats) do
@@ -38,7 +38,7 @@ describe("diagonal", function()
     end
   end)
 
-  it("has a gradient with that diagonal alone, in x's format, zeros stored", function()
+  it("has a gradient with only that diagonal, in x's format, zeros stored", function()
     local a, weights = s.matrix { format = "csc" }, damo.array { 5, 0, 7, 8.5 }
     local x = sparse.csc_matrix "x"
     local g = damo.grad(damo.sum(x:diagonal(1) * weights), x)
@@ -47,7 +47,7 @@ describe("diagonal", function()
     })
   end)
 
-  it("is whole where it is long", function()
+  it("is complete if it is long", function()
     local want = damo.arange(1.0, 1001)
     for _, format in ipairs(s.formats) do
       for _, k in ipairs { -300, 300 } do
@@ -57,7 +57,7 @@ describe("diagonal", function()
     end
   end)
 
-  it("is a method, with k without its name, and what damo.diagonal calls", function()
+  it("is a method, takes k without its name, and is called by damo.diagonal", function()
     local a, x = s.matrix {}, sparse.csr_matrix "x"
     local want = sparse.diagonal(a, { k = -1 })
     for _, got in ipairs { a:diagonal(-1), a:diagonal { k = -1 }, damo.diagonal(a, { offset = -1 }),
@@ -70,7 +70,7 @@ describe("diagonal", function()
     assert.same(4, damo.sum(slope:eval { [dense] = s.dense(4, 5) }))
   end)
 
-  it("knows its length, of the Type or without being computed", function()
+  it("has its length from the Type or without being computed", function()
     local x = sparse.csr_matrix("x", { shape = { 4, 7 } })
     assert.same({ 4, 4, 2, 0, 3, 0 }, { x:diagonal().type.shape[1], x:diagonal(3).type.shape[1],
       x:diagonal(5).type.shape[1], x:diagonal(7).type.shape[1], x:diagonal(-1).type.shape[1],
@@ -80,7 +80,7 @@ describe("diagonal", function()
     end
   end)
 
-  it("costs the result alone on huge shapes", function()
+  it("needs memory for the result only, on huge shapes", function()
     local a = s.huge { rows = 4, cols = 33 } -- (i, 2^33 - i + 1)
     local last = (1 << 33) - 4
     assert.is_true(damo.array_equal(a:diagonal(last + 3), damo.array { 1.5 }))
@@ -92,7 +92,7 @@ describe("diagonal", function()
     assert.equal(0, a:diagonal(-16).shape[1])
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     s.raises("value", "sparse.diagonal: k and offset are the same thing: give one of them",
       function() return sparse.diagonal(a, { k = 1, offset = 1 }) end)

@@ -91,7 +91,7 @@ describe("dot", function()
     end
   end)
 
-  it("of bool is or of and", function()
+  it("of bool is a logical or of ands", function()
     local a = s.matrix { dtype = "bool", kind = "zeros" }
     local d = damo.cast(s.dense(5, 2, "int8"), "bool")
     local got = s.same_everywhere(dot, { a, d })[1]
@@ -128,7 +128,7 @@ describe("dot", function()
     end
   end)
 
-  it("is what damo.dot, matmul and the method give", function()
+  it("is called by damo.dot, matmul and the method", function()
     local a, d = s.matrix {}, s.dense(5, 2)
     s.close(damo.dot(a, d), dot(a, d))
     s.close(damo.matmul(a, d), dot(a, d))
@@ -137,7 +137,7 @@ describe("dot", function()
     assert.equal("SparseDot", damo.dot(sparse.csr_matrix "x", damo.matrix "d").owner.op.name)
   end)
 
-  it("meets nan and inf of the dense operand at stored places alone", function()
+  it("meets nan and inf of the dense operand only at stored positions", function()
     local d = damo.array { { 0 / 0, 1 }, { 2, 1 / 0 }, { 1, 1 } }
     for _, format in ipairs(s.formats) do
       local places = { rows = { 1, 2 }, cols = { 3, 2 }, values = { 2.0, 3.0 }, shape = { 2, 3 }, format = format }
@@ -212,7 +212,7 @@ describe("dot", function()
     assert.same({ 5, 2 }, out[2].shape)
   end)
 
-  it("tells its shape without computing", function()
+  it("has a shape that needs no values", function()
     local x, d, v = sparse.csr_matrix "x", damo.matrix "d", damo.vector "v"
     local shapes = { damo.shape(dot(x, d)), damo.shape(dot(x, v)), damo.shape(true_dot(x, d)) }
     local f = damo.compile({ x, d, v }, shapes, { on_unused_input = "ignore" })
@@ -227,7 +227,7 @@ describe("dot", function()
     s.close(damo.compile({ x }, dot(x, sparse.transpose(x)))(a), { 2.25, 0, 0, 6.25 })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a, x, d = s.matrix {}, sparse.csr_matrix "x", damo.matrix "d"
     s.raises("shape",
       "SparseDot: shapes (4, 5) and (4, 2) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",
@@ -324,7 +324,7 @@ describe("true_dot", function()
     end
   end)
 
-  it("keeps nan that a stored value makes of a zero", function()
+  it("keeps nan results of stored values times zeros", function()
     local a = sparse.coo { rows = { 1 }, cols = { 1 }, values = { 1 / 0 }, shape = { 30, 30 } }
     local got = true_dot(a, damo.zeros { 30, 60 })
     assert.equal(60, got.nnz)
@@ -347,7 +347,7 @@ describe("true_dot", function()
     s.close(tall.data, { 4.5, 3.5 })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     s.raises("type", "TrueDot: operands must have one dtype, got float64 and float32: cast one of them",
       function() sparse.TrueDot {}(a, s.dense(5, 2, "float32")) end)
@@ -367,7 +367,7 @@ describe("true_dot of a tall matrix and a dense one", function()
   end
   local x = damo.array { { 1, 0, 2, 0 }, { 0, 3, 0, 1 }, { 1, 1, 0, 0 }, { 0, 0, 0, 0 }, { 2, 0, 0, 5 } }
 
-  it("is the dense product, zeros that meet infinity and nan too", function()
+  it("is the dense product, also where zeros meet infinity and nan", function()
     for _, format in ipairs(s.formats) do
       for _, value in ipairs { 4, math.huge, -math.huge, 0 / 0 } do
         local a = tall(format, value)
@@ -384,7 +384,7 @@ describe("true_dot of a tall matrix and a dense one", function()
     end
   end)
 
-  it("refuses lengths that do not agree as it runs", function()
+  it("refuses different lengths at run time", function()
     local a, d = sparse.csr_matrix "a", damo.dmatrix "d"
     for _, f in ipairs { damo.compile({ a, d }, sparse.true_dot(a, d)), damo.compile({ a, d }, damo.dot(a, d)) } do
       s.raises("shape", nil, function() f(tall("csr", 1), damo.ones { 4, 4 }) end)

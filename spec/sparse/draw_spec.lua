@@ -103,12 +103,12 @@ describe("poisson", function()
     end
   end)
 
-  it("takes means that leave double precision to 1", function()
+  it("accepts large means", function()
     local _, draw = sparse.poisson(row_of(100, 1e12), { rng = state() })
     check_moments(all_of(draw), 1e12, 1e12, "mean 1e12")
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     s.raises("value", "Poisson: a mean must be 0 or more, stored entry 1 is -1",
       function() sparse.poisson(row_of(2, -1)) end)
     s.raises("value", nil, function() sparse.poisson(row_of(2, 0 / 0)) end)
@@ -142,14 +142,14 @@ describe("binomial draws", function()
     end)
   end
 
-  it("cover a whole huge shape with memory for what is drawn alone", function()
+  it("cover a huge shape with memory for the drawn entries only", function()
     local _, draw = sparse.csr_dbinomial(3, 1e-9, { shape = { 1000, 2 ^ 30 | 0 }, rng = state() })
     local want = 3e-9 * 1000 * 2 ^ 30
     assert.is_true(math.abs(draw.nnz - want) < 5 * math.sqrt(want))
     assert.same({ 1000, 2 ^ 30 | 0 }, draw.shape)
   end)
 
-  it("refuse at once what no memory holds", function()
+  it("refuse at once draws that no memory holds", function()
     local side = 1 << 31
     for _, name in ipairs { "csr_fbinomial", "csr_dbinomial", "csc_fbinomial", "csc_dbinomial" } do
       for _, call in ipairs { { 1 << 62, 0.5, { side, side } }, { 1, 1e-6, { side, side } },
@@ -168,7 +168,7 @@ describe("binomial draws", function()
     assert.equal(0, sparse.csr_dbinomial(1 << 62, 0, { shape = { 10, 1 << 59 } }).nnz)
   end)
 
-  it("take a shape vector whose Type does not tell its length", function()
+  it("accept a shape vector of unknown length", function()
     local n, p, shape = damo.lscalar "n", damo.dscalar "p", damo.lvector "shape"
     for _, name in ipairs { "csr_fbinomial", "csr_dbinomial", "csc_fbinomial", "csc_dbinomial" } do
       for _, vector in ipairs { shape, damo.ivector "shape" } do
@@ -198,7 +198,7 @@ describe("binomial draws", function()
     s.close(sparse.csc_dbinomial(5, 1, { 2, 3 }), damo.full({ 2, 3 }, 5.0))
   end)
 
-  it("say what is wrong", function()
+  it("refuse wrong arguments", function()
     s.raises("value", "Binomial: p must lie between 0 and 1, got 2",
       function() sparse.csr_dbinomial(5, 2, { 2, 2 }) end)
     s.raises("value", "Binomial: n must be 0 or more, got -1", function() sparse.csr_dbinomial(-1, 0.5, { 2, 2 }) end)
@@ -230,7 +230,7 @@ describe("multinomial", function()
     end
   end)
 
-  it("takes a count for each row, and leaves empty rows empty", function()
+  it("takes a count for each row, and keeps empty rows empty", function()
     local p = sparse.csr { data = damo.array { 0.25, 0.75, 1.0 }, indices = { 1, 0, 2 }, indptr = { 0, 2, 2, 3 },
       shape = { 3, 3 } }
     local draw = sparse.multinomial(damo.array({ 7, 9, 4 }, "int64"), p)
@@ -238,7 +238,7 @@ describe("multinomial", function()
     assert.equal("float64", draw.dtype)
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local p = sparse.csr_from_dense(damo.array { { 0.7, 0.7 } })
     s.raises("value", "Multinomial: the chances of row 1 add up to 1.4, more than 1",
       function() sparse.multinomial(1, p) end)
@@ -252,7 +252,7 @@ describe("multinomial", function()
 end)
 
 describe("the state of a draw", function()
-  it("decides it: the same state gives the same, the next another", function()
+  it("determines it: the same state gives the same draw, the next another", function()
     local a = row_of(1000, 5.0)
     local following, first = sparse.poisson(a, { rng = state() })
     local _, again = sparse.poisson(a, { rng = state() })
@@ -270,7 +270,7 @@ describe("the state of a draw", function()
     assert.is_false(pcall(s.same_storage, first, second))
   end)
 
-  it("is a shared Variable of its own with Variables: a Function draws anew each call", function()
+  it("is a new shared Variable if Variables are given: a Function draws anew in each call", function()
     local x = sparse.csr_matrix "x"
     local a = row_of(500, 5.0)
     local function run()
@@ -302,7 +302,7 @@ describe("the state of a draw", function()
     end
   end)
 
-  it("survives when only the draw is held", function()
+  it("lives as long as the draw", function()
     local x = sparse.csr_matrix "x"
     local y = sparse.poisson(x)
     collectgarbage()
@@ -313,7 +313,7 @@ describe("the state of a draw", function()
 end)
 
 describe("the Op classes of draws", function()
-  it("make nodes, with a state of their own or a given one", function()
+  it("make nodes, with a new state or a given one", function()
     local x, n, p = sparse.csr_matrix "x", damo.tensor("n", { dtype = "int64", ndim = 0 }), damo.scalar "p"
     assert.equal("Poisson", sparse.Poisson {}(x).owner.op.name)
     assert.equal("Multinomial", sparse.Multinomial {}(n, x).owner.op.name)
@@ -340,7 +340,7 @@ describe("the Op classes of draws", function()
       function() damo.grad(sparse.sp_sum(sparse.poisson(x)), x) end)
   end)
 
-  it("know their shapes without drawing", function()
+  it("have shapes that need no draws", function()
     local x = sparse.csr_matrix "x"
     local f = damo.compile({ x }, sparse.poisson(x).shape)
     s.close(f(row_of(7, 1.0)), { 1, 7 })

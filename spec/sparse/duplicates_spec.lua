@@ -95,9 +95,9 @@ end
 
 local function weighed(y) return damo.sum(sparse.toarray(y, { structured = false }) * D) end
 
-describe("the gradient by entries that share a place", function()
+describe("the gradient for duplicate entries", function()
   for _, name in ipairs(names) do
-    it("goes through " .. name, function()
+    it("is right through " .. name, function()
       for seed, format in ipairs { "csr", "csc", "csr", "csc" } do
         local chains = {
           { name }, { name, "sqr" }, { "sqr", name, "sqr" }, { "tocsc", name, "sqr" }, { "tocsr", name, "sqr" },
@@ -110,7 +110,7 @@ describe("the gradient by entries that share a place", function()
       end
     end)
 
-    it("adds up what " .. name .. " and a function of stored values give", function()
+    it("is right for the sum in " .. name .. " and a function of stored values give", function()
       for seed, format in ipairs { "csr", "csc" } do
         for _, other in ipairs { { "sqr" }, { "tocsc", "sqr" }, { "tocsr", "sin" } } do
           local fn, more = chained { name }, chained(other)
@@ -120,7 +120,7 @@ describe("the gradient by entries that share a place", function()
     end)
   end
 
-  it("goes through chains of them", function()
+  it("is right through chains of them", function()
     local draw = s.numbers(3, 0, 1)
     for seed = 1, 150 do
       local chain, other = {}, {}
@@ -133,7 +133,7 @@ describe("the gradient by entries that share a place", function()
     end
   end)
 
-  it("is as it was where there are none", function()
+  it("is the usual one without duplicates", function()
     local x = sparse.csr_matrix "x"
     local g = damo.grad(weighed(sparse.sqr(x:tocsc())) + weighed(x), x)
     local a = s.matrix { rows = n, cols = n }
@@ -141,9 +141,9 @@ describe("the gradient by entries that share a place", function()
   end)
 end)
 
-describe("tangents and second derivatives of entries that share a place", function()
+describe("tangents and second derivatives of duplicate entries", function()
   for _, name in ipairs(names) do
-    it("go through " .. name, function()
+    it("are right through " .. name, function()
       for seed, format in ipairs { "csr", "csc" } do
         for _, chain in ipairs { { name }, { name, "sqr" }, { "sqr", name, "sqr" } } do
           local a = matrix(format, 40 + seed)
@@ -155,7 +155,7 @@ describe("tangents and second derivatives of entries that share a place", functi
   end
 end)
 
-describe("what is known of places", function()
+describe("knowledge of duplicates", function()
   local x, y = sparse.csr_matrix "x", sparse.csr_matrix "y"
 
   -- The number of Ops in a graph that keep duplicates separate.
@@ -167,7 +167,7 @@ describe("what is known of places", function()
   local function slope(cost) return damo.grad(cost, x) end
   local function turned(m) return weighed(sparse.sqr(m:tocsc())) end
 
-  it("spares the Ops for them where there are none", function()
+  it("removes the Ops for them if there are none", function()
     local once = sparse.mul(x, y)
     for name, fn in pairs {
       multiplied = function(m) return m * 2 end,
@@ -193,7 +193,7 @@ describe("what is known of places", function()
     assert.equal(0, count(slope(weighed(sparse.sqr(x)) + weighed(sparse.sin(-x)))))
   end)
 
-  it("takes them out where a constant comes in for a Variable", function()
+  it("removes them when a constant replaces a Variable", function()
     local g, a = slope(turned(x) + weighed(x)), s.matrix { rows = n, cols = n }
     assert.is_true(count(g) > 0)
     local f = damo.compile({}, g, { givens = { [x] = damo.constant(a) } })
@@ -201,13 +201,13 @@ describe("what is known of places", function()
     s.close(f(), s.flat(damo.compile({ x }, g)(a)), "with a constant")
   end)
 
-  it("knows a pattern that a Type tells", function()
+  it("uses a pattern that a Type has", function()
     local a = s.matrix { rows = n, cols = n }
     local z = sparse.csr_matrix("z", { pattern = a })
     assert.equal(0, count(damo.grad(turned(z) + weighed(z), z)))
   end)
 
-  it("computes no value for them that nothing else asks for", function()
+  it("computes no value only for them", function()
     local stack = sparse.hstack({ x, y }, { format = "csr" })
     local g = stack.type "g"
     local f = damo.compile({ x, y, g }, damo.grad(nil, { x, y }, { known_grads = { [stack] = g } }))
@@ -219,7 +219,7 @@ describe("what is known of places", function()
     assert.same({ 4, 1 }, second.shape)
   end)
 
-  it("is what DEBUG finds of every Op", function()
+  it("is checked by DEBUG for every Op", function()
     for _, name in ipairs(names) do
       for seed, format in ipairs(s.formats) do
         local m = sparse.matrix(format, "m")

@@ -227,7 +227,7 @@ local function check_graph(name, fn, rows, cols)
   end
 end
 
-describe("duplicates stand for their sum in", function()
+describe("duplicates count as their sum in", function()
   local function names_of(t)
     local names = {}
     for name in pairs(t) do names[#names + 1] = name end
@@ -243,7 +243,7 @@ describe("duplicates stand for their sum in", function()
     end
   end
 
-  it("every function that the table knows", function()
+  it("every function of the table", function()
     for name in pairs(cases) do
       assert.is_true(functions[name] ~= nil or square[name] ~= nil or others[name] ~= nil, name)
     end

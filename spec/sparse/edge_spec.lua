@@ -26,13 +26,13 @@ describe("operators without a sparse meaning", function()
   end
 end)
 
-describe("diags and eye at the end of int64", function()
-  it("take offsets as a vector alone", function()
+describe("diags and eye at the limits of int64", function()
+  it("take offsets only as a vector", function()
     s.raises("value", "diags: offsets must be as many whole numbers as there are diagonals: 2",
       function() return sparse.diags({ 1, 2 }, { { 0 }, { 1 } }) end)
   end)
 
-  it("refuse what no matrix has", function()
+  it("refuse impossible sizes", function()
     for _, k in ipairs { math.maxinteger, math.mininteger } do
       s.raises("value", ("diags: offset %d is no diagonal of any matrix"):format(k),
         function() return sparse.diags({ { 1, 2 } }, { k }) end)
@@ -43,7 +43,7 @@ describe("diags and eye at the end of int64", function()
 end)
 
 describe("wrong arguments", function()
-  it("SparseZeros wants a dtype", function()
+  it("SparseZeros requires a dtype", function()
     s.raises("value", "SparseZeros: dtype must be the name of a dtype, got 'another value'",
       function() return sparse.SparseZeros(sparse.eye(2)) end)
     s.raises("value", "SparseZeros: dtype must be the name of a dtype, got 'float31'",
@@ -51,7 +51,7 @@ describe("wrong arguments", function()
     assert.equal("int8", sparse.SparseZeros { dtype = "int8" }(sparse.eye(2)).dtype)
   end)
 
-  it("helpers name what they miss", function()
+  it("helpers name the missing argument", function()
     s.raises("type", "sparse_random_inputs: argument 2 (shape) must be {rows, columns}, got nil",
       function() return sparse.sparse_random_inputs "csr" end)
     s.raises("type", "sparse_random_inputs: argument 3 (options) must be a table of options, got number",
@@ -62,7 +62,7 @@ describe("wrong arguments", function()
 end)
 
 describe("max and argmax of all", function()
-  it("take any format as it is", function()
+  it("accept any format", function()
     local tall = sparse.coo {
       rows = { 1 << 40, 7 }, cols = { 1, 2 }, values = { 4, 4 }, shape = { 1 << 40, 2 }, format = "csc",
     }
@@ -72,7 +72,7 @@ describe("max and argmax of all", function()
     assert.equal(1, tall:argmin())
   end)
 
-  it("name the first of equals, row by row", function()
+  it("name the first of equal elements in row-major order", function()
     local next_number = s.numbers(5, 0, 3)
     for _ = 1, 50 do
       local rows = {}
@@ -102,8 +102,8 @@ describe("entries stored twice", function()
   end)
 end)
 
-describe("a conversion there and back", function()
-  it("leaves sorted lines, compiled too", function()
+describe("a conversion and its inverse", function()
+  it("sorts the indices, compiled too", function()
     local x = sparse.csr_matrix "x"
     local a = twice_stored()
     local expected = a:tocsc():tocsr()
@@ -117,13 +117,13 @@ end)
 
 describe("messages", function()
   local a = sparse.eye(2)
-  it("say what a function without a sparse form wants", function()
+  it("say what a function without a sparse form requires", function()
     for _, name in ipairs { "prod", "any", "var", "cumsum" } do
       s.raises("type", name .. ": not defined for a sparse operand: use x:toarray() to compute on the dense matrix, or "
         .. "x.data for the vector of its stored values", function() return damo[name](a) end)
     end
   end)
-  it("name the structured form of every elementwise function that makes something of 0", function()
+  it("name the structured form of every elementwise function with f(0) ≠ 0", function()
     local x = sparse.csr_matrix "x"
     local of_zero = "a sparse operand would give a dense result: use damo.sparse.%s(x) to compute on the stored "
       .. "entries alone, or x:toarray() to compute on the dense matrix"
@@ -148,7 +148,7 @@ describe("messages", function()
     assert.is_true(count > 20)
     s.raises("type", "invert: " .. of_zero:format "structured_monoid(damo.invert)", function() return ~a end)
   end)
-  it("name what does instead", function()
+  it("name the function to use instead", function()
     local x = sparse.csr_matrix "x"
     for name, instead in pairs {
       take = "damo.sparse.get_item_list(x, list, {axis=}) takes rows or columns",
@@ -172,14 +172,14 @@ describe("messages", function()
     s.raises("type", "grad: the cost must be a tensor, got SparseTensorType(csr, float64, shape=(?, ?)); take its sum "
       .. "or mean", function() return damo.grad(x, x) end)
   end)
-  it("tell diags' list of lists from a list of numbers", function()
+  it("distinguish diags' list of lists from a list of numbers", function()
     for _, offsets in ipairs { false, { 0 } } do
       s.raises("value", "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal",
         function() return sparse.diags({ 1, 2, 3 }, offsets or nil) end)
     end
     s.close(sparse.diags({ 1, 2, 3 }, { -1, 0, 1 }, { shape = { 2, 2 } }), damo.array { { 2, 3 }, { 1, 2 } })
   end)
-  it("name the input that a dense value came for", function()
+  it("name the input that got a dense value", function()
     local x, v = sparse.csr_matrix "x", damo.dvector "v"
     s.raises("type", "function: input 1 (x): expected a value of SparseTensorType(csr, float64, shape=(?, ?)), got an "
       .. "Array of dtype float64 and shape (2, 2); damo.sparse.from_dense makes it sparse",

@@ -19,8 +19,8 @@ local function refused(ins, out, values, message)
   end
 end
 
-describe("a shape error stays where it is", function()
-  it("in powers of what is not square, products or none", function()
+describe("a shape error is raised in every mode", function()
+  it("in powers of matrices that are not square, with a product or without", function()
     for n = 0, 4 do
       refused({ x }, sparse.power(x, n), { M(2, 3) }, "sparse.power: shape (2, 3) is not square")
       s.raises("shape", "sparse.power: shape (2, 3) is not square", function() return sparse.power(M(2, 3), n) end)
@@ -28,7 +28,7 @@ describe("a shape error stays where it is", function()
     end
   end)
 
-  it("in isclose and allclose, which never stretch", function()
+  it("in isclose and allclose, which never broadcast", function()
     for _, ones in ipairs { damo.ones { 1, 3 }, damo.ones { 4, 1 }, damo.ones { 1, 1 } } do
       refused({ x }, sparse.isclose(x, ones), { M(4, 3) },
         ones.shape[1] == 1 and ones.shape[2] == 3 and "sparse.isclose: shapes (4, 3) and (1, 3) are not equal" or nil)
@@ -42,12 +42,12 @@ describe("a shape error stays where it is", function()
     assert.same({ { true, true, true } }, f(sparse.csr { shape = { 1, 3 } }):totable())
   end)
 
-  it("in scalings by two vectors, one of which could stretch", function()
+  it("in scalings by two vectors, one of which could broadcast", function()
     refused({ x, one, v }, sparse.col_scale(sparse.col_scale(x, one), v), { M(2, 3), damo.ones { 1 }, damo.ones { 3 } })
     refused({ x, one, v }, sparse.row_scale(sparse.row_scale(x, v), one), { M(2, 3), damo.ones { 1 }, damo.ones { 2 } })
   end)
 
-  it("in values of another number than the entries, whose parts are read", function()
+  it("in vectors of the wrong number of values, whose matrix's parts are read", function()
     local a, four = s.matrix { rows = 2, cols = 3 }, damo.ones { 40 }
     refused({ x, v }, sparse.csm_data(sparse.with_data(x, v)), { a, four })
     refused({ x, v }, (sparse.csm_properties(sparse.with_data(x, v))), { a, four })
@@ -67,7 +67,7 @@ describe("a shape error stays where it is", function()
 end)
 
 describe("scaling twice", function()
-  it("wraps as the steps do, and no more", function()
+  it("wraps around as the two steps do", function()
     local a, b = damo.tensor("a", { dtype = "int8", shape = { false } }), damo.tensor("b", { dtype = "int8",
       shape = { false } })
     local hundred = damo.full({ 3 }, 100, "int8")
@@ -82,7 +82,7 @@ describe("scaling twice", function()
     end
   end)
 
-  it("is still one scaling where that is the same", function()
+  it("is one scaling where that makes no difference", function()
     local f = damo.compile({ x, v, w }, sparse.col_scale(sparse.col_scale(x, v), w))
     local n = 0
     for _, node in ipairs(f.fgraph.apply_nodes) do n = n + (node.op.name == "ColScaleCSC" and 1 or 0) end

@@ -51,7 +51,7 @@ describe("max, min, argmax, argmin", function()
       s.check_second(function(x) return damo.sqr(sparse[name](x, { axis = 1 })) end, { s.matrix {} }, { tol = 1e-5 })
     end)
   end
-  it("give nan where there is one, and compare large integers exactly", function()
+  it("are nan if there is one, and compare large integers exactly", function()
     local a = sparse.csr_from_dense(damo.array { { 5.0, 0 / 0, -1 } })
     for _, name in ipairs { "max", "min" } do
       local v = sparse[name](a)
@@ -65,7 +65,7 @@ describe("max, min, argmax, argmin", function()
     assert.equal(2, sparse.argmax(u))
     assert.equal(1, sparse.argmin(u))
   end)
-  it("are those of the dense matrix for full and empty lines, nan anywhere, duplicates, every dtype", function()
+  it("are those of the dense matrix for full and empty rows, nan anywhere, duplicates, every dtype", function()
     local nan = 0 / 0
     local function read(v)
       local out = s.flat(v)
@@ -100,7 +100,7 @@ describe("max, min, argmax, argmin", function()
     assert.same({ 4, 5 }, s.flat(sparse.max(raw, { axis = 1 })))
     assert.same({ 5, 0 }, s.flat(sparse.max(raw, { axis = 2 })))
   end)
-  it("keep the axes as dimensions of 1 where asked", function()
+  it("keep the axes as dimensions of 1 with keepdims", function()
     local d = damo.array { { 3, 0, -4 }, { 0, 2, 0 } }
     local a, x = sparse.csr(d), sparse.csc_matrix "x"
     for _, name in ipairs { "max", "min", "argmax", "argmin" } do
@@ -125,14 +125,14 @@ describe("max, min, argmax, argmin", function()
       end
     end
   end)
-  it("say what is wrong", function()
+  it("refuse wrong arguments", function()
     s.raises("value", "the max of shape (0, 0) does not exist: it has no elements",
       function() sparse.max(sparse.csr_from_dense(damo.zeros { 0, 0 })) end)
     s.raises("type", "argmax is not defined for sparse matrices of complex128; use x:toarray()",
       function() sparse.argmax(s.matrix { dtype = "complex128" }) end)
     s.raises("index", nil, function() sparse.max(s.matrix {}, { axis = 3 }) end)
   end)
-  it("have their shapes without being computed", function()
+  it("have shapes that need no values", function()
     for axis = 1, 2 do
       t.check_shape(function(x) return sparse.max(x, { axis = axis }) end, { s.matrix {} }, "SpExtremum")
       t.check_shape(function(x) return sparse.argmin(x, { axis = axis }) end, { s.matrix {} }, "SpExtremum")

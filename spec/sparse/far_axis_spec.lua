@@ -108,7 +108,7 @@ local function title(list)
   return table.concat(words, " and ")
 end
 
-describe("on an axis of 2^40 memory is as the entries are:", function()
+describe("on an axis of 2^40 memory is in proportion to the entries:", function()
   local function cases(name, fn, lists)
     for _, list in ipairs(lists) do
       it(name .. " of " .. title(list), function() check(fn, list) end)

@@ -38,7 +38,7 @@ describe("find and nonzero", function()
     end)
   end
 
-  it("have values with gradients by the stored entries", function()
+  it("have values with gradients for the stored entries", function()
     for _, format in ipairs(s.formats) do
       for _, kind in ipairs { "plain", "unsorted", "duplicates" } do
         for _, dtype in ipairs { "float64", "complex128" } do
@@ -52,7 +52,7 @@ describe("find and nonzero", function()
     s.raises("disconnected_input", nil, function() return damo.grad(damo.sum(rows), x) end)
   end)
 
-  it("are methods, what damo.nonzero calls, and count places past 2^32", function()
+  it("are methods, are called by damo.nonzero, and count positions past 2^32", function()
     local a, x = s.huge { rows = 4, cols = 33 }, sparse.csr_matrix("x", { itype = "int64" })
     local f = damo.compile({ x }, { x:find() })
     for _, list in ipairs { { a:find() }, { a:nonzero() }, { damo.nonzero(a) }, { f(a) } } do

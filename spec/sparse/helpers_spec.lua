@@ -21,7 +21,7 @@ describe("sparse_random_inputs", function()
     end
   end)
 
-  it("stores a zero, and lines backwards, when told", function()
+  it("stores a zero, and descending indices, if asked to", function()
     local _, values = sparse.sparse_random_inputs("csc", { 6, 3 }, {
       explicit_zero = true, unsorted_indices = true, p = 0.8,
     })
@@ -35,7 +35,7 @@ describe("sparse_random_inputs", function()
     end
   end)
 
-  it("knows its options", function()
+  it("checks its options", function()
     s.raises("value", "sparse_random_inputs: unknown option 'gap': the options are n, p, explicit_zero, "
       .. "unsorted_indices, dtype",
       function() sparse.sparse_random_inputs("csr", { 2, 2 }, { gap = 1 }) end)
@@ -49,7 +49,7 @@ local function part(dtype)
 end
 
 describe("verify_grad_sparse", function()
-  it("passes right gradients of every dtype and kind of operand", function()
+  it("accepts right gradients of every dtype and kind of operand", function()
     for _, dtype in ipairs(s.floats) do
       for _, format in ipairs(s.formats) do
         local a = s.matrix { format = format, dtype = dtype, rows = 3, cols = 3, kind = "unsorted" }
@@ -66,20 +66,20 @@ describe("verify_grad_sparse", function()
     sparse.verify_grad_sparse(function(x, n) return sparse.hstack { x, n } end, { a, int })
   end)
 
-  it("finds a structured gradient where a regular one is asked for", function()
+  it("notices a structured gradient where a regular one is required", function()
     local a = sparse.csr_from_dense(damo.array { { 1.0, 0.0 }, { 0.0, 2.0 } })
     local err = s.raises("numeric", nil, function() sparse.verify_grad_sparse(sparse.sin, { a }) end)
     assert.matches("^verify_grad_sparse: the gradient for input 1 at %([12], [12]%) is 0, finite", err.message)
   end)
 
-  it("finds a wrong gradient, and names the worst element", function()
+  it("notices a wrong gradient, and names the worst element", function()
     local a = sparse.csr_from_dense(damo.array { { 1.0, 0.0 }, { 0.0, 20.0 } })
     local function wrong(x) return sparse.structured_monoid(function(v) return v * damo.zero_grad(v) end)(x) end
     local err = s.raises("numeric", nil, function() sparse.verify_grad_sparse(wrong, { a }, { structured = true }) end)
     assert.matches("input 1 at %(2, 2%) is", err.message)
   end)
 
-  it("says what is wrong with the call", function()
+  it("refuses wrong arguments", function()
     s.raises("value", "verify_grad_sparse: unknown option 'rng': the options are structured, eps, abs_tol, rel_tol",
       function() sparse.verify_grad_sparse(sparse.sin, { s.matrix {} }, { rng = 1 }) end)
     s.raises("type", "verify_grad_sparse: argument 2 (values) must be a list of values, got nil",

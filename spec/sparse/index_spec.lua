@@ -78,7 +78,7 @@ describe("a block", function()
     end)
   end
 
-  it("of rows alone, of the whole, of nothing", function()
+  it("of whole rows, of the whole matrix, and empty", function()
     for _, format in ipairs(s.formats) do
       local a = s.matrix { format = format }
       local dense = sparse.toarray(a)
@@ -99,7 +99,7 @@ describe("a block", function()
     assert.equal(before, a.data[1])
   end)
 
-  it("has symbolic ends, and knows its shape", function()
+  it("has symbolic ends, and a shape that needs no values", function()
     for _, format in ipairs(s.formats) do
       local x, i, j, k = sparse.matrix(format, "x"), damo.lscalar "i", damo.lscalar "j", damo.lscalar "k"
       local y = x[{ { i, j, k }, { j } }]
@@ -133,7 +133,7 @@ describe("a block", function()
     end
   end)
 
-  it("of a huge matrix takes no room for the axis", function()
+  it("of a huge matrix needs no memory for the axis", function()
     local last = 2 ^ 33 // 1 | 0
     local got = s.huge { rows = 4, cols = 33 }[{ {}, { last - 2, last } }]
     assert.same({ 16, 3, 3, "int32" }, { got.shape[1], got.shape[2], got.nnz, got.itype })
@@ -205,7 +205,7 @@ describe("an element", function()
   end)
 end)
 
-describe("a list between the brackets", function()
+describe("a list as the index", function()
   local orders = { { 3, 1 }, { 1, 1, 4, 1 }, { -1, 2, -4 }, { 4 } }
 
   -- The dense rows or columns.
@@ -267,7 +267,7 @@ describe("a list between the brackets", function()
     end)
   end
 
-  it("says which entry is outside", function()
+  it("names the position that is out of range", function()
     local a, x, list = s.matrix {}, sparse.csr_matrix "x", damo.lvector "list"
     for _, mode in ipairs(s.modes) do
       local rows, columns = damo.compile({ x, list }, x[list], { mode = mode }),
@@ -327,7 +327,7 @@ describe("refused", function()
     end)
   end
 
-  it("have what the advice names", function()
+  it("name a function that exists", function()
     local a = s.matrix {}
     local dense = a:toarray()
     s.close(sparse.get_item_list(a, some), dense[some])

@@ -48,7 +48,7 @@ describe("into a sparse matrix", function()
     end
   end)
 
-  it("keeps its memory where the entries fit", function()
+  it("keeps its memory if the entries fit", function()
     local x = sparse.csr_matrix "x"
     local f = damo.compile({ x }, sparse.neg(x))
     local out = f(large())
@@ -78,7 +78,7 @@ describe("into a sparse matrix", function()
     assert.equal(before, after)
   end)
 
-  it("leaves alone what was taken from it before", function()
+  it("does not change Arrays taken from it before", function()
     local x = sparse.csr_matrix "x"
     local f = damo.compile({ x }, sparse.neg(x))
     local out = f(large())
@@ -97,7 +97,7 @@ describe("into a sparse matrix", function()
     same(out, -small())
   end)
 
-  it("owns what it has afterwards, whatever room it had", function()
+  it("owns its memory afterwards, whatever memory it had", function()
     local x, held = sparse.csr_matrix "x", {}
     local constant = damo.compile({}, damo.constant(large().T))
     for _, mode in ipairs(s.modes) do
@@ -125,7 +125,7 @@ describe("into a sparse matrix", function()
     assert.equal(4 * #s.modes, #held)
   end)
 
-  it("knows whether its lines are sorted", function()
+  it("knows whether its indices are sorted", function()
     local x = sparse.csr_matrix "x"
     local out = large()
     local g = damo.compile({ x }, sparse.neg(x)):into(out)
@@ -162,7 +162,7 @@ describe("into a sparse matrix", function()
     end
   end)
 
-  it("goes with other outputs that read it", function()
+  it("is right with other outputs that read it", function()
     for _, mode in ipairs(s.modes) do
       local x = sparse.csr_matrix "x"
       local f = damo.compile({ x }, { sparse.neg(x), sparse.csm_data(x), x.T, x }, { mode = mode })
@@ -175,7 +175,7 @@ describe("into a sparse matrix", function()
     end
   end)
 
-  it("goes with another output that is the very same matrix, an empty one too", function()
+  it("is right with another output that is the same matrix, an empty one too", function()
     local x, y = sparse.csr_matrix "x", sparse.csr_matrix "y"
     local f = damo.compile({ x, y }, { x, sparse.clean(y) })
     local empty = sparse.csr { data = {}, indices = {}, indptr = { 0, 0, 0, 0 }, shape = { 3, 3 } }
@@ -187,7 +187,7 @@ describe("into a sparse matrix", function()
     end
   end)
 
-  it("serves two Functions and a loop", function()
+  it("can be used by two Functions and in a loop", function()
     local x = sparse.csr_matrix "x"
     local out = large()
     local double = damo.compile({ x }, x * 2.0):into(out)
@@ -201,7 +201,7 @@ describe("into a sparse matrix", function()
     same(out, want)
   end)
 
-  it("works through a graph inside", function()
+  it("works with an inner graph", function()
     local x, y = sparse.csr_matrix "x", sparse.csr_matrix "y"
     local twice = damo.graph.OpFromGraph({ x }, { x + x })
     local f = damo.compile({ y }, twice(y))
@@ -234,7 +234,7 @@ describe("into refuses", function()
     s.raises("value", "two: outputs 1 and 2 can't both be written into one matrix", function() return g(small()) end)
   end)
 
-  it("nothing that it has begun when memory runs out", function()
+  it("a call that runs out of memory, without changing the matrix", function()
     local f2 = damo.compile({ x }, { sparse.true_dot(x, x), x.T:tocsr(), x })
     local want_square, want_turned, a = f2(large())
     local failed, passed = 0, 0
@@ -274,7 +274,7 @@ describe("into refuses", function()
     s.raises("state", "this Sparse has been freed", function() return g(small()) end)
   end)
 
-  it("a matrix that something else holds", function()
+  it("a matrix with other references", function()
     local held = "f: the matrix for output 1 is held by something else too (a shared variable, a default value, a "
       .. "borrowed result, a call under way): give a copy of it"
     local out = large()
@@ -289,7 +289,7 @@ describe("into refuses", function()
     s.raises("state", held, function() return f:into(lend(small()))(small()) end)
   end)
 
-  it("and leaves shared values as they were", function()
+  it("and does not change shared values", function()
     local n = damo.shared(1.0, "n")
     local counting = damo.compile({ x }, sparse.neg(x), { updates = { { n, n + 1 } } })
     assert.is_false(pcall(counting:into(sparse.eye(2)), small()))
@@ -298,7 +298,7 @@ describe("into refuses", function()
     assert.equal(2.0, n:get_value())
   end)
 
-  it("what a running call reads, and outlives what it frees", function()
+  it("a matrix that a running call reads, and survives one that it frees", function()
     local out = large()
     local inner = f:into(out)
     local failed

@@ -33,7 +33,7 @@ describe("the entries of an inverse", function()
     end)
   end
 
-  it("are those of places where the factors cancel to 0", function()
+  it("include positions where the factors cancel to 0", function()
     local a = sparse.csr_from_dense(damo.array { { 1, 1, 0 }, { 1, 1, 1 }, { 0, 1, 1 } })
     s.close(entries(a, a), { 0, 1, 1, -1, 1, 1, 0 })
     s.close(entries(a, a:tocsc()), { 0, 1, 1, -1, 1, 1, 0 })
@@ -43,7 +43,7 @@ describe("the entries of an inverse", function()
     s.close(entries(b, b), s.flat(sparse.gather(inverse_transposed(b), b)), "a band", 1e-10)
   end)
 
-  it("are read in the order of the matrix that asks", function()
+  it("are in the order of the matrix that asks for them", function()
     local a = matrix("csr", "float64")
     local want = inverse_transposed(a)
     for _, kind in ipairs { a, a:tocsc():tocsr(), sparse.csr_from_dense(a:toarray()) } do
@@ -56,7 +56,7 @@ describe("the entries of an inverse", function()
     assert.same({ 0 }, entries(empty, empty).shape)
   end)
 
-  it("say what is wrong", function()
+  it("refuse wrong arguments", function()
     local a = sparse.eye(3)
     s.raises("value", "the matrix has not the pattern that the factor was made with",
       function() entries(a, sparse.csr_from_dense(damo.ones { 3, 3 })) end)

@@ -7,7 +7,7 @@ local function matrix()
   return sparse.coo { rows = { 1, 2 }, cols = { 3, 1 }, values = { 1.5, 2 }, shape = { 2, 3 } }
 end
 
-describe("csr and csc of a matrix", function()
+describe("csr and csc with a matrix", function()
   it("take dtype and itype", function()
     for _, format in ipairs(s.formats) do
       for _, from in ipairs { matrix(), matrix():tocsc(), matrix():toarray(), matrix():toarray():totable() } do
@@ -22,7 +22,7 @@ describe("csr and csc of a matrix", function()
     assert.equal("int8", sparse.csr({ { 1, 0 }, { 0, 2 } }, { dtype = "int8" }).dtype)
   end)
 
-  it("are the matrix itself where nothing is to do, a copy when told", function()
+  it("return the matrix itself if nothing changes, or a copy if asked to", function()
     local a = matrix()
     assert.equal(a, sparse.csr(a))
     assert.equal(a, sparse.csr(a, { dtype = "float64", itype = "int32" }))
@@ -37,7 +37,7 @@ describe("csr and csc of a matrix", function()
     assert.equal(99, c.data[1])
   end)
 
-  it("of three vectors share the values, which a copy does not", function()
+  it("with three vectors share the values, unless copied", function()
     for _, format in ipairs(s.formats) do
       local data = damo.array { 1.0, 2 }
       local parts = { data = data, indices = { 0, 1 }, indptr = { 0, 1, 2 } }
@@ -51,7 +51,7 @@ describe("csr and csc of a matrix", function()
     end
   end)
 
-  it("of a shape alone store nothing", function()
+  it("with only a shape store nothing", function()
     for _, format in ipairs(s.formats) do
       local a = sparse[format] { shape = { 2, 3 } }
       assert.same({ format, "float64", "int32", 0 }, { a.format, a.dtype, a.itype, a.nnz })
@@ -148,7 +148,7 @@ describe("no argument is ignored:", function()
     end)
   end
 
-  it("unknown names are answered with the known ones", function()
+  it("unknown names are refused with the list of known ones", function()
     s.raises("value", "csr: unknown option 'junk': the options are dtype, itype, shape, copy",
       function() return sparse.csr(a, junk) end)
     s.raises("value", "csr: an option without its name: the options are dtype, itype, shape, copy",

@@ -38,7 +38,7 @@ local function same_values(got, want, what)
   s.close(got.data, want, what)
 end
 
-describe("functions of the stored values", function()
+describe("functions of stored values", function()
   for _, f in ipairs(functions) do
     local name, dense = f[1], f[2]
     local own = sparse[name]
@@ -108,7 +108,7 @@ describe("functions of the stored values", function()
     assert.equal("float64", sparse.abs(s.matrix { dtype = "complex128" }).dtype)
   end)
 
-  it("are reached by the tensor functions where f(0) = 0", function()
+  it("are called by the tensor functions if f(0) = 0", function()
     local a = s.matrix {}
     s.same_storage(damo.sin(a), sparse.sin(a))
     s.same_storage(a ^ 2, sparse.square(a))
@@ -126,7 +126,7 @@ describe("functions of the stored values", function()
     end
   end)
 
-  it("say what is wrong", function()
+  it("refuse wrong arguments", function()
     local a = s.matrix {}
     s.raises("type", "sparse.rint: the values must be floats, got int32, which has nothing to round",
       function() sparse.rint(s.matrix { dtype = "int32" }) end)
@@ -153,7 +153,7 @@ describe("structured_monoid", function()
     s.check_second(function(x) return mine(x, 2) end, { a })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     s.raises("type", "structured_monoid: argument 1 (fn) must be a function, got number",
       function() sparse.structured_monoid(3) end)
     s.raises("type", "structured_monoid: the function's first operand must be sparse, got number",

@@ -40,7 +40,7 @@ local function vector(n, dtype) return s.vector(n, dtype or "float64") end
 
 describe("products of two sparse matrices", function()
   for _, dtype in ipairs { "float32", "float64", "int64" } do
-    it("multiply entry by entry, " .. dtype, function()
+    it("multiply elementwise, " .. dtype, function()
       for _, m in ipairs(with_places(s.matrices(dtype))) do
         for _, format in ipairs(s.formats) do
           local shape = m.value.shape
@@ -53,7 +53,7 @@ describe("products of two sparse matrices", function()
     end)
   end
 
-  it("store no zeros and keep what becomes nan", function()
+  it("store no zeros but keep nan results", function()
     local x = s.matrix { kind = "zeros" }
     assert.equal(x.nnz - 1, (x * x).nnz)
     assert.equal(0, (x * sp.sp_zeros_like(x)).nnz)
@@ -61,7 +61,7 @@ describe("products of two sparse matrices", function()
     assert.equal(x.nnz, (x * y).nnz)
   end)
 
-  it("promote dtypes and join index dtypes", function()
+  it("promote dtypes and index dtypes", function()
     local x, y = s.matrix { dtype = "float32" }, s.matrix { dtype = "complex64", itype = "int64" }
     local z = s.same_everywhere(sp.mul, { x, y })[1]
     assert.equal("complex64", z.dtype)
@@ -71,7 +71,7 @@ describe("products of two sparse matrices", function()
     assert.equal("bool", (b * b).dtype)
   end)
 
-  it("need no memory for positions that are empty", function()
+  it("need no memory for positions without entries", function()
     local n = 1 << 33
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, 2.0 }, shape = { 2, n } }
     assert.same({ 9, 4 }, (x * x).data:totable())
@@ -94,7 +94,7 @@ describe("products with a dense matrix or a number", function()
     end
   end)
 
-  it("stretch a row, a column and a matrix of one element, as quotients do", function()
+  it("broadcast a row, a column and a matrix of one element, as quotients do", function()
     for _, dtype in ipairs { "float32", "float64", "int64", "uint8" } do
       for _, m in ipairs(with_places(s.matrices(dtype, { high = 1.2, low = -1.2 }))) do
         local rows, cols = table.unpack(m.value.shape)
@@ -118,7 +118,7 @@ describe("products with a dense matrix or a number", function()
     end
   end)
 
-  it("stretch one that is a part of an Array, that has another dtype, zeros, nan", function()
+  it("broadcast a view, another dtype, zeros and nan", function()
     local x = s.matrix { dtype = "int32", kind = "duplicates" }
     local part = s.dense(8, 3)[{ { 7, 1, -2 }, { 2, 2 } }]
     local z = s.same_everywhere(damo.mul, { x, part })[1]
@@ -134,7 +134,7 @@ describe("products with a dense matrix or a number", function()
     s.close(s.matrix {} * damo.array { { 2.0 } }, s.matrix {} * 2)
   end)
 
-  it("stretch where the Type tells, whatever the matrix's own lengths are", function()
+  it("broadcast if the Type says so, whatever the matrix's own lengths are", function()
     local a, r, c = sp.csr_matrix "a", damo.row "r", damo.col "c"
     local f = damo.compile({ a, r, c }, { a * r, a * c })
     local A, one = s.matrix {}, sp.csr { { 3.0, 0 } }
@@ -158,7 +158,7 @@ describe("products with a dense matrix or a number", function()
     assert.equal("csr", (a * x).format)
   end)
 
-  it("leave out what stands where nothing is stored", function()
+  it("ignore dense elements where no entry is stored", function()
     local x = s.matrix {}
     local z = x * damo.full({ 4, 5 }, 0 / 0)
     assert.equal(x.nnz, z.nnz)
@@ -262,7 +262,7 @@ describe("vectors", function()
   end)
 end)
 
-describe("products where there is nothing", function()
+describe("products of empty matrices", function()
   it("have the shape", function()
     for _, shape in ipairs { { 0, 0 }, { 0, 3 }, { 3, 0 } } do
       local x = s.matrix { rows = shape[1], cols = shape[2] }
@@ -369,10 +369,10 @@ describe("derivatives of products", function()
   end)
 end)
 
-describe("products that can't be", function()
+describe("impossible products", function()
   local x = s.matrix {}
 
-  it("name what takes a vector, row or column", function()
+  it("name the function for a vector, row or column", function()
     s.raises("type", "sparse.mul: the dense operand must be a number or a matrix, got one of rank 1; "
       .. "damo.sparse.col_scale(x, v) and row_scale(x, v) take a vector", function() return x * damo.ones { 5 } end)
     s.raises("shape", "sparse.mul: a dense row does not stretch over a sparse matrix: use x * y or "
@@ -386,7 +386,7 @@ describe("products that can't be", function()
     s.raises("shape", nil, function() return damo.ones { 5, 1 } * x end)
   end)
 
-  it("tell the shapes", function()
+  it("name the shapes", function()
     local a, b, d = sp.csr_matrix "a", sp.csr_matrix "b", damo.matrix "d"
     local f, g, h = damo.compile({ a, b }, a * b), damo.compile({ a, d }, a * d), damo.compile({ a, d }, a / d)
     s.raises("shape", "mul: shapes (4, 5) and (5, 4) are not equal", function() return f(x, x.T:tocsr()) end)
@@ -411,7 +411,7 @@ describe("products that can't be", function()
     s.raises("shape", "DivSD: shapes (4, 5) and (5, 4) do not agree", function() return h(x, damo.ones { 5, 4 }) end)
   end)
 
-  it("have no sparse operand", function()
+  it("without a sparse operand", function()
     s.raises("type", nil, function() return sp.mul(damo.ones { 2 }, damo.ones { 2 }) end)
     s.raises("type", nil, function() return sp.true_div(damo.ones { 2 }, damo.ones { 2 }) end)
     s.raises("type", nil, function() return sp.mul_s_s(x, damo.ones { 4, 5 }) end)
@@ -420,7 +420,7 @@ describe("products that can't be", function()
 end)
 
 describe("mul of a matrix with stored duplicates", function()
-  it("has the gradient of the matrix that it is, under a dense cotangent too", function()
+  it("has the gradient of the summed matrix, also for a dense cotangent", function()
     local x = sp.csr_matrix "x"
     local a = sp.csr { data = { 1.0, 3, 2, 5 }, indices = { 0, 1, 0, 0 }, indptr = { 0, 3, 4 }, shape = { 2, 2 } }
     local cost = damo.sum(damo.dot(damo.array { 1.0, 10 }, sp.mul_s_s(x, x + sp.zeros_like(x))))

@@ -20,7 +20,7 @@ local function zeros() return s.matrix { rows = 4, cols = 5, kind = "zeros" } en
 
 describe("a mutable input", function()
   for name, fn in pairs { Remove0 = sparse.remove0, EnsureSortedIndices = sparse.ensure_sorted_indices } do
-    it("is taken over by " .. name, function()
+    it("is overwritten by " .. name, function()
       for _, value in ipairs { zeros(), s.matrix { rows = 4, cols = 5, kind = "unsorted" } } do
         local f = damo.compile({ given(A) }, sparse.neg(fn(A)))
         assert.equal(name, destroyers(f))
@@ -38,7 +38,7 @@ describe("a mutable input", function()
     end)
   end
 
-  it("is taken over by products that are added to it, and by elementwise functions", function()
+  it("is overwritten by products added to it, and by elementwise functions", function()
     local m, ones = s.matrix { rows = 4, cols = 5 }, damo.ones { 4, 3 }
     local e = damo.dmatrix "e"
     local f = damo.compile({ given(d), A, e }, damo.sum(sparse.usmm(2, A, e, d), { axis = 1 }))
@@ -50,7 +50,7 @@ describe("a mutable input", function()
     s.close(g(damo.zeros { 3 }, damo.ones { 3 }), { 1, 2, 3 })
   end)
 
-  it("is not where somebody else reads it, or it is what the caller keeps", function()
+  it("is not overwritten if others read it, or the caller keeps it", function()
     assert.equal("", destroyers(damo.compile({ given(A) }, { sparse.neg(sparse.remove0(A)), sparse.sum(A) })))
     assert.equal("", destroyers(damo.compile({ given(A) }, { sparse.neg(sparse.remove0(A)), A })))
     assert.equal("", destroyers(damo.compile({ given(A) }, sparse.remove0(A))))
@@ -59,7 +59,7 @@ describe("a mutable input", function()
     assert.equal("", destroyers(damo.compile({}, sparse.neg(sparse.remove0(damo.constant(zeros()))))))
   end)
 
-  it("that is given twice is copied first", function()
+  it("that is passed twice is copied first", function()
     local f = damo.compile({ given(A), B }, { sparse.neg(sparse.remove0(A)), sparse.neg(B) })
     assert.equal("Remove0", destroyers(f))
     local m = zeros()
@@ -70,7 +70,7 @@ describe("a mutable input", function()
     assert.same(before, s.flat(m.data))
   end)
 
-  it("keeps its preset value", function()
+  it("keeps its default value", function()
     local f = damo.compile({ damo.In(A, { mutable = true, value = zeros() }) }, sparse.neg(sparse.remove0(A)))
     assert.equal("Remove0", destroyers(f))
     for _ = 1, 3 do s.close(f(), s.flat(-zeros())) end

@@ -103,7 +103,7 @@ describe("norm", function()
     end)
   end
 
-  it("of the whole matrix takes the squares' sum, to the bit, in one pass", function()
+  it("of the whole matrix has the bits of the sum of squares, in one pass", function()
     for _, dtype in ipairs { "float32", "float64", "complex64", "complex128" } do
       for _, n in ipairs { 1, 9, 600, 5000 } do
         local re, im = damo.random.normal(0, 1, { size = { n } }), damo.random.normal(0, 1, { size = { n } })
@@ -124,7 +124,7 @@ describe("norm", function()
     s.check_second(sparse.norm, { s.matrix { dtype = "complex128" } }, { tol = 1e-4 })
   end)
 
-  it("keeps the axis as a dimension of 1 where asked", function()
+  it("keeps the axis as a dimension of 1 with keepdims", function()
     local a = sparse.csr { { 3, 0, -4 }, { 0, 2, 0 } }
     local x = sparse.csr_matrix "x"
     for _, c in ipairs {
@@ -145,7 +145,7 @@ describe("norm", function()
     assert.is_true(damo.array_equal(damo.array { 5, 2 }, a:norm { axis = 2, keepdims = false }))
   end)
 
-  it("of order 0 counts what is not 0, and has the gradient 0", function()
+  it("of order 0 counts nonzero elements, and has the gradient 0", function()
     for _, dtype in ipairs { "float32", "float64", "int64", "bool" } do
       for _, m in ipairs(s.matrices(dtype)) do
         for axis = 1, 2 do
@@ -162,7 +162,7 @@ describe("norm", function()
     assert.same({ 4, 5 }, got.shape)
   end)
 
-  it("of order 2 has the gradient 0 where all is 0", function()
+  it("of order 2 has the gradient 0 for a zero matrix", function()
     local zeros = sparse.csr { data = { 0, 0, 3, 4 }, indices = { 0, 1, 0, 1 }, indptr = { 0, 2, 4 }, shape = { 2, 3 } }
     local x = sparse.csr_matrix "x"
     for _, mode in ipairs(s.modes) do
@@ -175,7 +175,7 @@ describe("norm", function()
     end
   end)
 
-  it("of a line with nan is nan, and of no elements 0", function()
+  it("of a row with nan is nan, and of no elements 0", function()
     local odd = sparse.csr { data = { 0 / 0, 1, 2 }, indices = { 0, 1, 1 }, indptr = { 0, 2, 3 }, shape = { 2, 3 } }
     for _, row in ipairs(vectors) do
       if row[2] ~= "-inf" then
@@ -188,7 +188,7 @@ describe("norm", function()
     end
   end)
 
-  it("needs memory for the entries alone, whatever axis is long", function()
+  it("needs memory for the entries only, whichever axis is long", function()
     local n = 1 << 40
     local a = sparse.coo {
       rows = { 1, 2, 3, 3, 3 }, cols = { 5, n, 7, 5, n }, values = { 1.5, -2, 3, 4, 1 }, shape = { 3, n },
@@ -210,7 +210,7 @@ describe("norm", function()
       end
     end
   end)
-  it("takes infinity as a number, complex values, and refuses other orders", function()
+  it("accepts infinity as a number and complex values, and refuses other orders", function()
     local a = s.matrix {}
     assert.equal(sparse.norm(a, "inf"), sparse.norm(a, math.huge))
     local c = sparse.csr_from_dense(damo.complex(damo.array { { 3.0, 0 } }, damo.array { { 4.0, 0 } }))

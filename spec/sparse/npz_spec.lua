@@ -169,7 +169,7 @@ describe("damaged files:", function()
     end)
   end
 
-  it("what lies outside a dia's matrix is padding, however far", function()
+  it("entries of a dia outside the matrix are padding, however far", function()
     for _, offset in ipairs { math.maxinteger, math.mininteger, 4, -3, math.maxinteger - 2 } do
       local a = load(with(dia, "offsets", ints { offset, 2 }))
       s.same_storage(a, damo.sparse.coo { rows = { 1, 2 }, cols = { 3, 4 }, values = { 1.0, 1.0 }, shape = { 3, 4 } },
@@ -177,7 +177,7 @@ describe("damaged files:", function()
     end
   end)
 
-  it("any number anywhere gives a matrix or an error", function()
+  it("any changed number gives a matrix or an error", function()
     local numbers = s.numbers(11, -3, 9)
     local odd = { math.maxinteger, math.mininteger, 1 << 31, -1 }
     local names = { coo = { "row", "col", "shape" }, dia = { "offsets", "shape" },

@@ -35,7 +35,7 @@ local function everywhere(inputs, outputs, ...)
 end
 
 describe("a Type with a pattern", function()
-  it("is one Type for equal patterns, another for others", function()
+  it("is one Type for equal patterns, and another for other ones", function()
     local a = matrix()
     local t = sparse.SparseTensorType("csr", "float64", { pattern = a })
     assert.equal(t, sparse.SparseTensorType("csr", "float64", { pattern = matrix { data = { 7, 6, 5, 4, 3, 2, 1 } } }))
@@ -52,7 +52,7 @@ describe("a Type with a pattern", function()
     assert.not_equal(t, sparse.SparseTensorType("csc", "float64", { pattern = matrix { format = "csc" } }))
   end)
 
-  it("has the shape, the format and the index dtype of the matrix, and gives the pattern back", function()
+  it("has the shape, the format and the index dtype of the matrix, and returns the pattern", function()
     for _, format in ipairs(s.formats) do
       for _, itype in ipairs(s.itypes) do
         local shape = format == "csr" and { 4, 5 } or { 5, 4 }
@@ -81,7 +81,7 @@ describe("a Type with a pattern", function()
       damo.printing.debugprint(x, { print_type = true, file = "str" }))
   end)
 
-  it("has more special values than the same Type without", function()
+  it("is a subtype of the same Type without a pattern", function()
     local a = matrix()
     local t = sparse.SparseTensorType("csr", "float64", { pattern = a })
     local open = sparse.SparseTensorType("csr", "float64", { shape = { 4, 4 } })
@@ -97,7 +97,7 @@ describe("a Type with a pattern", function()
       end)
   end)
 
-  it("is of leaves: no result's Type has one", function()
+  it("is of leaves only: no result's Type has one", function()
     local x = sparse.csr_matrix("x", { pattern = matrix() })
     for i, y in ipairs { -x, x * 2, x + x, x.T, x.T.T, sparse.ensure_sorted_indices(x), sparse.remove0(x),
       damo.grad(damo.sum(x * x), x), damo.zero_grad(x), damo.disconnected_grad(x), sparse.cast(x, "float32"),
@@ -106,7 +106,7 @@ describe("a Type with a pattern", function()
     end
   end)
 
-  it("refuses what is no pattern of it", function()
+  it("refuses a matrix that is not a pattern for it", function()
     local a = matrix()
     s.raises("type", "csr_matrix: option 'pattern' must be a sparse matrix, got Array", function()
       sparse.csr_matrix("x", { pattern = damo.ones { 4, 4 } })
@@ -131,7 +131,7 @@ end)
 describe("values of a Type with a pattern", function()
   for _, format in ipairs(s.formats) do
     for _, itype in ipairs(s.itypes) do
-      it("fit where their entries stand as the pattern's do: " .. format .. " " .. itype, function()
+      it("are valid if their entries are those of the pattern: " .. format .. " " .. itype, function()
         local a = matrix { format = format, itype = itype }
         local x = sparse.matrix(format, "x", { pattern = a })
         local other = matrix { format = format, itype = itype, data = { 2, 2, 2, 2, 2, 2, 2 } }
@@ -143,7 +143,7 @@ describe("values of a Type with a pattern", function()
     end
   end
 
-  it("are converted to it where that gives the pattern", function()
+  it("are converted if that gives the pattern", function()
     local a = matrix()
     local t = sparse.SparseTensorType("csr", "float64", { pattern = a })
     local others = { a:tocsc(), matrix { itype = "int64" }, matrix { dtype = "float32" }, matrix { dtype = "int8" } }
@@ -157,7 +157,7 @@ describe("values of a Type with a pattern", function()
     s.raises("type", "filter: " .. strict, function() t:filter(a:tocsc(), { strict = true }) end)
   end)
 
-  it("are refused with the first place that differs", function()
+  it("are refused with the first position that differs", function()
     local x = sparse.csr_matrix("x", { pattern = matrix() })
     local f = damo.compile({ x }, sparse.neg(x))
     local differences = {
@@ -196,7 +196,7 @@ describe("values of a Type with a pattern", function()
     assert.is_false(x.type:is_valid_value(sparse.ensure_sorted_indices(a)))
   end)
 
-  it("of a huge shape fit too", function()
+  it("of a huge shape are valid too", function()
     local a = sparse.coo { rows = { 1, 2 }, cols = { 1, 1 << 33 }, values = { 1.5, 2.5 }, shape = { 2, 1 << 33 } }
     local x = sparse.csr_matrix("x", { pattern = a })
     assert.same({ 2, 1 << 33 }, x.type.shape)
@@ -206,7 +206,7 @@ describe("values of a Type with a pattern", function()
     assert.equal(8, y)
   end)
 
-  it("leave the pattern as it is when results are written into them", function()
+  it("keep the pattern when results are written into them", function()
     local a, b = matrix(), matrix { indices = { 0, 1, 0, 1, 0, 1, 2 } }
     local x, y = sparse.csr_matrix("x", { pattern = a }), sparse.csr_matrix "y"
     local f = damo.compile({ y }, sparse.neg(y))
@@ -221,7 +221,7 @@ end)
 describe("a known pattern", function()
   for _, format in ipairs(s.formats) do
     for _, itype in ipairs(s.itypes) do
-      it("makes constants of indices, indptr, shape and the count of entries: " .. format .. " " .. itype, function()
+      it("makes constants of indices, indptr, shape and nnz: " .. format .. " " .. itype, function()
         local a = matrix { format = format, itype = itype }
         local x = sparse.matrix(format, "x", { pattern = a })
         local from = sparse.neg(x)
@@ -240,7 +240,7 @@ describe("a known pattern", function()
     end
   end
 
-  it("leaves other rewrites as they are", function()
+  it("does not affect other rewrites", function()
     local a = matrix()
     local x = sparse.csr_matrix("x", { pattern = a })
     for name, y in pairs {
@@ -252,7 +252,7 @@ describe("a known pattern", function()
     end
   end)
 
-  it("is not that of what takes the Variable's place", function()
+  it("is not assumed for a Variable's replacement", function()
     local a, b = matrix(), sparse.eye(4, 4)
     local x, y = sparse.csr_matrix("x", { pattern = a }), sparse.csr_matrix "y"
     local f = damo.compile({ y }, { x.indices, sparse.nnz(x), -x }, { givens = { [x] = y } })
@@ -264,7 +264,7 @@ describe("a known pattern", function()
     assert.is_true(damo.array_equal(damo.compile({ y }, clone)(b), b.indices))
   end)
 
-  it("is checked on the way into an OpFromGraph", function()
+  it("is checked when passed to an OpFromGraph", function()
     local a = matrix()
     local x, y = sparse.csr_matrix("x", { pattern = a }), sparse.csr_matrix("y", { shape = { 4, 4 } })
     for _, inline in ipairs { false, true } do
@@ -278,7 +278,7 @@ describe("a known pattern", function()
     end
   end)
 
-  it("of a cotangent binds that gradient of an OpFromGraph alone", function()
+  it("of a cotangent is assumed only by that gradient of an OpFromGraph", function()
     local a, b = matrix(), sparse.eye(4, 4)
     local y, e, g = sparse.csr_matrix "y", sparse.csr_matrix("e", { pattern = a }), sparse.csr_matrix "g"
     local z = damo.graph.OpFromGraph({ y }, { y * 2 })(y)
@@ -313,12 +313,12 @@ describe("a known pattern", function()
   end)
 end)
 
-describe("derivatives by a Variable with a pattern", function()
+describe("derivatives for a Variable with a pattern", function()
   local a = matrix()
   local x, v = sparse.csr_matrix("x", { pattern = a }), damo.dvector "v"
   local vector = damo.array { 1, -2, 0.5, 3 }
 
-  it("are what they are without", function()
+  it("are the same as without", function()
     local y = sparse.csr_matrix "y"
     for name, cost in pairs {
       dot = function(m) return damo.sum(damo.sqr(damo.dot(m, v))) end,
@@ -336,7 +336,7 @@ describe("derivatives by a Variable with a pattern", function()
     end
   end)
 
-  it("go forwards, and on from known gradients", function()
+  it("are forward ones too, and start from known gradients", function()
     local e = sparse.csr_matrix("e", { pattern = a })
     local tangent = damo.Rop(damo.dot(x, v), x, e)
     local z = everywhere({ x, v, e }, { damo.dot(x, v), tangent }, a, vector, a * 2)
@@ -364,7 +364,7 @@ describe("derivatives by a Variable with a pattern", function()
     end
   end)
 
-  it("are no excuse for an update with another pattern: nothing changes then", function()
+  it("do not allow an update with another pattern: nothing changes then", function()
     local w, n = damo.shared(a, "w", { type = x.type }), damo.shared(0, "n")
     local m = sparse.csr_matrix "m"
     local f = damo.compile({ m }, {}, { updates = { { n, n + 1 }, { w, w + m } }, name = "f" })
@@ -376,7 +376,7 @@ describe("derivatives by a Variable with a pattern", function()
     assert.equal(1, n:get_value())
   end)
 
-  it("DEBUG finds a Lua Op's result that is not as its Type says", function()
+  it("DEBUG notices a Lua Op's result that its Type does not allow", function()
     local op = damo.Op {
       name = "Forget",
       make_node = function(self, m) return damo.Apply(self, { m }, { m.type() }) end,

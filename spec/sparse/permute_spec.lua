@@ -6,7 +6,7 @@ local sparse = damo.sparse
 
 describe("permute", function()
   local rows, cols = { 3, 1, 4, 2 }, { 5, 1, 2, 3, 4 }
-  it("orders rows and columns anew", function()
+  it("permutes rows and columns", function()
     local function fn(x) return sparse.permute(x, rows, cols) end
     t.check_all(fn, function(a) return t.map(a, function(_, i, j) return a[rows[i]][cols[j]] end) end)
     for _, format in ipairs(s.formats) do
@@ -21,7 +21,7 @@ describe("permute", function()
     local a = s.matrix {}
     s.same_storage(f(a, damo.array(rows, "int64")), sparse.permute(a, rows, cols))
   end)
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     s.raises("value", "permute: rows is no permutation of 1 to 4: entry 2 is 1, for the second time",
       function() sparse.permute(a, { 1, 1, 2, 3 }, cols) end)
@@ -29,7 +29,7 @@ describe("permute", function()
       function() sparse.permute(a, rows, { 1, 2, 3, 4, 6 }) end)
     s.raises("shape", nil, function() sparse.permute(a, { 1, 2 }, cols) end)
   end)
-  it("has its shape without being computed", function()
+  it("has a shape that needs no values", function()
     local function fn(x) return sparse.permute(x, { 4, 3, 2, 1 }, { 2, 1, 3, 4, 5 }) end
     t.check_shape(fn, { s.matrix {} }, "Permute")
   end)

@@ -22,12 +22,12 @@ describe("power", function()
       if n > 0 then t.check_derivatives(fn, { s.matrix { rows = 3, cols = 3 } }, { tol = 1e-4 }) end
     end)
   end
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix { rows = 3, cols = 3 }
     s.raises("value", "sparse.power: the power must be an integer of 0 or more", function() sparse.power(a, -1) end)
     s.raises("shape", "sparse.power: shape (4, 5) is not square", function() sparse.power(s.matrix {}, 2) end)
   end)
-  it("has its shape without being computed", function()
+  it("has a shape that needs no values", function()
     t.check_shape(function(x) return sparse.power(x, 0) end, { s.matrix { rows = 3, cols = 3 } }, "EyeLike")
   end)
 end)

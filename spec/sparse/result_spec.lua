@@ -27,7 +27,7 @@ describe("a sparse result", function()
   local y = sparse.structured_exp(a)
 
   for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
-    it("lasts beyond later calls, " .. mode, function()
+    it("is not changed by later calls, " .. mode, function()
       local f = damo.compile({ a }, y, { mode = mode })
       local first = f(matrix(1))
       local second = f(matrix(0.5))
@@ -82,7 +82,7 @@ describe("a sparse result", function()
     end)
   end
 
-  it("may be borrowed, and then changes only by its reader", function()
+  it("may be borrowed, and is then changed only by its reader", function()
     local f = damo.compile({ a }, damo.Out(y, { borrow = true }))
     near(exps(1), values(f(matrix(1))))
     near(exps(0.5), values(f(matrix(0.5))))

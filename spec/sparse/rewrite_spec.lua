@@ -39,7 +39,7 @@ for _, format in ipairs(sparse.sparse_formats) do
     local dv = damo.reshape(damo.arange(12), { 4, 3 })
     local cv = damo.ones { 4, 3 }
 
-    it("a matrix made of its own parts is itself", function()
+    it("a matrix made of its own parts is the matrix", function()
       local made = sparse.CSM { format = format }(x.data, x.indices, x.indptr, x.shape)
       assert.equal("", check({ x }, made, { a }))
       local other = sparse.CSM { format = format }(x.data * 2, x.indices, x.indptr, x.shape)
@@ -52,14 +52,14 @@ for _, format in ipairs(sparse.sparse_formats) do
       assert.equal("", check({ x }, sparse.with_data(x, x.data), { a }))
     end)
 
-    it("a pattern is read from where it comes", function()
+    it("a pattern is read from its source", function()
       local y = sparse.with_data(sparse.neg(sparse.col_scale(x, s)), x.data + 1)
       assert.equal("SparseData Elemwise WithData", check({ x, s }, y, { a, v }))
       local g = sparse.gather(d, sparse.neg(x))
       assert.equal("GatherData", check({ x, d }, g, { a, damo.reshape(damo.arange(16), { 4, 4 }) }))
     end)
 
-    it("there and back is nowhere", function()
+    it("a conversion and its inverse cancel", function()
       assert.equal("", check({ x }, x.T.T, { a }))
       assert.equal("", check({ x }, -(-x), { a }))
       local there = x:tocsr():tocsc():tocsr():tocsc()[format == "csc" and "tocsc" or "tocsr"](x)
@@ -69,14 +69,14 @@ for _, format in ipairs(sparse.sparse_formats) do
       assert.equal("", check({ d }, sparse[format .. "_from_dense"](d):toarray(), { dv }))
     end)
 
-    it("scales join", function()
+    it("scalings are merged", function()
       local y = sparse.col_scale(sparse.col_scale(x, s), t)
       assert.equal("Elemwise ColScaleCSC", check({ x, s, t }, y, { a, v, w }))
       y = sparse.row_scale(sparse.row_scale(x, s), t)
       assert.equal("Elemwise RowScaleCSC", check({ x, s, t }, y, { a, v, w }))
     end)
 
-    it("a product in a sum becomes Usmm, in place where nobody needs the sum's other operand", function()
+    it("a product in a sum becomes Usmm, in place if the sum's other operand is not needed", function()
       local name = format == "csc" and "UsmmCscDense" or "UsmmCsrDense"
       for _, dot in ipairs { damo.dot, sparse.structured_dot } do
         assert.equal(name, check({ x, d, c }, 2 * dot(x, d) + c, { a, dv, cv }))
@@ -101,7 +101,7 @@ for _, format in ipairs(sparse.sparse_formats) do
       assert.is_true(damo.array_equal(mine, damo.ones { 4, 3 }))
     end)
 
-    it("clean, remove0 and ensure_sorted_indices work in place on what nobody else needs", function()
+    it("clean, remove0 and ensure_sorted_indices work in place on values not needed elsewhere", function()
       local y = sparse.remove0(sparse.neg(x))
       local f = damo.compile({ x }, sparse.neg(sparse.ensure_sorted_indices(y)))
       local in_place = 0
@@ -141,7 +141,7 @@ describe("a sum's cotangent", function()
     cast = function(x) return damo.sum(sparse.cast(sparse.sqr(x), "float32")) end,
   }
   for name, cost in pairs(costs) do
-    it("runs over the stored places alone: " .. name, function()
+    it("is computed at stored positions only: " .. name, function()
       for _, a in ipairs { wide, wide.T } do
         local x = sparse.matrix(a.format, "x")
         for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
@@ -150,7 +150,7 @@ describe("a sum's cotangent", function()
         end
       end
     end)
-    it("gives the same values as over every place: " .. name, function()
+    it("has the same values as at all positions: " .. name, function()
       for _, format in ipairs(sparse.sparse_formats) do
         for _, axis in ipairs { false, 1, 2 } do
           local a = matrix(format)
@@ -169,7 +169,7 @@ describe("a sum's cotangent", function()
     end)
   end
 
-  it("of 0 is absent, next to what is infinite too", function()
+  it("of 0 is absent, also next to infinite values", function()
     local x, t, d = sparse.csr_matrix "x", damo.dscalar "t", damo.dmatrix "d"
     local a = sparse.csr { data = { 1 / 0, 2, 0 / 0 }, indices = { 0, 0, 2 }, indptr = { 0, 1, 3 }, shape = { 2, 3 } }
     local b = damo.full({ 2, 3 }, 1 / 0)
@@ -182,7 +182,7 @@ describe("a sum's cotangent", function()
     end
   end)
 
-  it("counts what is stored twice once in a product, and at each place where it is read", function()
+  it("counts duplicates once in a product, and each where they are read", function()
     local x = sparse.csr_matrix "x"
     local a = sparse.csr { data = { 1.0, 3, 2, 5 }, indices = { 0, 1, 0, 0 }, indptr = { 0, 3, 4 }, shape = { 2, 2 } }
     local g = damo.compile({ x }, damo.grad(damo.sum(both(x, x)), x))(a)
@@ -208,7 +208,7 @@ describe("the parts of a matrix with other values", function()
     end
   end)
 
-  it("stay where nothing is between", function()
+  it("are read directly if no node is between", function()
     local a = support.matrix { rows = 4, cols = 5 }
     local f = damo.compile({ x }, { sparse.csm_properties(x) })
     local data, indices, indptr, shape = f(a)
@@ -218,7 +218,7 @@ describe("the parts of a matrix with other values", function()
   end)
 end)
 
-describe("a matrix put together of its parts", function()
+describe("a matrix made from its parts", function()
   local a = support.matrix { rows = 4, cols = 5 }
   local function graph(x, shape)
     return sparse.CSR(sparse.csm_data(x), sparse.csm_indices(x), sparse.csm_indptr(x), shape)
@@ -232,7 +232,7 @@ describe("a matrix put together of its parts", function()
   local known, unknown = sparse.csr_matrix("known", { shape = { 4, 5 } }), sparse.csr_matrix "unknown"
   local function constant(list) return damo.constant(damo.array(list, "int64")) end
 
-  it("is itself where the shape that is given is its own for sure", function()
+  it("is the matrix if the given shape is known to be its own", function()
     local f = damo.compile({ known }, graph(known, constant { 4, 5 }))
     assert.is_false(has_csm(f))
     support.same_storage(f(a), a)
@@ -241,7 +241,7 @@ describe("a matrix put together of its parts", function()
     support.same_storage(f(a), a)
   end)
 
-  it("is another where it is not", function()
+  it("is another one if it is not", function()
     for _, x in ipairs { known, unknown } do
       local wider = damo.compile({ x }, graph(x, constant { 4, 7 }))
       assert.is_true(has_csm(wider))

@@ -50,7 +50,7 @@ for _, dtype in ipairs { "float32", "float64" } do
       end
     end)
 
-    it("are right where dense operands are strided", function()
+    it("are right for strided dense operands", function()
       for _, format in ipairs(s.formats) do
         local m = s.matrix { rows = 6, cols = 5, dtype = dtype, format = format }
         local a = sparse.matrix(format, "a", { dtype = dtype })
@@ -60,7 +60,7 @@ for _, dtype in ipairs { "float32", "float64" } do
       end
     end)
 
-    it("are right for matrices without rows, columns or entries, and blocks without columns", function()
+    it("are right for matrices without rows, columns or entries, and dense operands without columns", function()
       for _, shape in ipairs { { 0, 0 }, { 0, 4 }, { 4, 0 }, { 4, 4 } } do
         for _, format in ipairs(s.formats) do
           local a, m = sparse.matrix(format, "a", { dtype = dtype }), damo.zeros(shape, { dtype = dtype })
@@ -76,7 +76,7 @@ for _, dtype in ipairs { "float32", "float64" } do
   end)
 end
 
-describe("from call to call", function()
+describe("with other values", function()
   local x, y = damo.dmatrix "x", damo.dmatrix "y"
 
   --- The matrices of one format in both index dtypes; two have the same number of entries.
@@ -100,7 +100,7 @@ describe("from call to call", function()
     }
   end
 
-  it("a node follows the pattern, not the matrix that it saw before", function()
+  it("a node uses the current pattern, not that of an earlier call", function()
     local order = { "first", "first", "values", "indices", "first", "indptr", "flat", "first", "wide", "first", "more",
       "first", "none", "first", "more", "values", "longer", "first", "broader", "first", "longer" }
     for _, format in ipairs(s.formats) do
@@ -133,7 +133,7 @@ end)
 describe("a samples and a product node", function()
   local x, y, g = damo.dmatrix "x", damo.dmatrix "y", damo.dmatrix "g"
 
-  it("of a known pattern are joined too", function()
+  it("of a known pattern are merged too", function()
     for _, format in ipairs(s.formats) do
       local m = s.matrix { rows = 6, cols = 5, format = format }
       local a = sparse.matrix(format, "a", { pattern = m })
@@ -142,7 +142,7 @@ describe("a samples and a product node", function()
     end
   end)
 
-  it("are left alone where one needs the other", function()
+  it("are not merged if one depends on the other", function()
     for _, format in ipairs(s.formats) do
       local p = sparse.matrix(format, "p")
       local scores = damo.grad(nil, p, { known_grads = { [sparse.structured_dot(p, y)] = x } })
@@ -152,7 +152,7 @@ describe("a samples and a product node", function()
     end
   end)
 
-  it("of other operands, patterns or dtypes are left alone", function()
+  it("with other operands, patterns or dtypes are not merged", function()
     local a, b = sparse.csr_matrix "a", sparse.csr_matrix "b"
     local samples = damo.grad(nil, a, { known_grads = { [sparse.structured_dot(a, y)] = x } })
     assert.equal(0, joined(damo.compile({ a, b, x, y }, { samples, damo.dot(b, y) })))
@@ -163,7 +163,7 @@ describe("a samples and a product node", function()
     assert.equal(0, joined(damo.compile({ c, z, h }, structured(c, z, h))))
   end)
 
-  it("pair by pair make no cycle", function()
+  it("of two pairs make no cycle", function()
     local a, b = sparse.csr_matrix "a", sparse.csr_matrix "b"
     -- each pair could be merged alone; but the product of the first is an input of the second's samples, and vice versa
     local function samples(m, rows, cols)
@@ -177,7 +177,7 @@ describe("a samples and a product node", function()
     assert.equal(1, joined(f))
   end)
 
-  it("say what does not fit as the nodes apart do", function()
+  it("have the errors of the separate nodes", function()
     local ones = function(shape) return damo.ones(shape) end
     local dot = "%s: shapes (%d, %d) and (%d, %d) do not agree: axis 2 of the first is %d, axis 1 of the second is %d"
     local wide = "StructuredDotGrad%s: shapes (%d, %d) and (%d, %d) do not agree: axis 2 of the first is %d, axis 2 of "
@@ -222,7 +222,7 @@ describe("a samples and a product node", function()
     end
   end)
 
-  it("were made where the product was", function()
+  it("have the trace of the product", function()
     local a = sparse.csr_matrix "a"
     local product = sparse.structured_dot(a, y)
     local grads = damo.grad(nil, { a, y }, { known_grads = { [product] = g } })

@@ -41,7 +41,7 @@ describe("sampling_dot", function()
     end
   end)
 
-  it("keeps p's pattern, and its explicit zeros; what is stored twice counts as its sum", function()
+  it("keeps p's pattern, and its explicit zeros; duplicates count as their sum", function()
     local x, y = s.dense(4, 3), s.dense(5, 3)
     local zeros = s.matrix { kind = "zeros" }
     assert.equal(zeros.nnz, sampling_dot(x, y, zeros).nnz)
@@ -52,7 +52,7 @@ describe("sampling_dot", function()
     if sum then assert.equal(sum.nnz, got.nnz) end
   end)
 
-  it("computes at stored places alone", function()
+  it("computes only at stored positions", function()
     local p = sparse.coo { rows = { 1 }, cols = { 2 }, values = { 2.0 }, shape = { 2, 2 } }
     local got = sampling_dot(damo.array { { 1.0 }, { 0 / 0 } }, damo.array { { 1 / 0 }, { 3.0 } }, p)
     s.close(got.data, { 6 })
@@ -101,7 +101,7 @@ describe("sampling_dot", function()
     end
   end)
 
-  it("reads a cotangent of any kind", function()
+  it("accepts a cotangent of any kind", function()
     local x, y, p = damo.matrix "x", damo.matrix "y", sparse.csr_matrix "p"
     local a, b, m = s.dense(4, 3), s.dense(5, 3, nil, 3), s.matrix { kind = "unsorted" }
     local z = sampling_dot(x, y, p)
@@ -116,7 +116,7 @@ describe("sampling_dot", function()
     end
   end)
 
-  it("of bool operands says whether there is a product, as a dense dot does", function()
+  it("of bool operands is the logical or of products, as a dense dot", function()
     local x, y = damo.array { { true, true }, { false, true } }, damo.array { { true, true }, { true, false } }
     local p = sparse.csr_from_dense(damo.array { { 3.0, 1 }, { 2, 4 } })
     s.close(s.same_everywhere(sampling_dot, { x, y, p })[1].data, { 3, 1, 2, 0 })
@@ -127,7 +127,7 @@ describe("sampling_dot", function()
     assert.equal("bool", all.dtype)
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local m = s.matrix {}
     s.raises("shape", "SamplingDot: shapes (4, 2) and (5, 3) do not agree: axis 2 of operand 1 has length 2, axis 2 of "
       .. "operand 2 3", function() sampling_dot(s.dense(4, 2), s.dense(5, 3), m) end)

@@ -66,7 +66,7 @@ describe("rectangular systems", function()
     end
   end)
 
-  it("mix a real A with a complex b and back", function()
+  it("mix a real A with a complex b and vice versa", function()
     for _, shape in ipairs(shapes) do
       local b = s.vector(shape[1], "complex128", 9)
       near(sp.solve(full(shape[1], shape[2]), b), (sp.lstsq(full(shape[1], shape[2]), b)))
@@ -130,7 +130,7 @@ describe("factors of rectangular matrices", function()
     near(damo.compile({ G, v }, slope, { on_unused_input = "ignore" })(F, b), F:solve_t(damo.ones { 3 }), 1e-15)
   end)
 
-  it("know no determinant and no condition", function()
+  it("have no determinant and no condition number", function()
     local F, A = sp.factorize(full(7, 3)), sp.csc_matrix "A"
     for name, class in pairs { det = "FactorDet", logdet = "FactorLogdet", rcond = "FactorRcond" } do
       local text = class .. ": the matrix has shape (7, 3), expected a square one"
@@ -146,7 +146,7 @@ describe("factors of rectangular matrices", function()
     end)
   end)
 
-  it("are not there where A is said to be Hermitian", function()
+  it("are refused if A is assumed to be Hermitian", function()
     local A = sp.csc_matrix "A"
     for _, assume in ipairs { "pos", "sym" } do
       local why = "the matrix has shape (7, 3), expected a square one under assume='" .. assume .. "'"
@@ -156,7 +156,7 @@ describe("factors of rectangular matrices", function()
     end
   end)
 
-  it("refuse right sides of another length", function()
+  it("refuse right-hand sides of another length", function()
     local A, b = full(7, 3), damo.ones { 3 }
     s.raises("shape", "FactorSolve: the matrix has shape (7, 3) and the right side (3,), expected 7 rows", function()
       sp.solve(A, b)
@@ -172,7 +172,7 @@ describe("factors of rectangular matrices", function()
   end)
 end)
 
-describe("what is done once for rectangular matrices", function()
+describe("work done once for rectangular matrices", function()
   it("is analysis and factorization, gradients and R_op included; a square matrix may follow", function()
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
       local A, b, V = sp.csc_matrix "A", damo.dvector "b", sp.csc_matrix "V"
@@ -227,11 +227,11 @@ describe("gradients of rectangular systems", function()
     each(function(fn, A, b) s.check_grad(fn, { A, b }, { tol = 1e-5 }) end)
   end)
 
-  it("go forward too", function()
+  it("have forward derivatives", function()
     each(function(fn, A, b) s.check_rop(fn, { A, b }, { tol = 1e-5 }) end)
   end)
 
-  it("have gradients themselves", function()
+  it("have second derivatives", function()
     for _, dtype in ipairs { "float64", "complex128" } do
       for _, shape in ipairs { { 4, 2 }, { 2, 3 }, { 3, 3 } } do
         local A = full(shape[1], shape[2], dtype, "csr")
@@ -241,7 +241,7 @@ describe("gradients of rectangular systems", function()
     end
   end)
 
-  it("mix a real A with a complex b and back", function()
+  it("mix a real A with a complex b and vice versa", function()
     for _, shape in ipairs { { 5, 3 }, { 3, 4 } } do
       s.check_grad(sp.solve, { full(shape[1], shape[2]), s.vector(shape[1], "complex128", 3) }, { tol = 1e-5 })
       s.check_grad(sp.solve, { full(shape[1], shape[2], "complex128"), s.vector(shape[1], "float64", 3) },
@@ -279,7 +279,7 @@ describe("gradients of rectangular systems", function()
     end
   end)
 
-  it("are those of a square system alone where A is known to be square", function()
+  it("are those of a square system if A is known to be square", function()
     local A, b = sp.SparseTensorType("csc", "float64", { shape = { 5, 5 } }) "A", damo.dvector "b"
     local text = damo.printing.debugprint(damo.grad(damo.sum(sp.solve(A, b)), A), { file = "str" })
     assert.is_nil(text:find "FactorGap")
@@ -290,7 +290,7 @@ describe("gradients of rectangular systems", function()
 end)
 
 describe("the Ops of rectangular systems", function()
-  it("are refused for what they can't take", function()
+  it("refuse wrong arguments", function()
     s.raises("value", "FactorColumns: minimum_norm is true or false", function() sp.FactorColumns {} end)
     s.raises("value", "FactorGap: system is 'n', 't' or 'h'", function()
       sp.FactorGap { system = "x", minimum_norm = true }

@@ -46,13 +46,13 @@ local function refused(A, step, column)
 end
 
 describe("the pivot of a singular matrix", function()
-  it("is named where a block is one entry", function()
+  it("is named if its block is one entry", function()
     each(function(o)
       for k = 1, 9 do refused(upper(9, { { k, k, 0 } }, o), step_of(k, o.format), k) end
     end)
   end)
 
-  it("is named where a block has dependent columns: the last of them", function()
+  it("is named if a block has dependent columns: the last of them", function()
     each(function(o)
       for k = 1, 8 do
         local block = { { k, k, 1 }, { k, k + 1, 2 }, { k + 1, k, 2 }, { k + 1, k + 1, 4 } }
@@ -61,7 +61,7 @@ describe("the pivot of a singular matrix", function()
     end)
   end)
 
-  it("is named where a column of a block is 0", function()
+  it("is named if a column of a block is 0", function()
     each(function(o)
       for zero = 3, 5 do
         local block = {}
@@ -76,7 +76,7 @@ describe("the pivot of a singular matrix", function()
     end)
   end)
 
-  it("is named where it is not 0 but too small", function()
+  it("is named if it is not 0 but too small", function()
     for _, format in ipairs(s.formats) do
       for k = 1, 9 do
         local A = upper(9, { { k, k, 1e-30 } }, { dtype = "float64", format = format, itype = "int32" })
@@ -90,10 +90,10 @@ describe("the pivot of a singular matrix", function()
   end)
 end)
 
-describe("what asks for a square factor", function()
+describe("functions of a square factor", function()
   local function of(rows, cols) return sp.FactorType("float64", { shape = { rows, cols } })() end
 
-  it("takes any that may be square, and refuses what is not", function()
+  it("accept factors that may be square, and refuse others", function()
     for _, class in ipairs { "FactorDet", "FactorLogdet", "FactorRcond" } do
       for _, shape in ipairs { { 3, 3 }, { 3, false }, { false, 3 }, { false, false }, { 0, 0 } } do
         assert.equal(class, sp[class] {}(of(shape[1], shape[2])).owner.op.name)

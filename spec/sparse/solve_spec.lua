@@ -122,7 +122,7 @@ describe("solve", function()
     assert.equal(1.0, sp.det(A))
   end)
 
-  it("solves what is Hermitian but not definite by LU, where nothing is assumed", function()
+  it("solves a Hermitian indefinite system by LU, if nothing is assumed", function()
     local A = sp.from_dense(damo.array { { 1, 3 }, { 3, 1 } }, "csc")
     local F = sp.factorize(A)
     assert.equal("lu", F.kind)
@@ -130,7 +130,7 @@ describe("solve", function()
     assert.equal("cholesky", sp.factorize(laplacian(4)).kind)
   end)
 
-  it("reads A's symmetric part alone under assume pos", function()
+  it("uses only A's symmetric part with assume pos", function()
     local A = regular()
     local H = sp.csr_from_dense((A:toarray() + A.T:toarray()) * 0.5)
     local b = s.vector(5, "float64", 2)
@@ -140,7 +140,7 @@ describe("solve", function()
 end)
 
 describe("factors", function()
-  it("tell what they are", function()
+  it("have fields and a text", function()
     local F = sp.factorize(laplacian(3))
     assert.equal("<factor float64 (9, 9), cholesky by " .. F.backend .. ">", tostring(F))
     assert.same({ 9, 9 }, F.shape)
@@ -153,7 +153,7 @@ describe("factors", function()
     assert.is_true(F:rcond() > 0.01 and F:rcond() < 1)
   end)
 
-  it("keep A's values: what is written later into A is not theirs", function()
+  it("keep A's values: later writes into A do not change them", function()
     local A = laplacian(3)
     local b = s.vector(9, "float64", 2)
     local F = sp.factorize(A)
@@ -186,7 +186,7 @@ describe("factors", function()
     s.raises("type", nil, function() f(v, v) end)
   end)
 
-  it("take Variables: a right side that is not known yet", function()
+  it("take Variables as right-hand sides", function()
     local F = sp.factorize(laplacian(3))
     local b = damo.dvector "b"
     local v = s.vector(9, "float64", 4)
@@ -218,7 +218,7 @@ describe("factors", function()
     near(damo.compile({ A }, Solve(sp.factorize(A)))(laplacian(3)), want, 1e-15)
   end)
 
-  it("mean nothing to tensor functions", function()
+  it("are refused by tensor functions", function()
     local F = sp.factorize(laplacian(2))
     s.raises("type", "add: operand 1 (x) must be a tensor, got FactorType(float64, shape=(4, 4))", function()
       damo.add(F, 1)
@@ -242,7 +242,7 @@ describe("factors", function()
     end
   end)
 
-  it("are free after free, and then of no use", function()
+  it("are freed by free, and cannot be used afterwards", function()
     local F = sp.factorize(laplacian(3))
     F:free()
     F:free()
@@ -252,7 +252,7 @@ describe("factors", function()
     s.raises("state", "this Factor has been freed", function() sp.solve(F, damo.ones { 9 }) end)
   end)
 
-  it("of a singular matrix know its determinant", function()
+  it("of a singular matrix have a determinant", function()
     local F = sp.factorize(sp.from_dense(damo.array { { 1, 2 }, { 2, 4 } }, "csc"))
     assert.equal(0.0, F:det())
     local log, sign = F:logdet()
@@ -261,7 +261,7 @@ describe("factors", function()
     assert.equal(0.0, F:rcond())
   end)
 
-  it("of a singular matrix know its determinant in every mode", function()
+  it("of a singular matrix have a determinant in every mode", function()
     for _, dtype in ipairs { "float32", "float64", "complex128" } do
       local x = sp.csc_matrix("x", { dtype = dtype })
       local m = sp.from_dense(damo.array({ { 1, 2 }, { 2, 4 } }, dtype), "csc")
@@ -282,10 +282,10 @@ describe("factors", function()
   end)
 end)
 
-describe("what is done once", function()
+describe("work done once", function()
   local function counts(f) return { f.profile.symbolic_analyses, f.profile.factorizations } end
 
-  it("is the analysis, in 100 calls on one pattern", function()
+  it("is the analysis, for 100 calls on one pattern", function()
     local A, b = sp.csc_matrix "A", damo.dvector "b"
     local f = damo.compile({ A, b }, sp.solve(A, b))
     local m, v = laplacian(6), damo.ones { 36 }
@@ -316,7 +316,7 @@ describe("what is done once", function()
     end
   end)
 
-  it("is nothing of a factor that a script still holds", function()
+  it("is repeated if a script still holds the factor", function()
     local A = sp.csr_matrix "A"
     local f = damo.compile({ A }, sp.factorize(A))
     local m, v = regular(), damo.ones { 5 }
@@ -348,7 +348,7 @@ describe("what is done once", function()
     end
   end)
 
-  it("is done twice where a shared value holds the last factor: two take turns", function()
+  it("is done twice if a shared value holds the last factor: two factors alternate", function()
     local A, b = sp.csc_matrix "A", damo.dvector "b"
     local m, v = laplacian(4), damo.ones { 16 }
     local F = damo.shared(sp.factorize(m), "F")
@@ -370,7 +370,7 @@ describe("what is done once", function()
     assert.same({ 3, 30 }, counts(f))
   end)
 
-  it("is counted inside of OpFromGraph too", function()
+  it("is counted inside OpFromGraph too", function()
     local A, b = sp.csc_matrix "A", damo.dvector "b"
     local Solve = damo.graph.OpFromGraph({ A, b }, { sp.solve(A, b) })
     local X, y = sp.csc_matrix "X", damo.dvector "y"
@@ -401,15 +401,15 @@ describe("gradients of solve", function()
   end
 
   it("agree with differences for A, on its entries, and for b", function() cases(s.check_grad) end)
-  it("go forward too", function() cases(s.check_rop) end)
+  it("have forward derivatives", function() cases(s.check_rop) end)
 
-  it("have gradients themselves", function()
+  it("have second derivatives", function()
     for _, dtype in ipairs { "float64", "complex128" } do
       s.check_second(sp.solve, { regular { dtype = dtype, n = 3 }, s.vector(3, dtype, 9) }, { tol = 1e-5 })
     end
   end)
 
-  it("count the symmetric part alone under assume pos", function()
+  it("are those of the symmetric part with assume pos", function()
     for _, dtype in ipairs { "float64", "complex128" } do
       for _, format in ipairs(s.formats) do
         local A = definite { dtype = dtype, n = 4, format = format }
@@ -424,12 +424,12 @@ describe("gradients of solve", function()
     s.check_grad(function(a, b) return sp.solve(a, b, { assume = "pos" }) end, { skew, s.vector(4, "float64", 9) })
   end)
 
-  it("mix a real A with a complex b and back", function()
+  it("mix a real A with a complex b and vice versa", function()
     s.check_grad(sp.solve, { regular { n = 4 }, s.vector(4, "complex128", 3) })
     s.check_grad(sp.solve, { regular { n = 4, dtype = "complex128" }, s.vector(4, "float64", 3) })
   end)
 
-  it("reach what A is made from", function()
+  it("propagate to the values that A is made from", function()
     local k = damo.dvector "k"
     local L = laplacian(3)
     local function cost(v)
@@ -486,7 +486,7 @@ describe("determinants", function()
     assert.equal(-1.0, sign)
   end)
 
-  it("have gradients, forward and second ones, on A's entries", function()
+  it("have gradients, forward and second derivatives, on A's entries", function()
     for _, dtype in ipairs { "float64", "complex128" } do
       for _, format in ipairs(s.formats) do
         local A = regular { dtype = dtype, format = format, n = 4 }
@@ -505,7 +505,7 @@ describe("determinants", function()
     end
   end)
 
-  it("have Hessian-vector products that go forward and back", function()
+  it("have Hessian-vector products, forward and reverse", function()
     for _, dtype in ipairs { "float64", "complex128" } do
       local P = definite { dtype = dtype, n = 4 }
       for _, assume in ipairs { "pos", "gen" } do
@@ -603,7 +603,7 @@ describe("least squares", function()
     end
   end)
 
-  it("have gradients to single precision where columns or rows nearly depend on each other", function()
+  it("have gradients accurate to single precision for nearly dependent columns or rows", function()
     local tall = damo.array({ { 1, 1 + 2 ^ -12 }, { 3, 3 }, { -2, -2 - 2 ^ -13 }, { 5, 5 } }, "float32")
     for _, m in ipairs { tall, tall.T } do
       local rows, cols = m.shape[1], m.shape[2]
@@ -646,14 +646,14 @@ describe("systems that cannot be solved", function()
     assert.matches("^the matrix is singular: pivot %d of 3 %(column %d%) is 0; rcond is 0$", err.message)
   end)
 
-  it("name the pivot of an indefinite matrix under assume pos", function()
+  it("name the pivot of an indefinite matrix with assume pos", function()
     local err = s.raises("numeric", nil, function()
       sp.solve(matrix { { 1, 3 }, { 3, 1 } }, damo.array { 1, 2 }, { assume = "pos" })
     end)
     assert.matches("^the matrix is not positive definite: pivot %d of 2 %(column %d%) is not positive$", err.message)
   end)
 
-  it("are refused for their shapes, before they are compiled where these are known", function()
+  it("are refused for their shapes, when built if these are static", function()
     local A = matrix { { 1, 2, 3 }, { 4, 5, 6 } }
     local X, b = sp.csc_matrix "X", damo.dvector "b"
     local f = damo.compile({ X, b }, sp.solve(X, b))
@@ -708,7 +708,7 @@ describe("systems that cannot be solved", function()
     assert.is_true(x[1] ~= x[1])
   end)
 
-  it("are nil and the error where that is asked for", function()
+  it("return nil and the error with on_fail", function()
     local x, err = sp.solve(matrix { { 1, 2 }, { 2, 4 } }, damo.ones { 2 }, { on_fail = "return" })
     assert.is_nil(x)
     assert.equal("numeric", err.kind)
@@ -753,7 +753,7 @@ describe("systems that cannot be solved", function()
     near(f(A, b), want, 1e-12)
   end)
 
-  it("say of logdet what the determinant is", function()
+  it("advise slogdet if the determinant is negative", function()
     local text = "logdet: the determinant is negative; damo.sparse.slogdet gives log|det| and its sign"
     s.raises("numeric", text, function() sp.logdet(matrix { { 0, 1 }, { 1, 0 } }) end)
   end)

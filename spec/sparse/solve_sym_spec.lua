@@ -24,7 +24,7 @@ end
 local function tolerance(dtype) return (dtype == "float32" or dtype == "complex64") and 1e-3 or 1e-9 end
 
 describe("a symmetric system", function()
-  it("has the solutions of one of which nothing is assumed", function()
+  it("has the solutions of a general one", function()
     each(function(o)
       local a, tol = matrix(o), tolerance(o.dtype)
       local what = o.dtype .. " " .. o.format .. " " .. o.itype
@@ -50,7 +50,7 @@ describe("a symmetric system", function()
     end)
   end)
 
-  it("falls back to LU where a pivot is 0, and has the same solution", function()
+  it("falls back to LU if a pivot is 0, with the same solution", function()
     for _, format in ipairs(s.formats) do
       local a = sparse[format .. "_from_dense"](damo.array { { 0, 1, 0 }, { 1, 0, 2 }, { 0, 2, 5 } })
       local b = damo.array { 1, 2, 3 }
@@ -75,7 +75,7 @@ describe("a symmetric system", function()
     end
   end)
 
-  it("is factored anew with other values on the same pattern", function()
+  it("is factorized again for other values on the same pattern", function()
     local a = matrix { dtype = "float64", format = "csr" }
     local m, v = sparse.csr_matrix "m", damo.dvector "v"
     local f = damo.compile({ m, v }, sparse.solve(m, v, { assume = "sym" }))

@@ -52,7 +52,7 @@ for _, stack in ipairs(stacks) do
   describe(stack.name, function()
     for _, format in ipairs(s.formats) do
       local function stacked(...) return fn({ ... }, { format = format }) end
-      it("puts blocks together as " .. format, function()
+      it("stacks blocks as " .. format, function()
         for _, dtype in ipairs { "float32", "float64", "int8", "int64" } do
           for _, kinds in ipairs { { "plain" }, { "unsorted" }, { "duplicates" }, { "zeros" }, { "nnz0", "plain" } } do
             for _, own in ipairs { "csr", "csc", false } do
@@ -100,7 +100,7 @@ for _, stack in ipairs(stacks) do
       assert.equal("complex64", fn({ x, y }).dtype)
     end)
 
-    it("leaves zeros out of the gradient's blocks", function()
+    it("drops zeros from the gradient's blocks", function()
       local a = s.matrix { rows = 3, cols = 3 }
       local x, other = sparse.csr_matrix "x", sparse.csr_matrix "other"
       local y = fn({ x, other }, { format = "csr" })
@@ -111,11 +111,11 @@ for _, stack in ipairs(stacks) do
       assert.equal(1, damo.compile({ x, other }, g, { on_unused_input = "ignore" })(a, a).nnz)
     end)
 
-    it("knows its shape", function()
+    it("has a shape that needs no values", function()
       check_shape(function(...) return fn { ... } end, blocks_of(stack, "float64", false, 3, { "plain" }), "Stack")
     end)
 
-    it("takes empty blocks", function()
+    it("accepts empty blocks", function()
       for _, format in ipairs(s.formats) do
         local none = sparse.from_dense(damo.zeros({ 0, 0 }), format)
         assert.same({ 0, 0 }, fn({ none, none }, { format = format }).shape)
@@ -139,7 +139,7 @@ for _, stack in ipairs(stacks) do
       end
     end)
 
-    it("says what is wrong", function()
+    it("refuses wrong arguments", function()
       local a, wrong = s.matrix { rows = 3, cols = 3 }, s.matrix { rows = 4, cols = 4 }
       local class = stack.name == "hstack" and "HStack" or "VStack"
       s.raises("value", ("sparse.%s: there are no blocks"):format(stack.name), function() fn {} end)
@@ -157,7 +157,7 @@ for _, stack in ipairs(stacks) do
   end)
 end
 
-describe("joining by the tensor functions", function()
+describe("stacking by the tensor functions", function()
   it("takes sparse operands, in the first one's format", function()
     local a, b = s.matrix { format = "csr" }, s.matrix { format = "csc", seed = 9 }
     s.same_storage(damo.hstack { a, b }, sparse.hstack { a, b })

@@ -76,7 +76,7 @@ describe("structured_dot", function()
     end
   end)
 
-  it("reads a cotangent of any kind", function()
+  it("accepts a cotangent of any kind", function()
     local x, y = sparse.csr_matrix "x", sparse.csc_matrix "y"
     local a, b = s.matrix {}, s.matrix { rows = 5, cols = 3, format = "csc", seed = 9 }
     local z = structured_dot(x, y)
@@ -130,7 +130,7 @@ describe("structured_dot", function()
     assert.is_truthy(d)
   end)
 
-  it("tells its shape without computing", function()
+  it("has a shape that needs no values", function()
     local x, d = sparse.csr_matrix "x", damo.matrix "d"
     local square = structured_dot(x, sparse.transpose(x))
     local f = damo.compile({ x, d }, { damo.shape(structured_dot(x, d)), damo.shape(square) })
@@ -138,7 +138,7 @@ describe("structured_dot", function()
     assert.same({ { 4, 2 }, { 4, 4 } }, { a:totable(), b:totable() })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     s.raises("shape",
       "StructuredDot: shapes (4, 5) and (4, 2) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",

@@ -71,7 +71,7 @@ describe("sp_sum", function()
     end
   end
 
-  it("knows its shape, and its gradient's", function()
+  it("has shapes, also of its gradient, that need no values", function()
     for axis = 1, 2 do
       local function sum(x) return sparse.sp_sum(x, { axis = axis }) end
       check_shape(sum, { s.matrix {} }, "SpSum")
@@ -92,13 +92,13 @@ describe("sp_sum", function()
     assert.equal("int64", sparse.sp_sum(s.matrix { dtype = "bool" }, { axis = 2 }).dtype)
   end)
 
-  it("adds long lines in blocks", function()
+  it("sums long rows in blocks", function()
     local n = 100000
     local ones = sparse.csr_from_dense(damo.full({ 1, n }, 0.1))
     assert.near(n / 10, sparse.sp_sum(ones, { axis = 2 })[1], 1e-9)
   end)
 
-  it("leaves zeros of the cotangent out of the gradient", function()
+  it("drops zeros of the cotangent from the gradient", function()
     local a, x = s.matrix {}, sparse.csr_matrix "x"
     local y = sparse.sp_sum(x, { axis = 1 })
     local g = damo.grad(nil, x, { known_grads = { [y] = damo.constant(damo.array { 1.0, 0, 0, 3, 0 }) } })
@@ -116,7 +116,7 @@ describe("sp_sum", function()
     assert.equal(4, damo.compile({ x }, g)(a).nnz)
   end)
 
-  it("refuses a gradient with more entries than fit in memory at once, and gives one of none", function()
+  it("refuses at once a gradient with more entries than memory holds, and allows one without entries", function()
     local a, x, w = s.huge { format = "csr", rows = 4, cols = 40 }, sparse.csr_matrix "x", damo.dscalar "w"
     local f = damo.compile({ x, w }, damo.grad(w * sparse.sp_sum(x), x), { on_unused_input = "ignore" })
     damo.config.memory_cap = damo.memory().bytes + (1 << 24)
@@ -128,7 +128,7 @@ describe("sp_sum", function()
     assert.same({ 0, a.shape[1], a.shape[2] }, { none.nnz, none.shape[1], none.shape[2] })
   end)
 
-  it("never merges sums of different sparse_grad", function()
+  it("does not merge sums with different sparse_grad", function()
     local x = sparse.csr_matrix "x"
     local f = damo.compile({ x }, { sparse.sp_sum(x), sparse.sp_sum(x, { sparse_grad = true }), sparse.sp_sum(x) })
     local found = {}
@@ -144,7 +144,7 @@ describe("sp_sum", function()
     assert.equal(20, entries(sparse.sp_sum(x)))
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     for _, axis in ipairs { 0, 3, -1 } do
       s.raises("index", ("sp_sum: axis %d of a matrix: 1 sums each column, 2 each row, nil all"):format(axis),
@@ -175,7 +175,7 @@ describe("sum and mean of a sparse matrix", function()
     s.raises("value", "sparse.sum: the list of axes is empty", function() damo.sum(s.matrix {}, { axis = {} }) end)
   end)
 
-  it("mean has a gradient at every place", function()
+  it("mean has a gradient at every position", function()
     s.check_grad(function(x) return damo.mean(x, { axis = 2 }) end, { s.matrix {} })
     sparse.verify_grad_sparse(function(x) return damo.mean(x) end, { s.matrix {} })
     assert.equal("float64", damo.mean(s.matrix { dtype = "int32" }, { axis = 1 }).dtype)
@@ -186,7 +186,7 @@ describe("the tangent of a sum's gradient", function()
   local x = sparse.csr_matrix "x"
   local a = s.matrix { rows = 4, cols = 5 }
 
-  it("is the cotangent's tangent, spread as the gradient is", function()
+  it("is the cotangent's tangent, broadcast as the gradient is", function()
     for _, structured in ipairs { true, false } do
       for axis, n in pairs { [1] = 5, [2] = 4 } do
         local v, t = damo.dvector "v", damo.dvector "t"
@@ -209,7 +209,7 @@ describe("the tangent of a sum's gradient", function()
     end
   end)
 
-  it("is none of the matrix, whose places alone count", function()
+  it("does not depend on the matrix's values, only on its pattern", function()
     local v = damo.dvector "v"
     local slope = damo.grad(damo.sum(sparse.sp_sum(x, { axis = 1, sparse_grad = true }) * v), x)
     assert.has_error(function()

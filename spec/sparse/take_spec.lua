@@ -74,7 +74,7 @@ describe("get_item_list", function()
     end)
   end
 
-  it("adds rows that were taken more than once up in the gradient, in x's format", function()
+  it("sums repeated rows in the gradient, in x's format", function()
     for _, format in ipairs(s.formats) do
       local x = sparse.matrix(format, "x")
       local y = sparse.get_item_list(x, idx { 2, 2, 1 })
@@ -85,7 +85,7 @@ describe("get_item_list", function()
     end
   end)
 
-  it("takes nothing, and of nothing", function()
+  it("takes empty lists, and empty matrices", function()
     for _, format in ipairs(s.formats) do
       local none = sparse.get_item_list(s.matrix { format = format }, damo.zeros({ 0 }, "int64"))
       assert.same({ 0, 5, 0 }, { none.shape[1], none.shape[2], none.nnz })
@@ -94,7 +94,7 @@ describe("get_item_list", function()
     end
   end)
 
-  it("takes rows of huge matrices without room for the whole axis", function()
+  it("takes rows of huge matrices without memory for the whole axis", function()
     local wide = s.huge { rows = 4, cols = 33 }
     local got = sparse.get_item_list(wide, { 3, 3, 1 })
     s.close(got.data, { 3.5, 3.5, 1.5 })
@@ -109,7 +109,7 @@ describe("get_item_list", function()
     assert.equal(2, g.data[1])
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     s.raises("index", "GetItemList: position 5, entry 2 of the list, is outside the 4 rows",
       function() sparse.get_item_list(a, { 1, 5 }) end)
@@ -172,7 +172,7 @@ describe("get_item_list of columns", function()
     end)
   end
 
-  it("knows its shape without taking any", function()
+  it("has a shape that needs no values", function()
     for _, format in ipairs(s.formats) do
       local x, l = sparse.matrix(format, "x", { shape = { 4, 5 } }), damo.lvector "l"
       local y = sparse.get_item_list(x, l, { axis = 2 })
@@ -183,7 +183,7 @@ describe("get_item_list of columns", function()
     end
   end)
 
-  it("is the method too, of rows where nothing or 1 is said, from the end for -1", function()
+  it("is a method, whose axis defaults to 1 and counts from the end for -1", function()
     local a = s.matrix {}
     s.same_storage(a:get_item_list({ 3, 1 }, { axis = -1 }), sparse.get_item_list(a, { 3, 1 }, { axis = 2 }))
     local x = sparse.csr_matrix "x"
@@ -192,7 +192,7 @@ describe("get_item_list of columns", function()
     assert.equal("GetItemList", tostring(plain.owner.op))
   end)
 
-  it("adds columns that were taken more than once up in the gradient, in x's format", function()
+  it("sums repeated columns in the gradient, in x's format", function()
     for _, format in ipairs(s.formats) do
       local x = sparse.matrix(format, "x")
       local y = sparse.get_item_list(x, idx { 2, 2, 1 }, { axis = 2 })
@@ -237,7 +237,7 @@ describe("get_item_list of columns", function()
     end
   end)
 
-  it("takes nothing, and of nothing", function()
+  it("takes empty lists, and empty matrices", function()
     for _, format in ipairs(s.formats) do
       local none = sparse.get_item_list(s.matrix { format = format }, damo.zeros({ 0 }, "int64"), { axis = 2 })
       assert.same({ 4, 0, 0 }, { none.shape[1], none.shape[2], none.nnz })
@@ -246,7 +246,7 @@ describe("get_item_list of columns", function()
     end
   end)
 
-  it("takes columns of huge matrices without room for the whole axis", function()
+  it("takes columns of huge matrices without memory for the whole axis", function()
     local last = 2 ^ 33 // 1 | 0
     local function cost_of(x) return sparse.sp_sum(sparse.get_item_list(x, { last, last }, { axis = 2 }),
       { sparse_grad = true }) end
@@ -264,7 +264,7 @@ describe("get_item_list of columns", function()
     assert.same({ last, 3, 2 }, { got.shape[1], got.shape[2], got.nnz })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     local function columns(list) return function() sparse.get_item_list(a, list, { axis = 2 }) end end
     s.raises("index", "GetItemList: position 6, entry 2 of the list, is outside the 5 columns", columns { 5, 6 })
@@ -320,7 +320,7 @@ describe("get_item_2lists", function()
     end)
   end
 
-  it("adds elements that were taken more than once up in the gradient", function()
+  it("sums repeated elements in the gradient", function()
     for _, format in ipairs(s.formats) do
       local x, v = sparse.matrix(format, "x"), damo.vector "v"
       local y = sparse.get_item_2lists(x, { 2, 1, 2 }, { 3, 3, 3 })
@@ -331,7 +331,7 @@ describe("get_item_2lists", function()
     end
   end)
 
-  it("sorts long unsorted lines only where they are read often", function()
+  it("sorts long unsorted rows only if they are read often", function()
     local a = s.matrix { kind = "unsorted" }
     local rows, cols, want = {}, {}, {}
     for k = 1, 60 do rows[k], cols[k] = k % 4 + 1, k % 5 + 1 end
@@ -346,7 +346,7 @@ describe("get_item_2lists", function()
     s.close(sparse.get_item_2lists(a, { 1, 2, 2 }, { last, last, last - 1 }), { 1.5, 0, 2.5 })
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a = s.matrix {}
     s.raises("index", "GetItem2Lists: position 6, entry 2 of the list, is outside the 5 columns",
       function() sparse.get_item_2lists(a, { 1, 1 }, { 1, 6 }) end)

@@ -73,7 +73,7 @@ describe("usmm", function()
     end
   end)
 
-  it("says what is wrong", function()
+  it("refuses wrong arguments", function()
     local a, d = s.matrix {}, s.dense(5, 2)
     s.raises("shape",
       "Usmm: shapes (4, 5) and (4, 2) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",

@@ -9,7 +9,7 @@ local function csr() return sparse.csr { data = { 1, 2, 3 }, indices = { 0, 2, 1
 local function integers(v) return v:totable() end
 
 describe("csr and csc", function()
-  it("take the three vectors", function()
+  it("are made from the three vectors", function()
     local a = csr()
     assert.same({ "csr", "float64", "int32" }, { a.format, a.dtype, a.itype })
     assert.same({ 2, 3 }, a.shape)
@@ -51,7 +51,7 @@ describe("csr and csc", function()
     assert.same(dense, s.todense(sparse.csc(damo.array(dense))))
   end)
 
-  it("keep unsorted lines and duplicates as they are", function()
+  it("keep unsorted indices and duplicates as they are", function()
     local a = sparse.csr { data = { 1, 2, 3 }, indices = { 2, 0, 2 }, indptr = { 0, 3 }, shape = { 1, 3 } }
     assert.is_false(a.has_sorted_indices)
     assert.is_false(a.has_canonical_format)
@@ -60,7 +60,7 @@ describe("csr and csc", function()
   end)
 end)
 
-describe("the first offence is named:", function()
+describe("the first error is named:", function()
   local function refused(kind, text, parts)
     it(text, function()
       s.raises(kind, text, function() return sparse.csr(parts) end)
@@ -112,7 +112,7 @@ describe("the first offence is named:", function()
 end)
 
 describe("any three vectors", function()
-  it("make a matrix that holds, or are refused", function()
+  it("make a valid matrix, or are refused", function()
     local next_number = s.numbers(77, 0, 1)
     local function ints(n, low, high)
       local list = {}
@@ -163,7 +163,7 @@ describe("coo", function()
     assert.same({ 0, 0 }, sparse.coo({ rows = {}, cols = {}, values = {} }).shape)
   end)
 
-  it("takes one value for all", function()
+  it("takes one value for all entries", function()
     local ones = { { 1, "float64" }, { true, "bool" }, { damo.array(1, "int8"), "int8" }, { 1, "complex64" } }
     for _, one in ipairs(ones) do
       for _, format in ipairs(s.formats) do
@@ -213,7 +213,7 @@ describe("coo", function()
 end)
 
 describe("from_dense, eye, diags, random", function()
-  it("from_dense keeps what is not 0", function()
+  it("from_dense keeps nonzero elements", function()
     local a = sparse.from_dense({ { 1, 0 }, { 0 / 0, 2 } }, "csc")
     assert.same({ "csc", 3 }, { a.format, a.nnz })
     assert.equal("int64", sparse.from_dense({ { 1 } }, { format = "csr", itype = "int64" }).itype)
@@ -326,7 +326,7 @@ describe("a sparse matrix", function()
     assert.same({ 3, 3, 2, 2 }, { a.size, a.nnz, #a, a.ndim })
   end)
 
-  it("lends its vectors without copying; the data can be written, the pattern not", function()
+  it("shares its vectors without copying; the data can be written, the pattern cannot", function()
     local a = csr()
     local data = a.data
     a.data[1] = 10
@@ -344,7 +344,7 @@ describe("a sparse matrix", function()
       .. "matrix with other entries", function() a[1] = 3 end)
   end)
 
-  it("shares the data that it is made from, and not the indices", function()
+  it("shares the data that it is made from, but not the indices", function()
     local data, indices = damo.array { 1, 2 }, damo.array({ 0, 1 }, "int32")
     local a = sparse.csr { data = data, indices = indices, indptr = damo.array({ 0, 2 }, "int32"), shape = { 1, 3 } }
     data[1] = 7
@@ -389,7 +389,7 @@ describe("a sparse matrix", function()
     s.raises("state", nil, function() return a.shape end)
   end)
 
-  it("has wide indices where it needs them", function()
+  it("has int64 indices if it needs them", function()
     local far = 2 ^ 33 | 0
     local a = sparse.coo { rows = { 1, 2 }, cols = { far, 1 }, values = { 1, 2 } }
     assert.same({ 2, far }, a.shape)
@@ -398,7 +398,7 @@ describe("a sparse matrix", function()
     assert.equal("(1, 8589934592)", tostring(a):match "%(1, %d+%)")
   end)
 
-  it("leaves no memory behind", function()
+  it("leaks no memory", function()
     local function churn()
       for _ = 1, 2000 do
         local a = sparse.random(50, 50, { density = 0.1 })
@@ -421,7 +421,7 @@ describe("files", function()
     for _, p in ipairs { path, npz, mtx } do os.remove(p) end
   end)
 
-  it(".npz come back as they were", function()
+  it(".npz files are read back unchanged", function()
     for _, dtype in ipairs { "float32", "float64", "complex64", "complex128", "int8", "int64", "bool" } do
       for _, m in ipairs(s.matrices(dtype)) do
         assert.is_true(damo.io.save(npz, m.value))
@@ -434,7 +434,7 @@ describe("files", function()
       function() damo.io.save(path .. ".npy", csr()) end)
   end)
 
-  it(".mtx come back as they were", function()
+  it(".mtx files are read back unchanged", function()
     for _, dtype in ipairs { "float64", "complex128", "int64" } do
       for _, m in ipairs(s.matrices(dtype)) do
         damo.io.write_mtx(mtx, m.value)
@@ -469,7 +469,7 @@ describe("files", function()
     assert.equal("io", err.kind)
   end)
 
-  it("real matrices have the shape and the entries that matrices.csv tells", function()
+  it("real matrices have the shape and the entries of matrices.csv", function()
     local f = assert(io.open "spec/data/matrices.csv")
     f:read "l"
     local seen = 0
@@ -512,7 +512,7 @@ describe("files", function()
     end)
   end
 
-  it("the other broken files and forms are read or refused, never more", function()
+  it("the other broken files and forms are read or refused, without a crash", function()
     for _, dir in ipairs { "mtx_bad", "mtx_forms" } do
       local pipe = assert(io.popen("ls spec/data/" .. dir))
       for name in pipe:lines() do

@@ -18,7 +18,7 @@ local T = sparse.SparseTensorType("csr", "float64")
 local function x() return sparse.csr_matrix "x" end
 
 describe("SparseTensorType", function()
-  it("is made by format, dtype, index dtype and shape, and equal where these are", function()
+  it("is made from format, dtype, index dtype and shape, and equal if these are", function()
     assert.equal("SparseTensorType(csr, float64, shape=(?, ?))", tostring(T))
     local t = sparse.SparseTensorType("csc", "int8", { itype = "int64", shape = { 3, false } })
     assert.equal("SparseTensorType(csc, int8, shape=(3, ?), itype=int64)", tostring(t))
@@ -29,7 +29,7 @@ describe("SparseTensorType", function()
     assert.equal("q", T("q").name)
   end)
 
-  it("refuses what it can't be made of", function()
+  it("refuses wrong arguments", function()
     s.raises("value", "SparseTensorType: the format is 'csr' or 'csc', not bsr"
       .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, "
       .. "values=} takes coordinates",
@@ -41,7 +41,7 @@ describe("SparseTensorType", function()
       function() sparse.SparseTensorType("csr", "float64", { shape = { 3 } }) end)
   end)
 
-  it("filters: a fitting value is itself", function() assert.equal(A, T:filter(A)) end)
+  it("filters: a valid value is returned itself", function() assert.equal(A, T:filter(A)) end)
 
   it("filters: format, narrower dtype and index dtype are converted, not when strict", function()
     assert.equal("csr", T:filter(A:tocsc()).format)
@@ -56,7 +56,7 @@ describe("SparseTensorType", function()
       .. "dtype float64 and shape (2, 3)", function() T:filter(A:tocsc(), { strict = true }) end)
   end)
 
-  it("filters: a wider dtype only where it is allowed", function()
+  it("filters: a wider dtype only if downcasts are allowed", function()
     local narrow = sparse.SparseTensorType("csr", "float32")
     s.raises("type",
       "filter: expected a value of SparseTensorType(csr, float32, shape=(?, ?)), got a sparse matrix (csr) of "
@@ -119,7 +119,7 @@ describe("sparse Variables", function()
     assert.same({ 16, 2 ^ 33 | 0 }, damo.compile({ w }, sparse.csm_shape(w))(big):totable())
   end)
 
-  it("as_sparse_variable gives a Variable itself, of a matrix a constant", function()
+  it("as_sparse_variable returns a Variable itself, or a constant of a matrix", function()
     local v = x()
     assert.equal(v, sparse.as_sparse_variable(v))
     assert.equal(v, sparse.as_sparse_or_tensor_variable(v))
@@ -134,13 +134,13 @@ describe("sparse Variables", function()
       function() sparse.as_sparse_variable(3) end)
   end)
 
-  it("clone, and say what they are", function()
+  it("can be cloned, and have a text", function()
     local v = x()
     assert.equal(v.type, v:clone().type)
     assert.is_true(sparse.is_sparse(v) and sparse.is_sparse(A) and not sparse.is_sparse(3))
   end)
 
-  it("refuse what would be dense, and name the way", function()
+  it("refuse operations with a dense result, and name the function for it", function()
     local v = x()
     s.raises("type",
       "exp: a sparse operand would give a dense result: use damo.sparse.structured_exp(x) to compute on the "
@@ -152,7 +152,7 @@ describe("sparse Variables", function()
 end)
 
 describe("constants", function()
-  it("can't be changed by the script any more", function()
+  it("can't be changed by the script afterwards", function()
     local b = A:copy()
     local c = damo.constant(b)
     b.data[1] = 99
@@ -165,14 +165,14 @@ describe("constants", function()
     assert.same(full, c:toarray():eval():totable())
   end)
 
-  it("equal ones merge, and what is made of them is folded", function()
+  it("equal ones merge, and results of them are folded", function()
     local v = x()
     local f = damo.compile({ v }, { sparse.add(v, damo.constant(A)), sparse.add(v, damo.constant(A:copy())) })
     assert.equal(1, #f.fgraph.apply_nodes)
     assert.equal(0, #damo.compile({}, sparse.neg(damo.constant(A))).fgraph.apply_nodes)
   end)
 
-  it("have a text", function()
+  it("have a text of their own", function()
     local y = sparse.neg(sparse.transpose(damo.constant(A)))
     assert.equal("Neg(Transpose(<csr float64 (2, 3), 3 stored>))", damo.printing.pprint(y))
     local text = damo.printing.debugprint(y, { file = "str", print_type = true })
@@ -248,8 +248,8 @@ describe("shared Variables", function()
   end)
 end)
 
-describe("compiled Functions", function()
-  it("take either format, and no dense values", function()
+describe("compiled sparse Functions", function()
+  it("accept either format, but no dense values", function()
     local v = x()
     local f = damo.compile({ v }, sparse.neg(v))
     assert.same({ { -1, 0, -2 }, { 0, -3, 0 } }, s.todense(f(A:tocsc())))
@@ -260,7 +260,7 @@ describe("compiled Functions", function()
     assert.equal("float32", damo.compile({ narrow }, narrow, { allow_input_downcast = true })(A).dtype)
   end)
 
-  it("leave inputs alone; results own their memory", function()
+  it("do not change inputs; results own their memory", function()
     local v, b = x(), A:copy()
     for name, y in pairs { transpose = v.T, itself = v, csr = v:tocsr(), sorted = sparse.ensure_sorted_indices(v) } do
       for _, mode in ipairs(s.modes) do
@@ -314,7 +314,7 @@ describe("compiled Functions", function()
     s.close(g(-1, A), { -1, 0, -1, 0, -1, 0 })
   end)
 
-  it("a call from many modes gives the same", function()
+  it("all modes give the same results", function()
     for _, m in ipairs(s.matrices "float64") do
       s.same_everywhere(function(v) return sparse.neg(v), v.T, v:toarray() end, { m.value })
     end
@@ -322,7 +322,7 @@ describe("compiled Functions", function()
 end)
 
 describe("gradient markers", function()
-  it("cut sparse Variables off", function()
+  it("disconnect sparse Variables", function()
     for _, name in ipairs { "disconnected_grad", "zero_grad", "consider_constant" } do
       local v = x()
       local cost = damo.sum(damo[name](v):toarray())
@@ -344,7 +344,7 @@ describe("Lua Ops", function()
   end
   local good = twice(function(a) return a * 2 end)
 
-  it("get sparse values and give them", function()
+  it("get and return sparse values", function()
     local v = x()
     assert.same({ { 2, 0, 4 }, { 0, 6, 0 } }, s.todense(damo.compile({ v }, good(v))(A)))
     local g = damo.grad(damo.sum(good(v):toarray()), v)
@@ -367,7 +367,7 @@ describe("Lua Ops", function()
       .. "shape=(?, ?))", function() return good(sparse.csc_matrix "y") end)
   end)
 
-  it("can't write their inputs, nor give them away", function()
+  it("can neither write to their inputs nor return them", function()
     local v, b = x(), A:copy()
     s.raises("state", nil, function()
       damo.compile({ v }, twice(function(a)
@@ -421,10 +421,10 @@ describe("graph tools", function()
   end)
 end)
 
-describe("as_sparse_variable and its like", function()
+describe("as_sparse_variable and the like", function()
   local m, v = sparse.csr_matrix "m", damo.dvector "v"
 
-  it("give the only output of a node", function()
+  it("return the only output of a node", function()
     local y = sparse.neg(m)
     assert.equal(y, sparse.as_sparse_variable(y.owner))
     assert.equal(y, sparse.as_sparse_or_tensor_variable(y.owner))
@@ -438,7 +438,7 @@ describe("as_sparse_variable and its like", function()
     assert.equal("type", err.kind)
   end)
 
-  it("give the default output where there are several, and say so where there is none", function()
+  it("return the default output of several, and refuse a node without one", function()
     local function two(default)
       return damo.Op {
         name = "Two", default_output = default,
@@ -456,7 +456,7 @@ describe("as_sparse_variable and its like", function()
     end
   end)
 
-  it("leave sparse and dense Variables as they are", function()
+  it("return sparse and dense Variables unchanged", function()
     for _, f in ipairs { damo.as_tensor_variable, damo.as_tensor, damo.as_variable,
       sparse.as_sparse_or_tensor_variable } do
       assert.equal(m, f(m))
@@ -469,7 +469,7 @@ describe("as_sparse_variable and its like", function()
     assert.equal("type", err.kind)
   end)
 
-  it("serve an Op that takes both kinds", function()
+  it("can be used by an Op that takes both kinds", function()
     local twice = damo.Op {
       name = "Twice",
       make_node = function(self, y)

@@ -35,7 +35,7 @@ describe("sums of products at a matrix's places", function()
     end)
   end
 
-  it("run over long lines as sums do", function()
+  it("split long rows as sums do", function()
     local x, v, g = sparse.matrix("csr", "x"), damo.dvector "v", sparse.matrix("csr", "g")
     for _, n in ipairs { 127, 128, 129, 257, 1000 } do
       local m = sparse.csr(s.dense(3, n))
@@ -64,7 +64,7 @@ describe("sums of products at a matrix's places", function()
     end
   end)
 
-  it("know their shape without the values", function()
+  it("have a shape that needs no values", function()
     local x, v, g = sparse.csr_matrix "x", damo.dvector "v", sparse.csr_matrix "g"
     for fn, axis in pairs(scalings) do
       local sums = gradients(fn, x, v, g)[1]
@@ -79,7 +79,7 @@ describe("sums of products at a matrix's places", function()
     end
   end)
 
-  it("are left alone where the products are asked for too, where all are summed, and for other dtypes", function()
+  it("are not merged if the products are used too, if all are summed, and for other dtypes", function()
     local x, v, g = sparse.csr_matrix "x", damo.dvector "v", sparse.csr_matrix "g"
     local data = sparse.csm_data(x)
     local product = data * damo.exp(data)
@@ -102,7 +102,7 @@ describe("sums of products at a matrix's places", function()
     assert.equal(1, joined(damo.compile({ x, v, g }, gradients("col_scale", x, v, g))))
   end)
 
-  it("say what does not fit as the nodes apart do", function()
+  it("have the errors of the separate nodes", function()
     local x, v, g = sparse.csr_matrix "x", damo.dvector "v", sparse.csr_matrix "g"
     local m, other = s.matrix { rows = 6, cols = 5, format = "csr" }, s.matrix { rows = 6, cols = 4, format = "csr" }
     local said = {}
