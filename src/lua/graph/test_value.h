@@ -4,10 +4,10 @@
 
 #include "lua/binding_int.h"
 
-/* Adds compute_test_value and its company to the table at the top. */
+/* Adds compute_test_value, get_test_value and the like to the table at the top. */
 void bind_add_test_value(lua_State *L);
-/* Runs the node over the values in the list at idx (absolute), filtered by the inputs' Types; pushes the list of
- * outputs. keep: what the Op destroys is a copy. */
+/* Runs the node with the values in the list at idx (absolute), converted to the inputs' Types; pushes the list of
+ * outputs. keep: values that the Op destroys are copied first. */
 void bind_run_values(lua_State *L, damo_apply *node, int values, bool keep);
 
 #endif

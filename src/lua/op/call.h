@@ -4,7 +4,8 @@
 
 #include "class.h"
 
-/* One callback under way: the body runs protected, finds the arguments here, and sets status when a result is wrong. */
+/* A callback: its arguments and results, which the body, run in protected mode, reads and writes. The body sets status
+ * if a result is wrong. */
 typedef struct bind_callback {
   const char *name; /* "perform" */
   const damo_op *op;
@@ -26,16 +27,17 @@ typedef struct bind_callback {
   bool answer;
 } bind_callback;
 
-/* Runs the body under lua_pcall on the coroutine that is inside the core; what it throws becomes the pending error. */
+/* Runs the body under lua_pcall on the coroutine that is inside the core; an error that it throws becomes the pending
+ * error. */
 damo_status bind_callback_run(bind_callback *c);
-/* What a callback threw is at the top, rc what lua_pcall gave: popped, it becomes the pending error. */
+/* Converts the error value of a callback (popped from the top) into the pending error; rc: lua_pcall's result. */
 damo_status bind_callback_thrown(lua_State *L, const damo_op *op, const char *callback, damo_apply *node, int rc);
-/* The callback's result is wrong: "Scale: perform left output 1 empty". Sets and returns c->status. */
+/* Reports a wrong result of the callback: "Scale: perform left output 1 empty". Sets and returns c->status. */
 damo_status bind_callback_fail(bind_callback *c, damo_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Pushes the definition's function of that name and the Op, its first argument. */
+/* Pushes the definition's function of that name, and the Op as its first argument. */
 void bind_callback_push(lua_State *L, const bind_callback *c, const char *name);
 
-/* Sets the function pointers of the class for the callbacks that the definition at idx gives. */
+/* Sets the function pointers of the class for the callbacks that the definition at idx has. */
 void bind_set_callbacks(lua_State *L, int idx, bind_op_class *k);
 
 #endif

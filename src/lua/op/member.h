@@ -1,4 +1,4 @@
-/* member: the members that every Op answers to (member.c). */
+/* member: the members of the Op contract as methods of every Op (member.c). */
 #ifndef DAMO_LUA_OP_MEMBER_H
 #define DAMO_LUA_OP_MEMBER_H
 

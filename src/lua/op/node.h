@@ -1,4 +1,4 @@
-/* node: the nodes that applying an Op makes (node.c). */
+/* node: applying an Op (node.c). */
 #ifndef DAMO_LUA_OP_NODE_H
 #define DAMO_LUA_OP_NODE_H
 
@@ -6,7 +6,7 @@
 
 /* op(x, y, {return_list = true}) */
 int bind_member_call(lua_State *L);
-/* op:make_node(x, y) of an Op that has none in Lua: the node. */
+/* op:make_node(x, y): returns the node. */
 int bind_member_make_node(lua_State *L);
 
 #endif

@@ -1,30 +1,33 @@
-/* run: the thunks of Ops written in Lua: they run the Op's perform, or the callable that its own make_thunk gives.
+/* run: the thunks of Ops written in Lua: they run the Op's perform, or the callable that its own make_thunk returned.
  *
- * What a thunk passes to Lua each time (the lists, the node, the params) is made once, in its workspace: a table that
- * hangs from the Op's userdata under the address of the thunk's bind_op_run in a frame, and goes with that. The userdata of inputs, and of
- * outputs' old values, are made once too: an Array is lent to them for the time of a call, so whoever wants to keep an
- * input copies it. Between runs a workspace holds no value. An output's old value is handed over when nobody else holds
- * it.
+ * Workspace. The objects that a thunk passes to Lua in each run (the lists, the node, the params) are made once and
+ * kept in its workspace: a table attached to the Op's userdata, keyed by the address of the thunk's bind_op_run in its
+ * frame, and dropped with that. Between runs a workspace holds no value.
  *
- * One run (run_lent): the body pushes the workspace, puts the inputs and the old outputs into their cells
- * (lend_input, lend_old_output), calls the function, and takes each output from its cell (output_take_cell); after it,
- * whether or not it failed, what was lent is taken back (lend_take_back).
+ * Lending. The userdata of the inputs, and of the outputs' old values, are made once too: for the duration of a call an
+ * Array is lent to each. A script that wants to keep an input must copy it. An output's old value is lent only if
+ * nothing else refers to it, so that the Op may overwrite it.
+ *
+ * One run (run_lent): the body pushes the workspace, puts the inputs and the old outputs into their cells (lend_input,
+ * lend_old_output), calls the function, and takes each output from its cell (output_take_cell). Afterwards, also after
+ * an error, everything lent is taken back (lend_take_back).
  */
 #include "run.h"
 #include "sparse/sparse.h"
 
-/* What a thunk's user points to. A lender is the box of a userdata that the thunk's workspace keeps; NULL: none yet. */
+/* The user data of a thunk. A lender is the box of a userdata in the thunk's workspace; NULL: not made yet. */
 typedef struct bind_op_run {
   bind_op_link *link;
   bool busy;
-  bool lent; /* in this call: only then are the lenders known to be there */
+  bool lent; /* something was lent in this call; otherwise lenders may be gone */
   size_t size;
-  bind_box **lender; /* of inputs, then of outputs */
-  damo_array **view; /* owned: the read-only headers that inputs are lent as; NULL: none yet */
-  uint8_t *fresh;    /* per output: in no_recycling, so no old value is shown */
+  bind_box **lender; /* one an input, then one an output */
+  damo_array **view; /* owned: read-only views through which inputs are lent; NULL: not made yet */
+  uint8_t *fresh;    /* one an output: it is in no_recycling, so no old value is lent */
 } bind_op_run;
 
-/* Places in a thunk's workspace. For perform the cells of outputs follow; an own thunk has lists of cells. */
+/* Indices in a thunk's workspace. For perform the outputs' cells follow, then the lenders; a thunk from the Op's own
+ * make_thunk has lists of cells. */
 enum {
   WORKSPACE_FUNCTION = 1,
   WORKSPACE_OP,
@@ -36,16 +39,18 @@ enum {
 };
 enum { WORKSPACE_IN_READY = WORKSPACE_OP, WORKSPACE_OUT_READY = WORKSPACE_PARAMS };
 
-/* ---- The params of a node: what get_params gives, by the dtypes and Types of params_type ------------------------- */
+/* ---- The params of a node: the results of get_params, converted as params_type says ------------------------------ */
 
-/* A number or boolean for a 0-d output: integers fit any number dtype, fractions none of integers. */
+/* Converts a number or boolean to a 0-d value of that dtype: an integer fits every numeric dtype, a fraction no integer
+ * dtype, a boolean only bool. */
 static bool scalar_fits_dtype(lua_State *L, int idx, damo_dtype dtype, scalar *s) {
   if (lua_type(L, idx) == LUA_TBOOLEAN ? dtype != DAMO_BOOL : dtype == DAMO_BOOL) return false;
   if (dtype_is_discrete(dtype) && lua_type(L, idx) == LUA_TNUMBER && !lua_isinteger(L, idx)) return false;
   return bind_to_scalar(L, idx, dtype, s);
 }
 
-/* Checks the value at the top by the dtype that params_type names for it, and leaves it as a Lua scalar or Array. */
+/* Checks the value at the top by the dtype or Type of params_type at stack index dtype_at, and pushes the converted Lua
+ * scalar or Array. */
 static void params_convert_one(lua_State *L, const char *op, const char *name, int dtype_at) {
   damo_dtype dtype;
   scalar s = {0};
@@ -69,7 +74,7 @@ static void params_convert_one(lua_State *L, const char *op, const char *name, i
   if (!bind_push_scalar(L, s)) lua_pushvalue(L, -1);
 }
 
-/* The value of get_params, at the top, replaced by a table of what params_type names. */
+/* Replaces the result of get_params, at the top, by a table with the converted values of the names in params_type. */
 static void params_convert(lua_State *L, const char *op, int types) {
   int given = lua_gettop(L);
   if (!lua_istable(L, given)) {
@@ -116,7 +121,7 @@ void bind_push_params(lua_State *L, const damo_apply *node) {
 
 static const char workspaces_key = 'r', workspace_list_key = 'l';
 
-/* Drops the workspace of r, if there is one. */
+/* Removes the workspace of r, if there is one. */
 static void workspace_drop(lua_State *L, const damo_op *op, const bind_op_run *r) {
   if (!lua_checkstack(L, 8) || !bind_push_existing(L, op)) return;
   int top = lua_gettop(L);
@@ -125,7 +130,7 @@ static void workspace_drop(lua_State *L, const damo_op *op, const bind_op_run *r
     lua_rawgetp(L, -1, &workspaces_key);
     if (lua_istable(L, -1)) {
       lua_pushnil(L);
-      lua_rawsetp(L, -2, r); /* an entry that exists: no allocation */
+      lua_rawsetp(L, -2, r); /* assigning to an existing key does not allocate */
     }
   }
   lua_settop(L, top - 1);
@@ -181,10 +186,10 @@ static int workspace_refuse_key(lua_State *L) {
   return bind_raise(L, DAMO_EVALUE, "the lists that perform gets have one entry for each input and output");
 }
 
-/* Makes the list at the top one whose length can't grow. */
+/* Makes adding an entry to the list at the top an error. */
 static void workspace_seal(lua_State *L) { bind_set_event(L, "__newindex", workspace_refuse_key, &workspace_list_key); }
 
-/* The function that runs: perform, or debug_perform where a debugging thunk is made and the Op has one. */
+/* Pushes the function to run: perform, or debug_perform if a debug thunk is made and the Op has one. */
 static void workspace_push_perform(lua_State *L, const damo_op *op) {
   bool debug = bind_op_class_of(op)->link->debug;
   bind_push_definition(L, bind_op_class_of(op));
@@ -196,7 +201,7 @@ static void workspace_push_perform(lua_State *L, const damo_op *op) {
   lua_remove(L, -2);
 }
 
-/* The workspace is a new one: lenders of an old one are gone. */
+/* For a new workspace: the lenders of an old one are gone. */
 static void workspace_forget_lenders(const thunk *t, frame *f) {
   bind_op_run *r = thunk_user(t, f);
   for (int i = 0; i < t->n_in + t->n_out; i++) r->lender[i] = NULL;
@@ -230,7 +235,7 @@ static void workspace_fill(lua_State *L, bind_callback *c) {
   workspace_seal(L);
   lua_rawseti(L, workspace, WORKSPACE_STORAGE);
   const char *name = c->name;
-  c->name = "get_params"; /* for what it throws */
+  c->name = "get_params"; /* named in errors that it throws */
   bind_push_params(L, t->node);
   c->name = name;
   lua_rawseti(L, workspace, WORKSPACE_PARAMS);
@@ -259,7 +264,8 @@ static int lender_place(const thunk *t, int i) { return WORKSPACE_CELLS + t->n_o
 
 /* ---- Values lent to Lua ------------------------------------------------------------------------------------------ */
 
-/* Pushes the lender of that number, the workspace being at stack index 1, with the Array (retained) in it. */
+/* Lends the Array to lender i: pushes the lender's userdata, which holds a reference on the Array until lend_take_back.
+ * The workspace is at stack index 1. */
 static void lend_value(lua_State *L, const thunk *t, frame *f, int i, damo_array *a) {
   bind_op_run *r = thunk_user(t, f);
   int place = lender_place(t, i);
@@ -274,7 +280,7 @@ static void lend_value(lua_State *L, const thunk *t, frame *f, int i, damo_array
   r->lent = true;
 }
 
-/* The same of a sparse input: a matrix of its own each time, since its parts may be kept too. */
+/* Lends a sparse input: a new matrix in each call, since the script may keep its parts too. */
 static void lend_sparse(lua_State *L, const thunk *t, frame *f, int i, const damo_sparse *m) {
   bind_op_run *r = thunk_user(t, f);
   bind_push_made(L, bind_sparse_read_only(m));
@@ -284,7 +290,8 @@ static void lend_sparse(lua_State *L, const thunk *t, frame *f, int i, const dam
   r->lent = true;
 }
 
-/* Memory that belongs to a Lua value must be reached in Lua: an ordinary userdata does that. */
+/* Whether the Array's memory belongs to a Lua value: then Lua must be able to reach it, through an ordinary userdata.
+ */
 static bool output_is_foreign(const damo_array *a) { return a->buf->release == bind_release_owner; }
 
 /* Pushes input i, read-only unless the Op destroys it. The workspace is at stack index 1. */
@@ -314,7 +321,8 @@ static void lend_input(lua_State *L, const thunk *t, frame *f, int i) {
   lend_value(L, t, f, i, *view);
 }
 
-/* Takes the matrix back, and the Array of its values where Lua has that. */
+/* Takes back a lent matrix, and the Array of its values if that has a userdata. A matrix that C code refers to stays
+ * with its userdata. */
 static void lend_take_sparse_back(const bind_op_run *r, bind_box *box) {
   damo_sparse *m = (damo_sparse *)box->obj;
   bind_state *st = r->link->state;
@@ -330,8 +338,8 @@ static void lend_take_sparse_back(const bind_op_run *r, bind_box *box) {
   damo_release(m);
 }
 
-/* Takes back what was lent; after each call, whether or not it failed. What something in C holds on to stays with its
- * userdata. */
+/* Takes back everything that was lent; called after each call, whether or not it failed. An Array that C code refers to
+ * meanwhile stays with its userdata. */
 static void lend_take_back(const thunk *t, frame *f) {
   bind_op_run *r = thunk_user(t, f);
   if (!r->lent) return;
@@ -358,7 +366,7 @@ static void lend_take_back(const thunk *t, frame *f) {
   }
 }
 
-/* Pushes the value that output o's cell holds, if the Op may write it, else nil. The workspace is at stack index 1. */
+/* Pushes the old value in output o's cell if the Op may overwrite it, else nil. The workspace is at stack index 1. */
 static void lend_old_output(lua_State *L, const thunk *t, frame *f, int o) {
   const bind_op_run *r = thunk_user(t, f);
   damo_array *a = (damo_array *)thunk_result(t, f, o);
@@ -373,7 +381,8 @@ static void lend_old_output(lua_State *L, const thunk *t, frame *f, int o) {
 
 /* ---- Results taken ----------------------------------------------------------------------------------------------- */
 
-/* The value is (part of) an input, which the Op has not declared: or read-only, which is no result. */
+/* Whether the result must be copied: it shares memory with an input without a view_map or destroy_map entry, or with an
+ * earlier output, or it is read-only. */
 static bool output_must_copy(const thunk *t, frame *f, int o, const damo_array *a) {
   const damo_op *op = t->node->op;
   for (int i = 0; i < t->n_in; i++) {
@@ -407,7 +416,7 @@ static damo_status output_wrong_value(lua_State *L, bind_callback *c, int o, con
   return bind_callback_fail(c, DAMO_ETYPE, "put a %s into output %d, expected %s", bind_typename(L, -1), o + 1, want);
 }
 
-/* The header of an input, which is used for something else in the next call. */
+/* Whether the Array is the view through which an input is lent, which the next call reuses for another value. */
 static bool output_is_lent_view(const thunk *t, frame *f, const damo_array *a) {
   const bind_op_run *r = thunk_user(t, f);
   for (int i = 0; i < t->n_in; i++) {
@@ -463,8 +472,8 @@ static damo_status output_take(lua_State *L, bind_callback *c, int o) {
   return DAMO_OK;
 }
 
-/* The cell at the top: takes its value, which is replaced by nil, as output o. Sets c->status when it is no such
- * value. */
+/* Takes the value of the cell at the top as output o, and empties the cell. Sets c->status if it is not a valid value.
+ */
 static void output_take_cell(lua_State *L, bind_callback *c, int o) {
   int at = lua_gettop(L);
   for (lua_pushnil(L); lua_next(L, at); lua_pop(L, 1)) {
@@ -480,7 +489,7 @@ static void output_take_cell(lua_State *L, bind_callback *c, int o) {
 
 /* ---- Runs of perform --------------------------------------------------------------------------------------------- */
 
-/* Runs the callback, lending and taking back; a state error when the thunk is running already. */
+/* Runs the callback and takes back what it lent; a state error if the thunk is running already. */
 static damo_status run_lent(const thunk *t, frame *f, bind_callback *c) {
   bind_op_run *r = thunk_user(t, f) ? thunk_user(t, f) : run_new(t, f, NULL);
   if (!r) return DAMO_EMEMORY;
@@ -499,7 +508,7 @@ static void perform_empty_list(lua_State *L, int list, int n) {
   }
 }
 
-/* Whether an input is a value of Lua's that is nil. */
+/* Whether an input is a Generic value that is nil in Lua. */
 static bool perform_is_nil(lua_State *L, damo_obj *v) {
   if (v->kind != OBJ_GENERIC) return false;
   bind_push_raw(L, damo_retain(v));
@@ -508,7 +517,8 @@ static bool perform_is_nil(lua_State *L, damo_obj *v) {
   return nil;
 }
 
-/* Whether the list has as many entries as the thunk has inputs. Where one is nil, Lua's own length may be any. */
+/* Whether the list still has one entry an input. If an entry is nil, Lua's # is not defined, so the entries are checked
+ * one by one. */
 static bool perform_inputs_unchanged(lua_State *L, const thunk *t, frame *f, int list) {
   if ((int)lua_rawlen(L, list) == t->n_in) return true;
   bool good = lua_rawgeti(L, list, t->n_in + 1) == LUA_TNIL;
@@ -520,7 +530,7 @@ static bool perform_inputs_unchanged(lua_State *L, const thunk *t, frame *f, int
   return good;
 }
 
-/* Whether the Op left the lists as they were. */
+/* Whether the Op has not replaced or added entries of the lists; sets c->status otherwise. */
 static bool perform_lists_unchanged(lua_State *L, bind_callback *c, int workspace, int inputs, int storage) {
   const thunk *t = c->t;
   bool good = perform_inputs_unchanged(L, t, c->f, inputs) && (int)lua_rawlen(L, storage) == t->n_out;
@@ -569,7 +579,7 @@ static void body_perform(lua_State *L, bind_callback *c) {
   perform_empty_list(L, 2, t->n_in);
 }
 
-/* After an error the workspace of the thunk is made anew next time: it may hold anything. */
+/* After an error the workspace may hold anything: drops it, so that the next run makes a new one. */
 static void body_forget(lua_State *L, bind_callback *c) {
   bind_push_borrowed(L, c->op);
   workspace_push_all(L);
@@ -590,9 +600,11 @@ damo_status bind_op_perform(const thunk *t, frame *f) {
 /* ---- Runs of an Op's own thunk: a Lua callable over cells -------------------------------------------------------- */
 
 /* The cells of inputs and outputs, and the flags that tell which are computed, are in the maps that make_thunk gets.
- * Each run fills the cells, calls, and takes the outputs, or the list of inputs that a lazy thunk still needs. */
+ * Each run fills the cells, calls the function, and takes the outputs, or the list of inputs that a lazy thunk still
+ * needs. */
 
-/* Adds a cell for v to the map at `of`, unless it has one, and appends the cell to the list at `list`. */
+/* Appends v's cell in the map at stack index `of` to the list at `list`; makes the cell if the map has none. flag: the
+ * cell of a compute_map. */
 static void own_thunk_add_cell(lua_State *L, int of, int list, int i, damo_var *v, bool flag) {
   bind_push_borrowed(L, v);
   lua_pushvalue(L, -1);
@@ -615,7 +627,7 @@ static void own_thunk_add_cell(lua_State *L, int of, int list, int i, damo_var *
   lua_pop(L, 1);
 }
 
-/* Puts a list of cells of the node's inputs or outputs into the workspace. */
+/* Stores the list of the cells of the node's inputs or outputs at index `place` of the workspace. */
 static void own_thunk_add_cells(lua_State *L, int workspace, int place, int of, const thunk *t, bool out, bool flag) {
   int n = out ? t->n_out : t->n_in;
   lua_createtable(L, n, 0);
@@ -624,7 +636,7 @@ static void own_thunk_add_cells(lua_State *L, int workspace, int place, int of, 
   lua_rawseti(L, workspace, place);
 }
 
-/* Takes what make_thunk gave, at the top, into the workspace. */
+/* Stores the result of make_thunk, at the top, as the workspace's function. */
 static void own_thunk_take_callable(lua_State *L, bind_callback *c, int workspace) {
   if (!bind_is_callable(L, -1)) {
     bind_callback_fail(c, DAMO_ETYPE, "must return a function or a callable object, got %s", bind_typename(L, -1));
@@ -668,7 +680,7 @@ static void body_make_thunk(lua_State *L, bind_callback *c) {
   lua_rawsetp(L, -2, thunk_user(c->t, c->f));
 }
 
-/* Sets [1] of entry i of the list at idx to the value at the top. */
+/* Stores the value at the top in the cell that is entry i of the list. */
 static void own_thunk_set_cell(lua_State *L, int list, int i) {
   lua_rawgeti(L, list, i + 1);
   lua_insert(L, -2);
@@ -676,7 +688,7 @@ static void own_thunk_set_cell(lua_State *L, int list, int i) {
   lua_pop(L, 1);
 }
 
-/* 2 inputs, 3 outputs, 4 and 5 whether they are computed. */
+/* Fills the cells. Stack: 2 inputs, 3 outputs, 4 and 5 their flags. */
 static void own_thunk_load_cells(lua_State *L, const thunk *t, frame *f) {
   for (int i = 0; i < t->n_in; i++) {
     bool ready = thunk_ready(t, f, i) && thunk_value(t, f, i);
@@ -697,7 +709,8 @@ static void own_thunk_load_cells(lua_State *L, const thunk *t, frame *f) {
   }
 }
 
-/* The list of positions at the top, which a lazy thunk still needs; false when there is none. */
+/* Takes the list at the top of the positions of inputs that a lazy thunk still needs; false if it is empty or no list.
+ */
 static bool own_thunk_take_needs(lua_State *L, bind_callback *c) {
   const thunk *t = c->t;
   frame *f = c->f;
@@ -760,7 +773,7 @@ static damo_status own_thunk_run(const thunk *t, frame *f) {
   return run_lent(t, f, &c);
 }
 
-/* Calls the Op's own make_thunk, and has the thunk run what that gives. t->user is there. */
+/* Calls the Op's own make_thunk, and makes the thunk run its result. t->user must be set. */
 static damo_status own_thunk_make(const thunk *t, frame *f, const thunk_request *how) {
   bind_callback c = {
       .name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_make_thunk, .t = t, .f = f, .how = how};

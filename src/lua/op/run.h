@@ -4,12 +4,13 @@
 
 #include "call.h"
 
-/* op_def.perform_lua and op_def.make_thunk of Lua classes. */
+/* op_def.perform_lua and op_def.make_thunk of classes written in Lua. */
 damo_status bind_op_perform(const thunk *t, frame *f);
 damo_status bind_op_make_thunk(const thunk *t, frame *f, const thunk_request *how);
-/* Makes what the thunk's perform needs now, rather than at the first run. */
+/* Makes the thunk's workspace at once, not at its first run, so that errors in it are raised here. */
 damo_status bind_op_furnish(const thunk *t, frame *f);
-/* Pushes the params of the node: what get_params gives, converted by params_type; else the properties; else nil. */
+/* Pushes the params of the node: the results of get_params, converted as params_type says; without get_params the
+ * properties; nil if there are none. */
 void bind_push_params(lua_State *L, const damo_apply *node);
 
 #endif
