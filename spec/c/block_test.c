@@ -1,5 +1,5 @@
 /* block_test: block programs of several steps, inputs and outputs against brute force, over random shapes and strides,
- * in shares of rows that end anywhere, in blocks of any length. */
+ * split into ranges of rows at random, in blocks of any length. */
 #include "loop/loop.h"
 #include "test.h"
 
