@@ -119,7 +119,7 @@ function gradient.hessian(cost, wrt, options, ...)
   return put_back(out)
 end
 
---- The Hessian of a scalar times a direction, computed without forming the Hessian.
+--- The Hessian of a scalar times a direction: the gradient of ∂cost/∂wrt · p, which never forms the Hessian.
 -- @tparam Variable cost
 -- @tparam Variable|table wrt
 -- @tparam Variable|table p directions, in the form of wrt
