@@ -1,7 +1,7 @@
-/* array: making arrays and views, and the questions one asks of them.
+/* array: construction, queries and checks of arrays and views.
  *
- * A buffer of at most SMALL_BYTES carries its data in its own block (flag BUFFER_INLINE), so that a 0-d array costs two
- * allocations.
+ * A buffer of at most SMALL_BYTES has its data in its own allocation (flag BUFFER_INLINE), so that a 0-d array takes
+ * two allocations.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define ALIGN 64
 #define SMALL_BYTES 64
-#define BUFFER_INLINE 1 /* obj.flags: the data lies behind the header */
+#define BUFFER_INLINE 1 /* obj.flags: the data follow the buffer object */
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
@@ -30,7 +30,8 @@ char *shape_format(char *dst, size_t n, int ndim, const int64_t *shape) {
   return dst;
 }
 
-/* Elements, with axes of length 0 left out so that strides of empty arrays fit as well. */
+/* The product of the nonzero lengths; false on overflow. Zero lengths are skipped, because the strides of an empty
+ * array must not overflow either. */
 static bool nonzero_product(int ndim, const int64_t *shape, int64_t *out) {
   int64_t n = 1;
   for (int i = 0; i < ndim; i++) {
@@ -157,7 +158,7 @@ static void copy_dims(int64_t *dst, const int64_t *src, int ndim) {
   for (int i = 0; i < ndim; i++) dst[i] = src[i];
 }
 
-/* Takes the buffer, also on failure. */
+/* A C-contiguous array over the buffer, which is taken, also on failure. */
 static damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndim, const int64_t *shape,
                                      bool writeable) {
   damo_array *a = array_header_new(buf->obj.ctx, dtype, ndim);
@@ -283,7 +284,7 @@ bool array_is_exclusive(const damo_array *a) {
   return a->writeable && a->obj.refs == 1 && a->buf && a->buf->obj.refs == 1 && a->buf->block;
 }
 
-/* Lowest byte and one past the highest, relative to a->data; the array is not empty. */
+/* The address range [*low, *high) of the elements, relative to a->data. The array is not empty. */
 static void extent(const damo_array *a, int64_t *low, int64_t *high) {
   *low = 0;
   *high = (int64_t)dtype_size(a->dtype);
@@ -340,7 +341,7 @@ bool array_check(const damo_array *a, const char **why) {
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
-/* The lengths are there where there are dimensions. */
+/* A public function's shape must not be NULL if ndim > 0. */
 static bool array_check_public(damo_ctx *ctx, const char *func, int ndim, const int64_t *shape) {
   return ctx_check_list(ctx, func, "dimensions", shape, ndim) == DAMO_OK;
 }

@@ -1,7 +1,7 @@
 /* assign: copies, casts and assignment between strided arrays.
  *
- * Equal dtypes go to kernel_copy_nd. Unequal ones are gathered into blocks on the stack, converted by kernel_cast on
- * contiguous memory, and scattered.
+ * Equal dtypes are copied by kernel_copy_nd. Otherwise the elements are gathered into contiguous blocks on the stack,
+ * cast by kernel_cast, and scattered.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void convert_blocks(assign_operand src, assign_operand dst, int ndim, con
   }
 }
 
-/* dst = src over the box; they share no memory. */
+/* dst = src over an n-dimensional box; the two must not overlap. */
 static void copy_box(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   if (src.dtype == dst.dtype) {
     kernel_copy_nd(src.data, src.strides, dst.data, dst.strides, ndim, shape, dtype_size(src.dtype));
@@ -110,7 +110,8 @@ static bool is_same_view(const damo_array *a, const damo_array *b) {
   return a->data == b->data && a->dtype == b->dtype && a->ndim == b->ndim && memcmp(a->dims, b->dims, bytes) == 0;
 }
 
-/* Strides of src under dst's shape: 0 along what is broadcast. Axes of length 1 in front may be more than dst has. */
+/* The strides of src broadcast to dst's shape: 0 along a broadcast axis. False if it does not fit; src may have more
+ * leading axes of length 1 than dst has axes. */
 static bool assign_strides(const damo_array *src, const damo_array *dst, int64_t *out) {
   int extra = src->ndim - dst->ndim;
   for (int i = 0; i < extra; i++) {

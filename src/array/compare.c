@@ -31,7 +31,7 @@ static bool close_c128(damo_c128 a, damo_c128 b, const closeness *c) {
   return isfinite(b.re) && isfinite(b.im) && hypot(a.re - b.re, a.im - b.im) <= c->atol + c->rtol * hypot(b.re, b.im);
 }
 
-/* Blocks of both arrays as `dtype`: float64 or complex128 for numbers that need arithmetic, or their own for bits. */
+/* Compares n elements of both arrays, cast to one dtype: float64 or complex128. */
 typedef bool (*block_test)(const void *a, const void *b, int64_t n, const closeness *c);
 
 static bool test_f64(const void *a, const void *b, int64_t n, const closeness *c) {

@@ -1,7 +1,7 @@
 /* number_text: shortest digits and NumPy's column rules.
  *
- * Digits come from printf's %e, which rounds exactly, with strtod as the judge of "reads back"; the text between is
- * read digit by digit, so that the decimal point of the host's locale doesn't matter.
+ * Digits come from printf's %e, which rounds correctly; strtod decides whether they read back as the number. The text
+ * in between is parsed digit by digit, so the decimal point of the host's locale does not matter.
  */
 #include "number_text.h"
 
@@ -47,7 +47,7 @@ static decimal_digits shortest(double x, bool single) {
   return read_digits(text);
 }
 
-/* The shortest digits, or fewer when these go beyond `precision` places after the point. */
+/* The shortest digits, or fewer if these exceed `precision` digits after the point. */
 static decimal_digits digits_of(const number_column *c, double x) {
   decimal_digits g = shortest(x, c->single);
   int keep = c->precision + 1 + (c->exponent ? 0 : g.exp);
@@ -157,7 +157,8 @@ void number_column_scale(number_column *c, double x) {
   if (c->min == 0 || size < c->min) c->min = size;
 }
 
-/* In the array's own precision, so that float32's 0.0001 counts as 0.0001. */
+/* Whether the column is written in exponent form. Compares in the array's own precision, so that float32's 0.0001
+ * counts as 0.0001. */
 static bool wants_exponent(const number_column *c) {
   if (c->max == 0) return false;
   if (!c->single) return c->max >= 1e8 || c->min < 1e-4 || c->max / c->min > RATIO_MAX;
@@ -182,7 +183,7 @@ void number_column_measure(number_column *c, double x) {
   if (c->exponent) raise_width(&c->exp_digits, exponent_width(g.exp));
 }
 
-/* From here on `right` is the width after the point, in the exponent form with the exponent. */
+/* Afterwards `right` is the width after the point, which in exponent form includes the exponent. */
 void number_column_end(number_column *c) {
   if (c->exponent) {
     c->precision = c->right;
@@ -202,7 +203,8 @@ int number_column_text(const number_column *c, double x, char *dst) {
     memcpy(p, special, (size_t)n + 1);
     return (int)(p - dst) + n;
   }
-  /* The exponent form shows one number of digits: exact ones where the shortest form has fewer, not zeros. */
+  /* In exponent form all numbers have the same number of digits; beyond the shortest form these are exact digits, not
+   * zeros. */
   decimal_digits g = c->exponent ? rounded(x, c->precision + 1) : digits_of(c, x);
   p = put_fill(p, ' ', c->left - whole_width(c, x, &g));
   p = put_sign(p, x, c->plus);

@@ -1,7 +1,7 @@
 /* print: arrays as NumPy's str() writes them, with true and false as Lua writes them.
  *
- * A first walk over the elements that will be shown finds the widths of the columns; a second writes them, row by row,
- * lines broken at LINE_WIDTH. More than THRESHOLD elements: three from each end of an axis.
+ * A first walk over the elements to be shown finds the column widths; a second writes them row by row, breaking lines
+ * at LINE_WIDTH. Of an array of more than THRESHOLD elements, three elements from each end of an axis are shown.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,15 +16,15 @@
 typedef struct printer {
   strbuf *buf;
   const damo_array *a;
-  bool cut;             /* show the ends of long axes only */
-  int width;            /* of integers and booleans */
-  number_column re, im; /* of floats; of complex numbers */
+  bool cut;             /* only the ends of long axes are shown */
+  int width;            /* column width of integers and booleans */
+  number_column re, im; /* column of floats and real parts; column of imaginary parts */
   int line;             /* characters on the line being written */
 } printer;
 
 static bool axis_is_cut(const printer *p, int axis) { return p->cut && array_shape(p->a)[axis] > 2 * EDGE; }
 
-/* Entries shown along an axis, and the place of the i-th of them. */
+/* The number of elements shown along an axis, and the index of the i-th of them. */
 static int64_t printer_shown(const printer *p, int axis) {
   return axis_is_cut(p, axis) ? 2 * EDGE : array_shape(p->a)[axis];
 }
@@ -42,7 +42,7 @@ static int integer_text(scalar s, char *dst, size_t n) {
 
 static bool printer_is_single(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64; }
 
-/* The j goes right behind the digits, before the padding. */
+/* Inserts "j" behind the digits, before the padding. */
 static void put_imaginary_unit(char *text, int n) {
   int end = n;
   while (end > 0 && text[end - 1] == ' ') end--;
@@ -98,7 +98,7 @@ static void printer_measure(printer *p, scalar s) {
   }
 }
 
-/* Calls visit on every element that is shown, in C order. */
+/* Calls visit for every element that is shown, in C order. */
 static void each_shown(printer *p, void (*visit)(printer *p, scalar s)) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 0)], index[DAMO_MAX_NDIM];
   nd_space s = nd_space_begin(numbers, DAMO_MAX_NDIM, 0);
@@ -133,7 +133,7 @@ static void strip_spaces(strbuf *b) {
   while (b->n > 0 && b->at[b->n - 1] == ' ') b->at[--b->n] = '\0';
 }
 
-/* A word of a row at that depth, on a new line when this one is full. */
+/* Appends a word of a row at that depth, on a new line if the current one is full. */
 static void add_word(printer *p, int depth, const char *word) {
   int indent = depth + 1, n = (int)strlen(word);
   if (p->line > indent && p->line + n > LINE_WIDTH - depth - 1) {
@@ -150,7 +150,7 @@ static void add_space(printer *p) {
   p->line++;
 }
 
-/* The innermost axis; index holds the places along the outer ones. */
+/* Prints along the last axis; index holds the position along the others. */
 static void print_row(printer *p, int64_t *index) {
   char word[2 * NUMBER_TEXT_MAX + 2];
   int axis = p->a->ndim - 1;
@@ -168,7 +168,7 @@ static void print_row(printer *p, int64_t *index) {
   }
 }
 
-/* Recursion is as deep as the rank. */
+/* The recursion depth is the rank. */
 static void print_axis(printer *p, int axis, int64_t *index) {
   strbuf_add(p->buf, "[");
   if (axis == p->a->ndim - 1) {

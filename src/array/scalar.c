@@ -1,5 +1,5 @@
-/* scalar: single values of any dtype, in and out of arrays. Conversions are kernel_cast's, so that one value and a
- * block of values never differ. */
+/* scalar: single values of any dtype, loaded from and stored into arrays. Casts go through kernel_cast, so that a
+ * single value is always cast like an element of an array. */
 #include <string.h>
 
 #include "array_int.h"

@@ -1,5 +1,5 @@
-/* wrap: damo_array_wrap, an array over the host's memory. Everything is checked before the host's release is noted, so
- * that a failure has one place that calls it.
+/* wrap: damo_array_wrap, an array over the host's memory. All checks come before the host's release callback is stored,
+ * so that the failure path alone calls it.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static size_t wrap_alignment(damo_dtype dtype) {
   return dtype_is_complex(dtype) ? dtype_size(dtype) / 2 : dtype_size(dtype);
 }
 
-/* The axes with more than one element, by the size of their strides. Returns their number. */
+/* Sorts the axes with more than one element by the modulus of their strides. Returns their number. */
 static int wrap_sort_axes(int ndim, const int64_t *shape, const int64_t *strides, int *axes) {
   int n = 0;
   for (int d = 0; d < ndim; d++) {
@@ -22,8 +22,8 @@ static int wrap_sort_axes(int ndim, const int64_t *shape, const int64_t *strides
   return n;
 }
 
-/* Elements lie apart where each axis steps past all that the axes of smaller strides span. (The converse does not hold:
- * strides of 2 and 3 elements may interleave. Nobody stores a matrix so.) */
+/* Whether no elements overlap. Sufficient condition: the stride of each axis exceeds the span of all axes with smaller
+ * strides. It is not necessary (strides of 2 and 3 elements may interleave), but no matrix is stored that way. */
 static bool wrap_lies_apart(size_t size, int ndim, const int64_t *shape, const int64_t *strides) {
   int axes[DAMO_MAX_NDIM];
   const int n = wrap_sort_axes(ndim, shape, strides, axes);
@@ -36,7 +36,7 @@ static bool wrap_lies_apart(size_t size, int ndim, const int64_t *shape, const i
   return true;
 }
 
-/* The bytes [*low, *high) around the first element that the elements take; false past what an int64 holds. */
+/* The byte range [*low, *high) of the elements, relative to the first one; false if it overflows an int64. */
 static bool wrap_extent(size_t size, int ndim, const int64_t *shape, const int64_t *strides, int64_t *low,
                         int64_t *high) {
   *low = 0;
@@ -65,7 +65,7 @@ static damo_status wrap_check_aligned(damo_ctx *ctx, const damo_array *a, const 
   return DAMO_OK;
 }
 
-/* Gives `a`, made over data as if that were contiguous, these strides, and its buffer the bytes that they reach. */
+/* Sets the strides of `a`, which was made as a contiguous array, and the byte range of its buffer. */
 static damo_status wrap_set_strides(damo_array *a, const int64_t *strides) {
   damo_ctx *ctx = a->obj.ctx;
   int64_t low, high;
