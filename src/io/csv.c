@@ -1,8 +1,8 @@
-/* csv: a matrix out of a text of numbers, a row a line, cells between delimiters.
+/* csv: reads a text of numbers as a matrix: one row per line, cells separated by delimiters.
  *
- * Cells may be quoted ("" inside stands for one quote); lines end with \n or \r\n; a byte order mark at the start
- * and blank lines are passed over; spaces around a cell don't count; an empty cell is nan. Every row has as many
- * cells as the first line: else an io error with the line's number.
+ * Cells may be quoted ("" inside stands for one quote); lines end with \n or \r\n; a byte order mark at the start and
+ * blank lines are skipped; spaces around a cell are ignored; an empty cell is nan. A row that has another number of
+ * cells than the first line is an io error with the line's number.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,11 +16,11 @@ typedef struct csv {
   damo_ctx *ctx;
   const char *path;
   csv_options o;
-  const char *at, *end; /* what is left of the text */
-  int64_t line;         /* of at, from 1 */
-  int64_t row_line;     /* where the row that is being read began */
-  int64_t cols;         /* -1: not known yet */
-  int64_t cols_line;    /* the line that says so */
+  const char *at, *end; /* the rest of the text */
+  int64_t line;         /* line number of `at`, from 1 */
+  int64_t row_line;     /* first line of the current row */
+  int64_t cols;         /* -1: unknown */
+  int64_t cols_line;    /* the line that determined cols */
   char *cell;           /* the unquoted text of a quoted cell */
   size_t cell_cap;
   char *values;  /* entries of the result's dtype */
@@ -31,7 +31,7 @@ typedef struct csv {
 
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-/* Past \n, \r\n or a lone \r at at. */
+/* Skips \n, \r\n or a single \r at c->at. */
 static void end_line(csv *c) {
   if (c->at < c->end && *c->at == '\r') c->at++;
   if (c->at < c->end && *c->at == '\n') c->at++;
@@ -97,7 +97,7 @@ static void trim(cell_text *t) {
   while (t->n > 0 && is_space(t->at[t->n - 1])) t->n--;
 }
 
-/* The next cell, valid until the next; *last: it ends its line, which is then passed. */
+/* Reads the next cell, valid until the next call. *last: it is the last of its line, whose end is skipped too. */
 static damo_status read_cell(csv *c, cell_text *out, bool *last) {
   skip_spaces(c);
   if (c->at < c->end && *c->at == '"') {
@@ -131,7 +131,7 @@ static bool integer_fits(damo_dtype dtype, bool negative, uint64_t magnitude) {
   return magnitude <= most + negative;
 }
 
-/* Integers keep all their digits: they don't pass through double. */
+/* Parses integers without going through double, which would lose digits. */
 static damo_status parse_integer(const csv *c, int64_t col, cell_text t, scalar *out) {
   decimal d;
   double v;
@@ -197,7 +197,7 @@ static damo_status check_width(csv *c, int64_t n) {
                  (long long)n, (long long)c->cols_line, (long long)c->cols);
 }
 
-/* All numbers: looked at without moving on. */
+/* *numeric: whether all cells of the next line are numbers. Does not advance. */
 static damo_status is_numeric_line(csv *c, bool *numeric) {
   const char *start = c->at;
   const int64_t line = c->line;
@@ -232,7 +232,8 @@ static damo_status read_header_line(csv *c, strbuf *names) {
   return names->failed ? DAMO_EMEMORY : DAMO_OK;
 }
 
-/* Lines before the data; the last of them gives the names, and says nothing about the width when lines were counted. */
+/* Reads the lines before the data, the last of which gives the names. If their number was given, that line does not
+ * determine the number of columns. */
 static damo_status read_head(csv *c, strbuf *names) {
   int64_t skip = c->o.skip;
   if (skip < 0) {

@@ -1,8 +1,8 @@
 /* mtx_read: Matrix Market files (Boisvert, Pozo, Remington, NISTIR 5935; math.nist.gov/MatrixMarket/formats.html).
  *
- * Blank lines and lines that begin with % may stand anywhere after the first line. Every other line is one record:
- * sizes, then entries, each on a line of its own. Counts come from outside: they are held against the bytes that follow
- * before memory is taken.
+ * Blank lines and lines that begin with % may occur anywhere after the first line. Every other line is one record: the
+ * sizes, then one entry per line. Counts in a file are not trusted: they are checked against the number of bytes that
+ * follow before memory is allocated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ typedef enum mtx_field { FIELD_REAL, FIELD_INTEGER, FIELD_COMPLEX, FIELD_PATTERN
 typedef struct mtx {
   damo_ctx *ctx;
   const char *path;
-  const char *at, *end; /* what is left of the text */
-  int64_t line;         /* of the record being read, from 1 */
+  const char *at, *end; /* the rest of the text */
+  int64_t line;         /* line number of the current record, from 1 */
   bool array;
   bool header; /* the file has its first line */
   mtx_field field;
@@ -23,7 +23,7 @@ typedef struct mtx {
   damo_dtype dtype; /* of the values */
   damo_format format;
   int64_t shape[2], listed;
-  /* Entries so far: places (coordinate only) and values. */
+  /* The entries so far: positions (coordinate files only) and values. */
   int64_t n, cap, value_cap;
   int64_t *row, *col;
   char *value;
@@ -49,7 +49,7 @@ static cell_text trimmed(const char *at, const char *end) {
   return (cell_text){at, (size_t)(end - at)};
 }
 
-/* The next line, blank or not; false at the end of the text. */
+/* Reads the next line, blank or not, trimmed; false at the end of the text. */
 static bool mtx_next_line(mtx *m, cell_text *out) {
   if (m->at == m->end) return false;
   const char *stop = memchr(m->at, '\n', (size_t)(m->end - m->at));
@@ -80,7 +80,7 @@ static bool mtx_is_word(cell_text t, const char *word) {
 
 static int cell_shown(cell_text t) { return t.n < 60 ? (int)t.n : 60; }
 
-/* %%GraphBLAS type …: what the values were before they became text. Matters where the field says integer. */
+/* "%%GraphBLAS type …" names the type of the values before they were written; used if the field is integer. */
 static void read_comment(mtx *m, cell_text line) {
   cell_text word;
   if (!mtx_next_word(&line, &word) || !mtx_is_word(word, "%%graphblas")) return;
@@ -90,7 +90,7 @@ static void read_comment(mtx *m, cell_text line) {
   if (mtx_is_word(word, "float") || mtx_is_word(word, "double")) m->dtype = DAMO_FLOAT64;
 }
 
-/* The next record; false at the end of the text. */
+/* Reads the next record; false at the end of the text. */
 static bool next_record(mtx *m, cell_text *out) {
   while (mtx_next_line(m, out)) {
     if (out->n == 0) continue;
@@ -154,7 +154,8 @@ static damo_status mtx_read_header(mtx *m) {
   cell_text line, w;
   const char *start = m->at;
   if (!mtx_next_line(m, &line)) return io_fail(m->ctx, m->path, 0, "the file is empty");
-  if (!mtx_next_word(&line, &w) || !mtx_is_word(w, "%%matrixmarket")) { /* the sizes decide */
+  if (!mtx_next_word(&line, &w) || !mtx_is_word(w, "%%matrixmarket")) { /* without a header, the number of sizes
+                                                                         * decides */
     m->at = start;
     m->line = 0;
     return DAMO_OK;
@@ -167,7 +168,7 @@ static damo_status mtx_read_header(mtx *m) {
   return DAMO_OK;
 }
 
-/* A count or a position: digits alone. */
+/* Parses a count or a position: digits only. */
 static bool read_count(cell_text t, int64_t *out) {
   int64_t n = 0;
   if (t.n > 0 && *t.at == '+') t.at++, t.n--;
@@ -180,7 +181,8 @@ static bool read_count(cell_text t, int64_t *out) {
   return true;
 }
 
-/* Entries that an array file lists. A matrix without entries may not have a shape past 64 bits either. */
+/* Sets m->listed, the number of entries that an array file lists. The size in bytes must fit 64 bits even for a matrix
+ * without entries. */
 static damo_status count_array(mtx *m) {
   const int64_t n = m->shape[0], cols = m->shape[1];
   int64_t bytes;
@@ -191,7 +193,7 @@ static damo_status count_array(mtx *m) {
   return DAMO_OK;
 }
 
-/* A count that the rest of the file can't hold is refused before memory is taken for it. */
+/* Refuses a number of entries that the rest of the file can't hold, before memory is allocated for them. */
 static damo_status check_listed(const mtx *m) {
   const int64_t value = m->field == FIELD_PATTERN ? 0 : m->field == FIELD_COMPLEX ? 4 : 2;
   const int64_t least = value + (m->array ? 0 : 4), left = (int64_t)(m->end - m->at) + 1;
@@ -200,10 +202,10 @@ static damo_status check_listed(const mtx *m) {
                       (long long)m->listed, (long long)left - 1);
 }
 
-#define MAJORS_FREE ((int64_t)1 << 24) /* rows or columns that need no further reason */
+#define MAJORS_FREE ((int64_t)1 << 24) /* numbers of rows (columns) up to this are always accepted */
 
-/* Storage has an element of indptr for each row or column, however few entries there are: a file that asks for much more
- * than it holds is taken for a damaged one. */
+/* indptr has an element for each row (column), however few entries there are. A file that declares vastly more rows
+ * than its bytes of entries is considered damaged. */
 static damo_status mtx_check_majors(const mtx *m) {
   const int64_t n_major = m->shape[m->format == DAMO_CSC], bytes = (int64_t)(m->end - m->at);
   if (n_major <= MAJORS_FREE || n_major / 4096 <= bytes) return DAMO_OK;
@@ -245,7 +247,7 @@ static damo_status read_sizes(mtx *m) {
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-/* All digits of 64-bit integers. */
+/* Parses a 64-bit integer exactly. */
 static damo_status read_integer(const mtx *m, cell_text t, char *out) {
   const cell_text word = t;
   const bool negative = t.n > 0 && *t.at == '-';
@@ -270,7 +272,7 @@ static damo_status read_double(const mtx *m, cell_text t, double *out) {
   return mtx_bad_line(m, "'%.*s' is not a number", cell_shown(t), t.at);
 }
 
-/* The value on the rest of a line, at the end of the values. */
+/* Parses the value on the rest of a line and appends it to the values. */
 static damo_status read_value(mtx *m, cell_text *line) {
   cell_text w = {NULL, 0};
   char *out = m->value + (size_t)m->n * dtype_size(m->dtype);
@@ -311,7 +313,7 @@ static bool is_zero(const mtx *m, const char *value) {
   return *(const uint64_t *)(const void *)value == 0;
 }
 
-/* to = what stands across the diagonal from `from`. */
+/* *to = the mirror image of *from across the diagonal, as the symmetry says. */
 static void mirror_value(const mtx *m, const char *from, char *to) {
   memcpy(to, from, dtype_size(m->dtype));
   if (m->symmetry == MTX_HERMITIAN && m->dtype == DAMO_COMPLEX128) {
@@ -328,7 +330,7 @@ static void mirror_value(const mtx *m, const char *from, char *to) {
   }
 }
 
-/* Counts the entry just read, and its mirror image. */
+/* Completes the entry just read, and adds its mirror image if the matrix is symmetric. */
 static damo_status mtx_add_entry(mtx *m) {
   const size_t size = dtype_size(m->dtype);
   const char *value = m->value + (size_t)m->n * size;
@@ -391,7 +393,8 @@ static damo_status read_listed(mtx *m) {
   return DAMO_OK;
 }
 
-/* Columns come one after the other; of a symmetric matrix, the parts from the diagonal (skew: below it) down. */
+/* Entries are listed column by column; of a symmetric matrix only those from the diagonal down (skew: below the
+ * diagonal). */
 static void mtx_fill_dense(const mtx *m, damo_array *out) {
   const size_t size = dtype_size(m->dtype);
   const char *from = m->value;

@@ -1,4 +1,4 @@
-/* mtx_write: Matrix Market files, with the fewest digits that read back to the same number. */
+/* mtx_write: Matrix Market files, with the fewest digits that read back as the same number. */
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void double_text(double x, bool single, char *dst, size_t size) {
   if (at) *at = '.';
 }
 
-/* Ends the line of an entry. */
+/* Writes the value of an entry after `before`, and ends the line. */
 static damo_status put_value(mtx_writer *w, scalar s, const char *before) {
   char re[40], im[40];
   switch (dtype_kind_of(s.dtype)) {
@@ -83,7 +83,7 @@ static damo_status put_header(mtx_writer *w, const char *format, damo_dtype dtyp
 
 /* ---- Symmetry ---------------------------------------------------------------------------------------------------- */
 
-/* The mirror image that the symmetry asks for, of a dense array of the values: conjugated or negated. */
+/* A copy of the values, conjugated (hermitian) or negated (skew). */
 static damo_array *mirrored_values(const damo_array *a, mtx_symmetry symmetry) {
   damo_array *b = array_copy(a);
   if (!b || symmetry == MTX_SYMMETRIC) return b;
@@ -139,7 +139,7 @@ static damo_status check_array_symmetry(const damo_array *a, const char *path, m
   return same ? DAMO_OK : not_symmetric(a->obj.ctx, path, symmetry);
 }
 
-/* Whether the entry at (i, j) is listed. */
+/* Whether the entry at (i, j) is listed in the file. */
 static bool is_listed(mtx_symmetry symmetry, int64_t i, int64_t j) {
   return symmetry == MTX_GENERAL || (symmetry == MTX_SKEW ? i > j : i >= j);
 }
@@ -179,7 +179,7 @@ static damo_status mtx_write_sparse(mtx_writer *w, const damo_sparse *a) {
   return each_entry(w, a, w->o->symmetry, &n);
 }
 
-/* A vector is a column. */
+/* Writes a vector as one column. */
 static damo_status write_array(mtx_writer *w, const damo_array *a) {
   const int64_t rows = array_shape(a)[0], cols = a->ndim == 2 ? array_shape(a)[1] : 1;
   DAMO_TRY(put_header(w, "array", array_dtype(a)));

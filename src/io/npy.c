@@ -1,7 +1,8 @@
-/* npy: NumPy's file of one array, versions 1 to 3 (numpy.lib.format): magic, version, header length, a Python dict
- * literal with descr, fortran_order and shape, then the entries.
+/* npy: NumPy's file format for one array, versions 1 to 3 (numpy.lib.format): magic, version, header length, a Python
+ * dict literal with descr, fortran_order and shape, then the elements.
  *
- * The header comes from outside: its numbers are checked against the bytes that follow before memory is taken.
+ * The header is not trusted: its numbers are checked against the number of bytes that follow before memory is
+ * allocated.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "io_int.h"
 
 #define MAGIC "\x93NUMPY"
-#define HEADER_LIMIT ((size_t)1 << 20) /* a header is some hundred bytes */
+#define HEADER_LIMIT ((size_t)1 << 20) /* bytes; a real header has some hundred */
 
 static bool host_is_little(void) {
   const uint16_t one = 1;
@@ -24,12 +25,12 @@ static bool host_is_little(void) {
 typedef struct npy_info {
   damo_dtype dtype;
   bool swap, fortran;
-  int text; /* > 0: texts of that many characters, read as one more axis of character codes */
+  int text; /* > 0: a text of that many characters, read as a vector of character codes */
   int ndim;
   int64_t shape[DAMO_MAX_NDIM];
 } npy_info;
 
-/* What follows the key in the dict, past the colon; NULL when it is not there. */
+/* The text after the key and its colon in the dict; NULL if the key is missing. */
 static const char *npy_header_value(const char *header, const char *key) {
   const char *at = strstr(header, key);
   if (!at) return NULL;
@@ -151,7 +152,7 @@ static void tidy_entries(damo_array *a, const npy_info *info, int64_t count) {
   }
 }
 
-/* The array with its axes reversed: a view, in Fortran order. */
+/* A view of a, which is taken, with reversed axes: an array in Fortran order. */
 static damo_array *reversed(damo_array *a, const npy_info *info) {
   int64_t strides[DAMO_MAX_NDIM];
   for (int i = 0; i < info->ndim; i++) strides[i] = array_strides(a)[info->ndim - 1 - i];
@@ -200,7 +201,8 @@ damo_array *io_read_npy(damo_ctx *ctx, const char *path) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* Padding, the end of line, and the magic in front; at: where the text ends. */
+/* Completes a header whose text ends at `at`: padding, newline, and the magic and length in front. Returns its
+ * length. */
 static size_t finish_header(char out[NPY_HEADER_MAX], char *at) {
   while ((at - out) % 64 != 63) *at++ = ' ';
   *at++ = '\n';

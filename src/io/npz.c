@@ -1,4 +1,4 @@
-/* npz: NumPy's archive of arrays: a zip whose members are .npy files. */
+/* npz: NumPy's archive of arrays: a zip file whose members are .npy files. */
 #include <string.h>
 
 #include "zip.h"

@@ -1,10 +1,10 @@
 /* npz_sparse: sparse matrices in SciPy's layout: an .npz with the members format (a text of three characters), shape,
- * data, and those of the format: indices and indptr of csr, csc and bsr, row and col (or coords) of coo, offsets of
+ * data, and those of the format: indices and indptr for csr, csc and bsr, row and col (or coords) for coo, offsets for
  * dia.
  *
- * What SciPy's tocsr() makes of coo, dia and bsr is what they are read as: duplicates of coo are summed, blocks keep
- * their zeros and their order, diagonals lose their zeros. The members come from outside: every length and index is
- * checked before it is used.
+ * coo, dia and bsr are converted as by SciPy's tocsr(): duplicates of coo are summed, blocks keep their zeros and their
+ * order, zeros of diagonals are dropped. The members are not trusted: every length and index is checked before it is
+ * used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct npz_form {
   damo_ctx *ctx;
   const char *path;
   const npz *z;
-  damo_format format; /* of what is made */
+  damo_format format; /* of the result */
   int64_t shape[2];
 } npz_form;
 
@@ -32,7 +32,7 @@ static const char *shape_text(const damo_array *a, char text[256]) {
   return shape_format(text, 256, a->ndim, array_shape(a));
 }
 
-/* names: NULL-ended. */
+/* An io error if a member is missing. names: NULL-terminated. */
 static damo_status need_members(const npz_form *f, const char *const *names) {
   for (; *names; names++) {
     if (!member(f->z, *names)) {
@@ -42,7 +42,7 @@ static damo_status need_members(const npz_form *f, const char *const *names) {
   return DAMO_OK;
 }
 
-/* What the makers of matrices found wrong becomes an error of the file. */
+/* Turns an error of sparse_from_* into an io error of the file. */
 static damo_sparse *explained(const npz_form *f, const char *where, damo_sparse *a) {
   if (a || f->ctx->error.status == DAMO_EMEMORY || f->ctx->error.status == DAMO_EIO) return a;
   char why[512];
@@ -68,7 +68,7 @@ static damo_sparse *read_csc(npz_form *f) {
 
 /* ---- coo --------------------------------------------------------------------------------------------------------- */
 
-/* An owned, contiguous vector of int64; n: the length it must have. */
+/* Member a as an owned, contiguous int64 vector; an io error unless it has n integers. */
 static damo_array *integers(const npz_form *f, const char *name, const damo_array *a, int64_t n) {
   char text[256];
   if (!dtype_is_integer(array_dtype(a))) {
@@ -82,7 +82,7 @@ static damo_array *integers(const npz_form *f, const char *name, const damo_arra
   return NULL;
 }
 
-/* Positions of the n entries along an axis, inside the shape. */
+/* The positions of the n entries along an axis, checked against the shape. */
 static damo_array *positions(const npz_form *f, const char *name, const damo_array *a, int64_t n, int axis) {
   damo_array *v = integers(f, name, a, n);
   if (!v) return NULL;
@@ -123,7 +123,7 @@ static damo_array *row_of(const damo_array *a, int64_t i) {
   return array_view(a, 1, array_shape(a) + 1, array_strides(a) + 1, i * array_strides(a)[0]);
 }
 
-/* coords: the two vectors as the rows of one member, as SciPy means to write them one day. */
+/* coords: row and column numbers as the two rows of one member, the form that SciPy has announced. */
 static damo_sparse *from_coords(const npz_form *f, const damo_array *coords) {
   char text[256];
   if (coords->ndim != 2 || array_shape(coords)[0] != 2) {
@@ -145,9 +145,10 @@ static damo_sparse *read_coo(npz_form *f) {
   return from_coordinates(f, member(f->z, "row"), member(f->z, "col"), "row", "col");
 }
 
-/* ---- Places of dia and bsr --------------------------------------------------------------------------------------- */
+/* ---- Positions of dia and bsr
+ * --------------------------------------------------------------------------------------- */
 
-/* Where entries stand, and their values: space for n, the first `filled` of which are known. */
+/* Positions and values of entries: space for n, of which the first `filled` are set. */
 typedef struct npz_places {
   damo_ctx *ctx;
   int64_t n, filled;
@@ -170,7 +171,7 @@ static void places_clear(npz_places *p) {
   if (p->value) mem_free(p->ctx, p->value, (size_t)p->n * p->size);
 }
 
-/* A run of entries: columns col, col + 1, …; rows go up by `step` with them. */
+/* Appends n entries in columns col, col + 1, …; the row starts at `row` and increases by `step`. */
 static void places_add(npz_places *p, int64_t n, int64_t row, int64_t step, int64_t col, const char *values) {
   for (int64_t i = 0; i < n; i++) {
     p->row[p->filled + i] = row + i * step;
@@ -206,7 +207,7 @@ static damo_status sort_diagonals(const npz_form *f, const damo_array *offsets, 
   return DAMO_OK;
 }
 
-/* Element j of a row of data stands in column j; what would stand outside the matrix is padding. */
+/* Appends one diagonal. Element j of its row of data is in column j; elements outside the matrix are padding. */
 static void dia_add_diagonal(const npz_form *f, const damo_array *data, dia_diagonal d, npz_places *p) {
   const int64_t rows = f->shape[0], cols = f->shape[1], width = array_shape(data)[1], k = d.offset;
   int64_t first = k > 0 ? k : 0, end = cols < width ? cols : width;
@@ -252,7 +253,7 @@ static damo_sparse *read_dia(npz_form *f) {
 
 /* ---- bsr --------------------------------------------------------------------------------------------------------- */
 
-/* The shape counted in blocks. */
+/* The shape in blocks; an io error if blocks don't divide the matrix. */
 static damo_status bsr_block_shape(const npz_form *f, const damo_array *data, int64_t shape[2]) {
   char text[256];
   if (data->ndim != 3) {
@@ -270,7 +271,7 @@ static damo_status bsr_block_shape(const npz_form *f, const damo_array *data, in
   return DAMO_OK;
 }
 
-/* The matrix of the blocks, each with its number, counted from 0, as its entry: so all is checked as of csr. */
+/* A csr matrix with one entry per block, the block's number from 0, so that the checks for csr apply. */
 static damo_sparse *read_blocks(const npz_form *f, const damo_array *data, const int64_t shape[2]) {
   const int64_t n = array_shape(data)[0];
   damo_array *number = array_empty(f->ctx, DAMO_INT64, 1, &n);
@@ -319,7 +320,8 @@ static damo_sparse *read_bsr(npz_form *f) {
 
 typedef damo_sparse *(*form_reader)(npz_form *f);
 
-/* By the text of the member format: codes of one byte or of four. NULL: failed. */
+/* The reader for the text of the member format (character codes of one byte or four). NULL with an error if it is
+ * unknown. */
 static form_reader find_reader(const npz_form *f) {
   static const struct {
     const char *name;
@@ -354,7 +356,7 @@ static damo_status npz_read_shape(npz_form *f) {
   return DAMO_OK;
 }
 
-/* Coordinates say little about how many rows the matrix has, each of which takes an entry of indptr. */
+/* The file's size does not bound the number of rows of coo, dia and bsr, each of which takes an element of indptr. */
 static damo_status npz_check_majors(const npz_form *f, form_reader read) {
   if (read == read_compressed || read == read_csc) return DAMO_OK;
   if ((uint64_t)f->shape[0] <= f->z->max_bytes / sizeof(int64_t)) return DAMO_OK;
@@ -380,8 +382,8 @@ damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* _is_array: what makes SciPy's load_npz give a csr_array or csc_array, whose * is by entries as here, and not a
- * csr_matrix; versions that don't know it pass over it. */
+/* The member _is_array makes SciPy's load_npz return a csr_array or csc_array, whose * is elementwise as in damo, not a
+ * csr_matrix; older versions ignore it. */
 damo_status io_write_sparse_npz(const char *path, const damo_sparse *a) {
   static const char *const names[] = {"indices", "indptr", "format", "shape", "data", "_is_array"};
   damo_ctx *ctx = a->obj.ctx;

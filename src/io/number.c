@@ -1,4 +1,4 @@
-/* number: decimal literals of text files, read the same whatever the locale, rounded correctly. */
+/* number: parses decimal literals of text files, correctly rounded, independent of the locale. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "io_int.h"
 
-#define DIGITS_MOST 800 /* a double's nearest neighbours differ within 768 digits: those after say only "not 0" */
+#define DIGITS_MOST 800 /* 768 digits separate any two adjacent doubles: further digits only matter as nonzero or not */
 
 static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -49,8 +49,8 @@ bool number_decimal(cell_text t, decimal *d) {
   return p == end;
 }
 
-/* The digits of a literal that number_decimal took, without zeros in front, at most DIGITS_MOST and a last 1 that
- * stands for others; returns how many. *exponent: of the last one. */
+/* Copies the digits of a literal that number_decimal has accepted, without leading zeros: at most DIGITS_MOST, and a
+ * final 1 that stands for further nonzero digits. Returns their number; *exponent is that of the last one. */
 static int significant_digits(cell_text t, char *dst, int64_t *exponent) {
   int n = 0;
   bool fraction = false, more = false;
@@ -70,7 +70,7 @@ static int significant_digits(cell_text t, char *dst, int64_t *exponent) {
   return n;
 }
 
-/* The number after e, as far as it matters. */
+/* The exponent after e, saturated. */
 static int64_t written_exponent(cell_text t) {
   const char *e = NULL;
   for (size_t i = 0; i < t.n && !e; i++) e = (t.at[i] | 0x20) == 'e' ? t.at + i + 1 : NULL;
@@ -81,8 +81,8 @@ static int64_t written_exponent(cell_text t) {
   return minus ? -n : n;
 }
 
-/* Where one multiplication is not exact: the C library's conversion of digits and an exponent, without the decimal
- * point, which depends on the locale. */
+/* The general case, where one multiplication or division does not round correctly: the C library converts digits and
+ * exponent. The text has no decimal point, which depends on the locale. */
 static double slow_double(cell_text t) {
   char text[DIGITS_MOST + 32];
   int64_t exponent;
@@ -115,6 +115,8 @@ static bool parse_word(cell_text t, double *out) {
   return true;
 }
 
+/* Fast path (Clinger 1990): digits up to 2^53 and powers of ten up to 10^22 are exact doubles, so one multiplication or
+ * division of them rounds correctly. */
 bool number_double(cell_text t, double *out) {
   decimal d;
   if (t.n == 0) {

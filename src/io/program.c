@@ -1,9 +1,9 @@
-/* program: pictures by a program that reads a text and writes the picture (gnuplot, Graphviz's dot).
+/* program: makes a picture by running a program that reads a text and writes the picture (gnuplot, Graphviz's dot).
  *
- * No shell and no path reach the program: it reads its standard input and writes its standard output. The picture comes
- * through a pipe, as these programs don't tell when a disk is full. The text goes through an unlinked temporary file,
- * as what the program says does: with three pipes one that ends early would raise SIGPIPE in the host, and one that
- * says much could wait for us while we wait for it.
+ * The program gets no shell and no path: it reads its standard input and writes its standard output. The picture is
+ * read through a pipe, because these programs do not report a full disk. Standard input and standard error are unlinked
+ * temporary files: with three pipes, a program that exits early would raise SIGPIPE in the host, and one that writes
+ * much to standard error could deadlock with the host.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,13 @@
 
 #include "io_int.h"
 
-#define SAID_MAX 600  /* of what the program said, bytes that go into an error */
-#define FIRST_FREE 3  /* past the standard descriptors, over which the child's are laid */
-#define NOT_FOUND 127 /* the exit status of a child that could not become the program */
+#define SAID_MAX 600  /* most bytes of standard error that go into an error */
+#define FIRST_FREE 3  /* first descriptor after the standard ones, which are replaced in the child */
+#define NOT_FOUND 127 /* exit status of a child whose exec has failed */
 
 extern char **environ;
 
-/* The child's three streams, and the end of the pipe from which its output is read. */
+/* The child's three standard streams, and the read end of its output pipe. */
 typedef struct program_streams {
   FILE *in, *said;
   int at[3];
@@ -46,7 +46,7 @@ static bool fill_input(FILE *in, const char *text, size_t n) {
   return fwrite(text, 1, n, in) == n && fflush(in) == 0 && lseek(fileno(in), 0, SEEK_SET) == 0;
 }
 
-/* A copy of a descriptor: past the standard descriptors, and closed in every child. */
+/* *to: a copy of a descriptor, above the standard ones and closed on exec. */
 static bool move_up(int from, int *to) {
   *to = fcntl(from, F_DUPFD_CLOEXEC, FIRST_FREE);
   return *to >= 0;
@@ -61,7 +61,7 @@ static bool open_pipe(program_streams *s) {
   return ok;
 }
 
-/* s is for close_streams in any case. */
+/* close_streams must follow, on failure too. */
 static damo_status open_streams(program_streams *s, const io_sink *sink, const char *text, size_t n) {
   *s = (program_streams){.in = tmpfile(), .said = tmpfile(), .at = {-1, -1, -1}, .out = -1};
   const bool ok = s->in && s->said && fill_input(s->in, text, n) && move_up(fileno(s->in), &s->at[0]) &&
@@ -71,8 +71,8 @@ static damo_status open_streams(program_streams *s, const io_sink *sink, const c
 
 /* ---- The child --------------------------------------------------------------------------------------------------- */
 
-/* The environment without LD_PRELOAD: what is loaded first for the host's sake (an overlay, a sanitizer) is none of the
- * program's. *n pointers, freed with mem_free; NULL: no memory. */
+/* The environment without LD_PRELOAD, since a library preloaded into the host (an overlay, a sanitizer) is not meant
+ * for the program. *n pointers, freed with mem_free; NULL: memory error. */
 static char **child_environment(damo_ctx *ctx, size_t *n) {
   static const char preload[] = "LD_PRELOAD=";
   for (*n = 1; environ[*n - 1]; ++*n) {}
@@ -86,8 +86,8 @@ static char **child_environment(damo_ctx *ctx, size_t *n) {
   return kept;
 }
 
-/* The error number of the start, 0 where the program runs. Signals are as a program expects them, whatever the host
- * has done with its own. */
+/* Starts the program; returns 0 or an errno value. The signal mask and SIGPIPE have their defaults, whatever the host
+ * has set. */
 static int start(const char *const *argv, char *const *environment, const program_streams *s, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -112,7 +112,8 @@ static int start(const char *const *argv, char *const *environment, const progra
   return why;
 }
 
-/* The exit status, or -1: killed, or reaped by the host (what it wrote says then how it went). */
+/* Waits for the child. Returns its exit status, or -1 if it was killed. *unknown: the host has reaped it, so its output
+ * must tell whether it succeeded. */
 static int wait_for(pid_t pid, bool *unknown) {
   int status = 0;
   pid_t got;
@@ -123,7 +124,7 @@ static int wait_for(pid_t pid, bool *unknown) {
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-/* What the program said, as one line. */
+/* Reads the program's standard error as one line. */
 static void read_said(FILE *said, char text[SAID_MAX]) {
   size_t n = 0;
   bool gap = false;
@@ -143,7 +144,7 @@ static damo_status drawing_failed(const io_sink *sink, const char *program, FILE
   return io_fail(sink->ctx, sink->path, 0, "%s failed to draw it%s%s", program, text[0] ? ": " : "", text);
 }
 
-/* The program's output, to its end, into the sink. */
+/* Copies the program's output into the sink, until its end. */
 static damo_status copy_output(io_sink *sink, int fd) {
   char chunk[16384];
   damo_status status = DAMO_OK;
@@ -166,7 +167,7 @@ static damo_status program_run(io_sink *sink, const char *const *argv, program_s
   *found = why != ENOENT;
   if (why == ENOENT) return DAMO_EIO;
   if (why) return io_fail(sink->ctx, sink->path, why, "%s can't be started", argv[0]);
-  close_fd(&s->at[1]); /* or the pipe would never end */
+  close_fd(&s->at[1]); /* else the pipe would never reach its end */
   const damo_status status = copy_output(sink, s->out);
   const int exit_status = wait_for(pid, &unknown);
   *found = exit_status != NOT_FOUND;

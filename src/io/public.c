@@ -1,4 +1,4 @@
-/* public: the functions of damo.h that read and write files. */
+/* public: the part of damo.h that reads and writes files. */
 #include <string.h>
 
 #include "io.h"

@@ -1,8 +1,9 @@
-/* sink: bytes into a file that appears at its path only when it is whole.
+/* sink: writes a file that appears at its path only when it is complete.
  *
- * The bytes go to a fresh file in the same folder (O_EXCL: nobody else's), which is flushed to the disk and renamed, so
- * that a reader meets the old file or the new one, and of two writers at once the later one's. A process that is killed
- * leaves its fresh file, named .damo-… , behind. What is no plain file can't be replaced so: it is written through.
+ * The bytes go to a new file in the same folder (O_EXCL), which is synced to disk and renamed to the path. So a reader
+ * sees either the old or the new file, and of two concurrent writers the later one wins. A process that is killed
+ * leaves its temporary file, .damo-…, behind. A path that is no regular file can't be replaced like this and is written
+ * directly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include "io_int.h"
 
 #define LINKS_MAX 40
-#define NAMES_MAX 100 /* fresh names that are tried */
+#define NAMES_MAX 100 /* most temporary names that are tried */
 #define PART_NAME ".damo-%016llx"
 #define PART_NAME_SIZE 32
 
@@ -23,13 +24,13 @@
 
 static damo_status cant_write(const io_sink *s, int why) { return io_fail(s->ctx, s->path, why, "can't be written"); }
 
-/* The bytes of a path's folder, the slash included; 0 where it names none. */
+/* The length of a path's folder, including the slash; 0 if it has none. */
 static size_t folder_length(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* folder (n bytes) and name as one text, which takes the place of the one in *at. */
+/* Replaces the text *at by folder (n bytes) followed by name. */
 static damo_status join_path(damo_ctx *ctx, const char *folder, size_t n, const char *name, char **at, size_t *size) {
   const size_t length = strlen(name), total = n + length + 1;
   char *joined = mem_alloc(ctx, total);
@@ -42,7 +43,7 @@ static damo_status join_path(damo_ctx *ctx, const char *folder, size_t n, const 
   return DAMO_OK;
 }
 
-/* Follows the link that target is: a relative one counts from the link's folder. */
+/* target is a symbolic link: replaces it by what the link points to; a relative link is relative to its folder. */
 static damo_status follow_link(io_sink *s) {
   char to[4096];
   const ssize_t n = readlink(s->target, to, sizeof to - 1);
@@ -53,7 +54,7 @@ static damo_status follow_link(io_sink *s) {
   return join_path(s->ctx, s->target, folder, to, &s->target, &s->target_size);
 }
 
-/* target becomes the path behind all links; a link to nothing says where the file is to be made. */
+/* Sets target to path with all links followed. A dangling link determines where the file is created. */
 static damo_status resolve(io_sink *s) {
   struct stat info;
   DAMO_TRY(join_path(s->ctx, "", 0, s->path, &s->target, &s->target_size));
@@ -66,7 +67,7 @@ static damo_status resolve(io_sink *s) {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* A new file beside target under a name that nobody has; *fd receives it. */
+/* Creates a new file with an unused name in target's folder, open as *fd. */
 static damo_status make_part(io_sink *s, mode_t mode, int *fd) {
   char name[PART_NAME_SIZE];
   const uint64_t seed = hash_mix((uint64_t)getpid(), (uint64_t)(uintptr_t)s);
@@ -84,14 +85,15 @@ static damo_status make_part(io_sink *s, mode_t mode, int *fd) {
   return cant_write(s, why);
 }
 
-/* In place of a plain file: its mode, from the start where that is the narrower one. */
+/* Creates the replacement of a regular file: readable by its owner alone at first, then with the old file's mode. */
 static damo_status open_replacing(io_sink *s, const struct stat *old, int *fd) {
   if (access(s->target, W_OK) != 0) return cant_write(s, errno);
   DAMO_TRY(make_part(s, 0600, fd));
   return fchmod(*fd, old->st_mode & 0777) == 0 ? DAMO_OK : cant_write(s, errno);
 }
 
-/* A pipe whose reader has gone raises SIGPIPE, which would end the host: this thread holds it back while it writes. */
+/* Writing to a pipe without a reader raises SIGPIPE, which would kill the host: this thread blocks the signal while it
+ * writes. */
 static void hold_signal(io_sink *s) {
   sigset_t pipe, pending;
   sigemptyset(&pipe);
@@ -157,7 +159,7 @@ damo_status sink_write(io_sink *s, const void *data, size_t n) {
   return DAMO_OK;
 }
 
-/* Everything on the disk, before the name is given. EINVAL: a file system that has no disk to wait for. */
+/* Flushes and syncs, before the file gets its name. EINVAL: a file system without support for fsync. */
 static damo_status flush(io_sink *s) {
   if (fflush(s->f) == 0 && (!s->part || fsync(fileno(s->f)) == 0 || errno == EINVAL)) return DAMO_OK;
   return io_fail(s->ctx, s->path, errno, "writing failed");

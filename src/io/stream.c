@@ -1,4 +1,4 @@
-/* stream: bytes out of files and zip members. */
+/* stream: reads bytes from files and zip members. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,7 +57,7 @@ damo_status source_fail(const io_source *s, const char *fmt, ...) {
   return io_fail(s->ctx, s->path, 0, "member '%.200s': %s", s->member, text);
 }
 
-/* zlib frees without a size: it is kept in front of each block. */
+/* zlib frees without a size, so the size is stored in front of each block. */
 #define BLOCK_HEAD 16
 
 static voidpf zip_alloc(voidpf user, uInt items, uInt size) {
@@ -91,7 +91,7 @@ void source_end(io_source *s) {
   if (s->deflated) inflateEnd(&s->z);
 }
 
-/* Takes the next deflated bytes from the file. */
+/* Reads the next deflated bytes from the file. */
 static damo_status refill(io_source *s) {
   const size_t want = s->packed_left < SOURCE_BUFFER ? (size_t)s->packed_left : SOURCE_BUFFER;
   const size_t got = want ? fread(s->buffer, 1, want, s->f) : 0;
@@ -115,7 +115,7 @@ static damo_status inflate_some(io_source *s, char *dst, size_t n) {
   return DAMO_OK;
 }
 
-#define READ_STEP ((size_t)1 << 24) /* bytes at a time: within zlib's uInt */
+#define READ_STEP ((size_t)1 << 24) /* bytes at a time; must fit zlib's uInt */
 
 damo_status source_read(io_source *s, void *dst, size_t n) {
   char *p = dst;

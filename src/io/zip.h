@@ -1,11 +1,11 @@
-/* zip: the directory of a zip archive, read and written (APPNOTE 6.3; zip64 both ways). Private to io. */
+/* zip: reading and writing the directory of a zip archive, with zip64 (PKWARE APPNOTE 6.3). Private to io. */
 #ifndef DAMO_IO_ZIP_H
 #define DAMO_IO_ZIP_H
 
 #include "io_int.h"
 
 typedef struct zip_member {
-  char *name; /* mem_strdup */
+  char *name; /* owned (mem_strdup) */
   uint16_t method, flags;
   uint32_t crc;
   uint64_t packed, size; /* bytes in the archive, and inflated */
@@ -18,15 +18,16 @@ typedef struct zip_dir {
   int64_t n, cap;
 } zip_dir;
 
-/* Reads the central directory of an open file of that size; zip_clear in any case. */
+/* Reads the central directory of an open file of that size. zip_clear must follow, on failure too. */
 damo_status zip_read(damo_ctx *ctx, const char *path, FILE *f, uint64_t file_size, zip_dir *out);
 void zip_clear(zip_dir *d);
-/* Readies s to read the member's bytes; source_end follows on success. */
+/* Prepares s to read the member's bytes; on success source_end must follow. */
 damo_status zip_open_member(io_source *s, const zip_member *m, uint64_t file_size);
-/* To be asked after reading: drains what is left, compares the check sum. */
+/* Called after reading: reads the remaining bytes and compares the CRC. */
 damo_status zip_check_member(io_source *s, const zip_member *m);
 
-/* Writes a stored member's header: name, size and crc set by the caller, offset set here; the bytes follow. */
+/* Writes the header of a stored member, whose name, size and crc the caller has set; sets m->offset. The caller then
+ * writes the bytes. */
 damo_status zip_write_header(io_sink *sink, zip_member *m);
 /* Writes the central directory. */
 damo_status zip_write_end(io_sink *sink, const zip_dir *d);

@@ -1,7 +1,7 @@
-/* zip_read: finds the members of a zip archive through its central directory, and opens one.
+/* zip_read: finds the members of a zip archive through its central directory, and opens members.
  *
- * Nothing in the file is believed: every offset and size is checked against the file's size, and a member that would
- * inflate to more than deflate can give is refused before memory is taken.
+ * The file is not trusted: every offset and size is checked against the file's size, and a member with a size beyond
+ * deflate's largest ratio is refused before memory is allocated.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define ENTRY_SIZE 46
 #define LOCAL_SIZE 30
 #define COMMENT_MAX 65535
-#define DEFLATE_MOST 1040 /* deflate makes at most 1032 bytes of one */
+#define DEFLATE_MOST 1040 /* deflate's largest ratio is 1032 */
 
 static uint16_t get16(const unsigned char *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static uint32_t get32(const unsigned char *p) { return get16(p) | (uint32_t)get16(p + 2) << 16; }
@@ -75,7 +75,7 @@ static damo_status find_directory(const zip_file *z, zip_directory *d) {
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-/* Sizes and offset that are all ones in the entry stand, in this order, in the zip64 extra field. */
+/* Sizes and offset that are 0xFFFFFFFF in the entry are, in this order, in the zip64 extra field. */
 static damo_status read_zip64(const zip_file *z, const unsigned char *extra, size_t n, zip_member *m) {
   uint64_t *wide[3] = {&m->size, &m->packed, &m->offset};
   while (n >= 4) {
@@ -97,7 +97,7 @@ static damo_status read_zip64(const zip_file *z, const unsigned char *extra, siz
   return DAMO_OK;
 }
 
-/* One entry at p, of which n bytes are left; *used receives its length. */
+/* Parses one entry at p, where n bytes are left; *used is its length. */
 static damo_status read_entry(const zip_file *z, const unsigned char *p, size_t n, zip_member *m, size_t *used) {
   if (n < ENTRY_SIZE || memcmp(p, "PK\1\2", 4) != 0)
     return io_fail(z->ctx, z->path, 0, "the archive's directory is damaged");

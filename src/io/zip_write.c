@@ -1,4 +1,4 @@
-/* zip_write: headers and the central directory of an archive of stored members; zip64 fields where sizes ask for
+/* zip_write: headers and the central directory of an archive of stored members, with zip64 fields where sizes need
  * them. */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #define WIDE 0xFFFFFFFFu
 #define DOS_DATE 0x21 /* 1980-01-01: the same arrays give the same file */
 
-/* A record that is being put together. */
+/* A record under construction. */
 typedef struct zip_record {
   unsigned char at[160];
   size_t n;
@@ -30,7 +30,8 @@ static void put64(zip_record *r, uint64_t v) {
 
 static uint32_t clipped(uint64_t v) { return v >= WIDE ? WIDE : (uint32_t)v; }
 
-/* Version needed, flags, method, time, date, crc, both sizes, length of the name: common to both kinds of header. */
+/* The fields common to both kinds of header: version needed, flags, method, time, date, crc, both sizes, length of the
+ * name. */
 static void put_common(zip_record *r, const zip_member *m, bool wide) {
   put16(r, wide ? 45 : 20);
   put16(r, 0x800); /* names are UTF-8 */
@@ -74,7 +75,7 @@ static damo_status write_entry(io_sink *sink, const zip_member *m) {
     if (wide_offset) put64(&extra, m->offset);
   }
   put32(&r, 0x02014b50);
-  put16(&r, 3 << 8 | 45); /* made by: unix */
+  put16(&r, 3 << 8 | 45); /* made by Unix */
   put_common(&r, m, wide_size || wide_offset);
   put16(&r, (unsigned)extra.n);
   put16(&r, 0); /* comment */
