@@ -1,4 +1,4 @@
-/* api_int.h: what the files of api/ share. */
+/* api_int.h: private to api/. */
 #ifndef DAMO_API_API_INT_H
 #define DAMO_API_API_INT_H
 

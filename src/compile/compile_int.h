@@ -1,4 +1,4 @@
-/* compile_int.h: what the files of compile/ share. */
+/* compile_int.h: private to compile/. */
 #ifndef DAMO_COMPILE_COMPILE_INT_H
 #define DAMO_COMPILE_COMPILE_INT_H
 

@@ -121,7 +121,7 @@ damo_status fgraph_validate(damo_fgraph *fg) {
   return DAMO_OK;
 }
 
-/* What is replaced by what, and why. */
+/* A replacement of old[i] by now[i] for i < n, with its reason. */
 typedef struct replacement {
   damo_var *const *old, *const *now;
   int64_t n;

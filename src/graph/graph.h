@@ -297,7 +297,7 @@ damo_status fgraph_change_input_unasked(damo_fgraph *fg, damo_apply *node, int i
                                         const char *reason);
 /* Asks every feature; the first refusal is the error. */
 damo_status fgraph_validate(damo_fgraph *fg);
-/* Appends to the inputs each leaf above v[0..n) that nothing gives a value: plain Variables that are not inputs yet.
+/* Appends to the inputs each leaf above v[0..n) that has no value: plain Variables that are not inputs yet.
  * fgraph_drop_inputs, with the former number of inputs, undoes it as long as no node uses them. */
 damo_status fgraph_take_leaves(damo_fgraph *fg, damo_var *const *v, int64_t n);
 void fgraph_drop_inputs(damo_fgraph *fg, int64_t n_inputs);

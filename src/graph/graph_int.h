@@ -1,4 +1,4 @@
-/* graph_int.h: what the files of graph/ share and nobody else sees. */
+/* graph_int.h: private to graph/. */
 #ifndef DAMO_GRAPH_GRAPH_INT_H
 #define DAMO_GRAPH_GRAPH_INT_H
 

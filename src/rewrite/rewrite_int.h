@@ -1,4 +1,4 @@
-/* rewrite_int.h: what the files of rewrite/ share. */
+/* rewrite_int.h: private to rewrite/. */
 #ifndef DAMO_REWRITE_REWRITE_INT_H
 #define DAMO_REWRITE_REWRITE_INT_H
 

@@ -1,4 +1,4 @@
-/* watch_int.h: what the files of watch/ share. */
+/* watch_int.h: private to watch/. */
 #ifndef DAMO_WATCH_INT_H
 #define DAMO_WATCH_INT_H
 
