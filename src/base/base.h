@@ -162,12 +162,12 @@ void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
 /* Frees everything in owner->returned. Called on the owner's thread. */
 void lent_collect(damo_ctx *owner);
 
-/* What DAMO_STRESS, a list of these names, asks of a context in debug builds, to show code that counts on luck: an object
- * that nobody holds but that was not collected yet, memory that grew or was written again where it lay, a loop that is
- * one block where the arrays of a test are small. */
+/* Stress modes of debug builds, selected by the environment variable DAMO_STRESS, a list of these names. They expose
+ * code that only works by chance: because an unreferenced object is not yet collected, because memory did not move or
+ * was not overwritten, or because a loop over a test's small arrays is one block. */
 typedef enum stress_switch {
-  STRESS_COLLECT = 1, /* "collect": the binding collects Lua's garbage, all of it, in each call that makes an object */
-  STRESS_MOVE = 2,    /* "move": memory that grows moves, and no value is written over that another call left */
+  STRESS_COLLECT = 1, /* "collect": the binding runs a full Lua garbage collection in each call that makes an object */
+  STRESS_MOVE = 2,    /* "move": growing memory always moves, and results of earlier calls are never reused */
   STRESS_BLOCK = 4    /* "block": elementwise loops run in blocks of at most 3 elements */
 } stress_switch;
 static inline bool ctx_stress(const damo_ctx *ctx, stress_switch s) {

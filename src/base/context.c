@@ -19,7 +19,7 @@ static int64_t fail_after_at_birth(void) {
   return end != text && *end == '\0' && n > 0 ? n - 1 : -1;
 }
 
-/* The switches whose names stand in DAMO_STRESS, "collect,move,block". */
+/* The stress switches named in DAMO_STRESS, "collect,move,block". */
 static unsigned stress_at_birth(void) {
   static const struct {
     const char *name;

@@ -22,7 +22,7 @@ typedef struct in_spec {
 typedef struct out_spec {
   damo_var *var;
   const char *name; /* or NULL */
-  bool borrow;      /* the Function keeps the value too: a later call writes over it once nobody else holds it */
+  bool borrow;      /* the Function keeps the value too; a later call overwrites it if nothing else holds it */
 } out_spec;
 
 typedef enum unused_mode { UNUSED_RAISE, UNUSED_WARN, UNUSED_IGNORE } unused_mode;

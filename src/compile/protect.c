@@ -1,5 +1,5 @@
 /* protect.c: inserts copies so that no Op overwrites a value that is still needed. If destroy_order finds an order of
- * the nodes that is safe, no copy is needed; if thunks may ask for their inputs as they run there is no fixed order, so
+ * the nodes that is safe, no copy is needed; if thunks may ask for inputs while they run, there is no fixed order, so
  * everything that is not obviously safe is copied. */
 #include "compile_int.h"
 #include "graph/region.h"
@@ -26,7 +26,7 @@ static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
  * destroyer alone is safe; any other is doubtful. lazy: the graph has Ops that may be lazy. */
 typedef struct glance {
   bool destroyers, doubtful;
-  bool by_demand; /* some thunk may ask for its inputs as it runs */
+  bool by_demand; /* some thunk may ask for inputs while it runs */
 } glance;
 
 static glance glance_at(const damo_fgraph *fg, const ptrvec *nodes) {
@@ -53,8 +53,9 @@ static damo_status protect_all(damo_fgraph *fg, const ptrvec *nodes) {
   return DAMO_OK;
 }
 
-/* Copies the input that destroy_order complains about, until there is an order. Each round removes one conflict. Sets *none
- * if no copy can make one because the conditions of branches depend on each other: the program then runs by demand. */
+/* Copies the input that destroy_order complains about, until there is an order. Each round removes one conflict. *none:
+ * no copy can make an order, because the conditions of branches depend on each other; the program then runs on
+ * demand. */
 static damo_status protect_by_order(damo_fgraph *fg, bool *none) {
   region_map regions;
   const destroy_rules rules = {.protect_shared = true, .regions = &regions};

@@ -63,7 +63,7 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in) {
   return node != NULL ? node->out[0] : NULL;
 }
 
-/* f: NULL where there is no such function. */
+/* Calls f under the name `name`; f NULL: there is no such function, an error. */
 static damo_var *build_call(build *b, const char *name, const fn_signature *f, damo_var *const *in, int n_in,
                             const fn_given *options) {
   if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);

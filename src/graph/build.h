@@ -54,10 +54,10 @@ damo_var *build_disconnected(build *b);
  * in. */
 damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, damo_var **out);
 
-/* Calls the function of a registered row with options, WITH(take_options, .axis = …) (NULL: none given; signature.h), for
- * one result. */
+/* Calls the function of a registered row with options, WITH(take_options, .axis = …) (NULL: none given; signature.h).
+ * Returns its first result. */
 damo_var *build_row(build *b, const struct op_func *row, damo_var *const *in, int n_in, const fn_given *options);
-/* The same by name, as scripts and hosts call it. */
+/* The same by the function's name, for scripts and hosts. */
 damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options);
 
 #endif

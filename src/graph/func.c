@@ -5,7 +5,8 @@
 #include <string.h>
 
 typedef struct func_table {
-  /* Hash of the name (bit 1 set, probed by +4) → fn_signature*; and the row's address, whose low bits are 0, to the same. */
+  /* Two kinds of keys lead to a fn_signature*: the hash of the name (bit 1 set; collisions: +4), and the row's address,
+   * whose low bits are 0. */
   map found;
   ptrvec rows; /* in the order of registration, owned */
 } func_table;

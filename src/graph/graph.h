@@ -27,7 +27,7 @@ typedef struct graph_notes {
   damo_obj *trace;     /* the user's line for nodes made from here on (damo_trace), borrowed; set by the binding */
   damo_obj *rewriting; /* the FunctionGraph being rewritten, borrowed; NULL: none */
   test_value_mode compute_test_value;
-  int traceback_limit; /* lines of a trace */
+  int traceback_limit; /* most lines of a trace */
   const struct op_func
       *cast; /* the row by which build_resolve converts operands; its family sets it when it registers */
 } graph_notes;

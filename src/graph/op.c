@@ -147,7 +147,7 @@ damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const v
   const prop_value *values = props;
   uint64_t hash = hash_mix(19, (uint64_t)(uintptr_t)def);
   int n = values != NULL ? op_fields_count(def->props) : 0;
-  while (n > 0 && !prop_given(values[n - 1])) n--; /* the Op without them is the same one */
+  while (n > 0 && !prop_given(values[n - 1])) n--; /* trailing nils do not count */
   for (int i = 0; i < n; i++) hash = prop_hash(hash, &values[i]);
   for (intern_link *l = def->unique ? NULL : intern_first(ctx, CTX_OPS, hash); l != NULL; l = l->next) {
     damo_op *op = INTERNED(damo_op, l);

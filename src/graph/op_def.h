@@ -152,8 +152,8 @@ typedef struct op_check op_check;
 #define OP_CHECK(symbol) .check = &symbol
 #endif
 
-/* Branches of a lazy class. Input 0 of a node is its condition; every other input belongs to one branch. A thunk reads the
- * condition and the inputs of the branch taken, as an ordinary one does where these have their values. */
+/* The branches of a lazy class. Input 0 of a node is its condition; every other input belongs to one branch. A thunk
+ * only reads the condition and the inputs of the branch taken, and runs like any other if these have their values. */
 typedef struct op_branches {
   int n;
   int (*of_input)(const damo_apply *node, int i);             /* 0 … n-1; i > 0 */
@@ -190,8 +190,8 @@ struct op_def {
   thunk_run_fn perform_lua;
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */
   bool lazy;
-  /* A lazy class whose condition tells which inputs are needed: compiled programs then jump over the other branches.
-   * NULL: only the thunks know, as they run. */
+  /* Set for a lazy class whose condition determines which inputs are needed: compiled programs then skip the other
+   * branches. NULL: only a running thunk knows which inputs it needs. */
   const op_branches *branches;
   /* Called before the node's thunk is made, once for each implementation tried, whatever the number of frames; may
    * change the node in place. NULL: nothing. */
@@ -254,7 +254,7 @@ struct op_def {
   void *user;   /* a host's or the binding's data */
 };
 
-/* Whether only the thunks of the class tell, as they run, which inputs they need. */
+/* Whether thunks of the class may ask for inputs while they run. */
 static inline bool op_may_ask(const op_def *def) { return def->may_be_lazy || (def->lazy && def->branches == NULL); }
 
 struct damo_op {
@@ -272,7 +272,7 @@ struct damo_op {
 /* The interned Op of that class; props: the class's struct of properties, which is copied; NULL: all nil. NULL on
  * failure. */
 damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props);
-/* The same for a class that is itself an object (owner is retained). */
+/* The same for a class whose op_def belongs to an object (owner, which is retained). */
 damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props);
 static inline const void *op_fields(const damo_op *op, const char *type) {
   damo_assert(op->def->props != NULL && op->def->props->type != NULL && strcmp(op->def->props->type, type) == 0);

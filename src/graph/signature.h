@@ -75,13 +75,14 @@ typedef struct op_func {
   /* Text for the error of a row that does not take sparse operands: the call that computes on their stored entries
    * alone ("damo.sparse.structured_exp(x)" is found by its name), or another hint. */
   const char *stored_form, *remedy;
-  /* For the error of a reduction that is given a second operand in the place of its first option: the function that does
-   * the same of two operands entry by entry, "maximum" of max; of_number: a number there may have been meant so too. */
+  /* For the error of a reduction that gets a second operand in place of its first option: the elementwise function of
+   * two operands that was probably meant, "maximum" for max. of_number: a number in that place may be meant as such an
+   * operand too. */
   const char *of_two;
   bool of_number;
 } op_func;
 
-/* Of `cast`, which graph itself calls (graph_notes), and of all functions with this option alone. */
+/* The options of `cast`, which build_resolve calls (graph_notes), and of every function with this one option. */
 typedef struct dtype_options {
   prop_value dtype;
 } dtype_options;
@@ -131,7 +132,7 @@ damo_status funcs_register(damo_ctx *ctx, const op_func *rows);
 /* Sets fn_signature.sparse and .structured of all rows. Called once, when all families are registered. */
 void funcs_link_sparse(damo_ctx *ctx);
 const fn_signature *func_find(damo_ctx *ctx, const char *name);
-/* The signature of a registered row; NULL where it is not registered. */
+/* The signature of a registered row; NULL if it is not registered. */
 const fn_signature *func_of_row(damo_ctx *ctx, const op_func *row);
 /* Row number i in the order of registration, NULL past the end: for the binding, docs and specs that walk the
  * registry. */

@@ -124,9 +124,10 @@ static inline bool thunk_ready(const thunk *t, const frame *f, int i) {
   return local->in_ready == NULL || local->in_ready[i] != 0;
 }
 
-/* The branch that t takes, of a class with op_branches, once its condition has its value. */
+/* The branch that t, of a class with op_branches, takes. Its condition must have its value. */
 int thunk_taken(const thunk *t, const frame *f);
-/* Has thunk_ready tell of such a thunk that the condition and the inputs of the branch taken alone have their values. */
+/* Makes thunk_ready true for the condition and the inputs of the branch taken, false for the other inputs of such a
+ * thunk. */
 void thunk_tell_branch(const thunk *t, frame *f);
 
 /* ---- Inputs and outputs ------------------------------------------------------------------------------------------ */
