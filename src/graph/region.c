@@ -1,14 +1,14 @@
-/* region.c: finds regions from the outputs back: a node's region is what its users ask of it together.
+/* region.c: finds regions from the outputs backwards: a node's region is the union of what its uses contribute.
  *
- * A user asks for an input where the user itself is needed (its region), a chooser for an input of a branch where that
- * branch is taken (a guard). The union of these is simplified: guards for all branches of a chooser mean the chooser's
- * own region, and a guard whose chooser is needed only where another guard of the set holds adds nothing.
+ * A use contributes the user's region, or, if the user is a chooser and the input belongs to a branch, the guard for
+ * that branch. The union is simplified: the guards for all branches of a chooser are replaced by the chooser's own
+ * region, and a guard is dropped if its chooser is needed only when another guard of the set holds.
  */
 #include "region.h"
 
 #include "graph_int.h"
 
-/* The union under way: guards' numbers, ascending, each once. */
+/* The union under construction: distinct numbers of guards, ascending. */
 typedef struct guard_set {
   int32_t n;
   bool always, too_many;
@@ -58,7 +58,8 @@ static damo_status add_guard(region_map *m, region_guard like) {
   return s;
 }
 
-/* The first of the guards, one for each branch, of the chooser in that region. */
+/* *first: the number of the first guard of the chooser, which is in that region. It has one guard for each branch, with
+ * consecutive numbers. */
 static damo_status guards_of(region_map *m, damo_apply *chooser, int32_t region_number, int32_t *first) {
   uintptr_t head = 0;
   const op_branches *branches = chooser->op->def->branches;
@@ -109,7 +110,7 @@ static void set_add_region(const region_map *m, guard_set *s, int32_t r) {
   for (int32_t i = 0; !s->always && i < region_at(m, r)->n; i++) set_add(s, member(m, region_at(m, r), i));
 }
 
-/* All branches of the guard's chooser: then its own region in their place. */
+/* If the set has the guards of all branches of g's chooser, replaces them by the chooser's region and returns true. */
 static bool set_complete(const region_map *m, guard_set *s, int32_t g) {
   const region_guard *guard = guard_at(m, g);
   const int32_t n = guard->chooser->op->def->branches->n;
@@ -121,7 +122,7 @@ static bool set_complete(const region_map *m, guard_set *s, int32_t g) {
   return true;
 }
 
-/* A guard that only holds where another of the set does. */
+/* If g can only hold when another guard of the set holds, removes it and returns true. */
 static bool set_absorb(const region_map *m, guard_set *s, int32_t g) {
   const int32_t r = guard_at(m, g)->region;
   if (r == REGION_NONE) return false;
@@ -149,7 +150,7 @@ static bool region_is(const region_map *m, const region *r, const guard_set *s) 
   return true;
 }
 
-/* The number of the region of these guards. */
+/* *number: the number of the region with these guards, which is made if there is none. */
 static damo_status region_number(region_map *m, const guard_set *s, int32_t *number) {
   uintptr_t hash = 1469598103u, head = 0;
   for (int32_t i = 0; i < s->n; i++) hash = (hash ^ (uintptr_t)s->at[i]) * 16777619u;
@@ -170,7 +171,7 @@ static damo_status region_number(region_map *m, const guard_set *s, int32_t *num
   return status != DAMO_OK ? status : map_put(&m->by_hash, key, (uintptr_t)*number + 1);
 }
 
-/* What that use of a Variable asks for. */
+/* Adds the contribution of a use to the set. */
 static damo_status add_use(region_map *m, guard_set *s, fg_client use) {
   const int32_t of_user = use.node != NULL ? region_of(m, use.node) : REGION_NONE;
   const op_branches *branches = use.node != NULL ? use.node->op->def->branches : NULL;
@@ -185,7 +186,7 @@ static damo_status add_use(region_map *m, guard_set *s, fg_client use) {
   return DAMO_OK;
 }
 
-/* A node without a user (it is there for an effect) is always needed. */
+/* Determines the node's region. A node without a use (kept for its effect) is always needed. */
 static damo_status find_region(region_map *m, const damo_fgraph *fg, damo_apply *node) {
   guard_set s = {.n = 0};
   int64_t n_uses = 0;
