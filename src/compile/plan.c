@@ -1,5 +1,5 @@
-/* plan.c: the program of a FunctionGraph: one slot a Variable, one thunk a node, in dependency order; and its first
- * frame. */
+/* plan.c: makes the program of a FunctionGraph, with a slot for each Variable and a thunk for each node, in dependency
+ * order; and its first frame. */
 #include "compile_int.h"
 #include "graph/region.h"
 
@@ -8,20 +8,21 @@
 typedef struct planner {
   fn_program *program;
   vm_program *plan; /* program->vm */
-  damo_function *f; /* of the first frame */
-  map place;        /* damo_var* → its cell's number + 1 */
+  damo_function *f; /* the Function with the first frame */
+  map place;        /* damo_var* → number of its cell + 1 */
   map maker;        /* damo_apply* → its thunk */
   ptrvec order;     /* nodes and entries of regions */
   ptrvec nodes;     /* the nodes among them */
   region_map regions;
-  bool unordered;          /* conditions of branches wait for each other: no order has them all before their branches */
+  bool unordered;          /* conditions of branches depend on each other: no order has each condition before its
+                            * branches */
   ptrvec views, transient; /* cell numbers, as pointers */
-  ptrvec fresh;            /* damo_var*: no_recycling */
-  int32_t *slots;          /* of one node */
+  ptrvec fresh;            /* damo_var* for thunk_request.no_recycling */
+  int32_t *slots;          /* slots of one node */
   int64_t slots_cap;
-  bool may_ask, asks;   /* some thunk may, some thunk does ask for its inputs as it runs */
+  bool may_ask, asks;   /* some thunk may ask, or asks, for inputs while it runs */
   uint8_t *is_constant; /* per cell: listed among the constants */
-  int64_t n_constants;  /* at most */
+  int64_t n_constants;  /* upper bound */
 } planner;
 
 static int32_t cell_of(const planner *p, const damo_var *v) {
@@ -42,11 +43,11 @@ static damo_status count_leaf(planner *p, damo_var *v) {
   return ptrvec_push(&p->transient, (void *)(intptr_t)cell_of(p, v));
 }
 
-/* Results and updates; a companion's pairs come behind them. */
+/* The number of results and updates, without a companion's pairs, which follow them. */
 static int64_t n_wanted(const fn_program *f) { return f->fgraph->outputs.n - 2 * f->n_pairs; }
 
-/* Thunks are told of what leaves the function as its own memory, and of what was asked for; the cells of the latter are
- * emptied after each call. (Those of results are taken.) */
+/* Lists the Variables whose cells must be empty before each run: results that leave the Function without a copy, whose
+ * cells function_take empties, and those of no_recycling, whose cells are emptied after each call. */
 static damo_status list_fresh(planner *p) {
   const fn_program *f = p->program;
   for (int64_t i = 0; i < n_wanted(f); i++) {
@@ -63,7 +64,7 @@ static damo_status list_fresh(planner *p) {
   return DAMO_OK;
 }
 
-/* Numbers the cells: inputs, then as nodes meet them. */
+/* Numbers the cells: first the inputs, then the other Variables in the order of the nodes. */
 static damo_status number_cells(planner *p) {
   damo_fgraph *fg = p->program->fgraph;
   for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(count_leaf(p, fg->inputs.at[i]));
@@ -94,7 +95,7 @@ static damo_status list_numbers(planner *p) {
   return take_numbers(p->program->ctx, &p->transient, &plan->transient, &plan->n_transient);
 }
 
-/* The cell of v, which every frame makes hold its value where v is a constant. */
+/* The cell of v. Lists v among the constants, if it is one, so that every frame puts its value into the cell. */
 static int32_t place_of(planner *p, const damo_var *v) {
   const int32_t slot = cell_of(p, v);
   vm_program *plan = p->plan;
@@ -106,7 +107,7 @@ static int32_t place_of(planner *p, const damo_var *v) {
 
 /* ---- Thunks ------------------------------------------------------------------------------------------------------ */
 
-/* Room for one node's slots, for the constants, and for the thunks. */
+/* Allocates the slots of one node, the constants and the list of thunks. */
 static damo_status plan_reserve(planner *p) {
   vm_program *plan = p->plan;
   damo_ctx *ctx = p->program->ctx;
@@ -140,7 +141,7 @@ static damo_status new_thunk(planner *p, damo_apply *node) {
   return map_put(&p->maker, node, (uintptr_t)t);
 }
 
-/* What further frames tell their thunks, as the first does. */
+/* Keeps the list for thunks of further frames. */
 static damo_status keep_fresh_list(planner *p) {
   fn_program *f = p->program;
   if (p->fresh.n == 0) return DAMO_OK;
@@ -151,7 +152,7 @@ static damo_status keep_fresh_list(planner *p) {
   return DAMO_OK;
 }
 
-/* The first frame, in which the nodes are prepared. */
+/* Makes the first frame and the thunks in it, which prepares the nodes. */
 static damo_status make_frame(planner *p) {
   vm_frame *vf = &p->f->frame;
   DAMO_TRY(vm_frame_init(vf, p->program->ctx, p->plan, false));
@@ -202,7 +203,7 @@ static damo_status reserve_segments(planner *p, int64_t n) {
   return DAMO_OK;
 }
 
-/* The order, cut where the region changes, without what is on demand. */
+/* Splits the order into segments wherever the region changes, leaving out thunks that run on demand. */
 static damo_status fill_segments(planner *p) {
   vm_program *plan = p->plan;
   int64_t k = 0;
@@ -229,7 +230,7 @@ static damo_status plan_branches(planner *p) {
   return fill_segments(p);
 }
 
-/* ---- Programs run by demand -------------------------------------------------------------------------------------- */
+/* ---- Programs run on demand -------------------------------------------------------------------------------------- */
 
 static damo_status fill_makers(planner *p) {
   vm_program *plan = p->plan;
@@ -243,7 +244,7 @@ static damo_status fill_makers(planner *p) {
   return DAMO_OK;
 }
 
-/* All by demand, from results and updates. */
+/* Lists the goals of a program that runs entirely on demand: the thunks of results and updates. */
 static damo_status fill_goals(planner *p) {
   vm_program *plan = p->plan;
   const ptrvec *wanted = &p->program->fgraph->outputs;
@@ -259,7 +260,8 @@ static damo_status fill_goals(planner *p) {
   return DAMO_OK;
 }
 
-/* (Pairs are computed by demand: a side of one may lie in a branch that is not taken.) */
+/* Prepares a program that runs on demand, entirely or in part. Pairs of a companion are computed on demand, because one
+ * side may be in a branch that is not taken. */
 static damo_status plan_demand(planner *p) {
   const bool all = p->unordered || p->program->n_pairs > 0;
   if (!all && !p->asks && (!p->may_ask || region_count(&p->regions) == 0)) return DAMO_OK;
@@ -280,7 +282,7 @@ static bool plan_must_copy(const planner *p, const damo_var *v, map *given) {
   return map_get(given, (void *)(intptr_t)(c + 2), NULL);
 }
 
-/* The input whose buffer output v of its node holds: -1 when it is its own, or one of several. */
+/* The number of the input whose buffer the output v may hold, -1: none. *many: there are several. */
 static int input_shared(const damo_var *v, bool *many) {
   const op_alias *const maps[] = {v->owner->op->view_map, v->owner->op->destroy_map};
   int in = -1;
@@ -295,8 +297,9 @@ static int input_shared(const damo_var *v, bool *many) {
   return in;
 }
 
-/* A sparse result is often a pattern with the values of a node before it. Where neither an argument nor another result
- * is in them, they can go with it. */
+/* A sparse result often consists of a pattern and the data of an earlier node's output. If neither an argument nor
+ * another result is among the cells that share its buffer, the result can leave without a copy, and these cells
+ * (out->along) are emptied with it. */
 static bool take_along(const planner *p, const damo_var *v, const map *given, fn_output *out) {
   bool many = false;
   out->n_along = 0;
@@ -360,7 +363,8 @@ static void place_pairs(planner *p) {
   }
 }
 
-/* Whether some thunk may overwrite the input: whether the graph destroys anything, that is, and the input's used. */
+/* Whether some thunk may overwrite the input: conservatively, whether the input is used and any node destroys
+ * anything. */
 static bool may_be_destroyed(const planner *p, const damo_var *v) {
   if (fgraph_clients(p->program->fgraph, v) == NULL) return false;
   for (int64_t k = 0; k < p->nodes.n; k++) {
@@ -371,20 +375,21 @@ static bool may_be_destroyed(const planner *p, const damo_var *v) {
 
 static damo_status place_results(planner *p) {
   fn_program *f = p->program;
-  map given; /* cells that serve a result already */
+  map given; /* cell + 2 of each cell that already holds a result */
   map_init(&given, f->ctx);
   for (int64_t i = 0; i < f->n_inputs; i++) {
     f->inputs[i].cell = cell_of(p, f->fgraph->inputs.at[i]);
     f->inputs[i].destroyed = f->inputs[i].mutable_ && may_be_destroyed(p, f->fgraph->inputs.at[i]);
   }
-  damo_status s = place_shared(p, &given); /* first: updates are moved, outputs of the same cell copied */
+  damo_status s = place_shared(p, &given); /* first, because updates are moved and outputs of the same cell copied */
   if (s == DAMO_OK) s = place_outputs(p, &given);
   if (s == DAMO_OK) place_pairs(p);
   map_clear(&given);
   return s;
 }
 
-/* The order of the nodes, and of the regions where there is one. */
+/* Finds the order of the nodes and of the regions' entries; without regions if there is no such order, or if there are
+ * pairs. */
 static damo_status find_order(planner *p) {
   const destroy_rules rules = {.regions = &p->regions};
   const damo_fgraph *fg = p->program->fgraph;

@@ -1,16 +1,16 @@
-/* demand.c: runs a program by demand: a depth-first search from the goals over what thunks need, with a stack of its own.
- * In a program with segments the goals are the thunks of the segments entered, in their order; the search then computes
- * only what a lazy thunk asks for.
+/* demand.c: runs a program on demand: a depth-first search from the goals over the thunks that they need, with an
+ * explicit stack. In a program with segments the goals are the thunks of the segments entered, in their order; the
+ * search then only computes what a lazy thunk asks for.
  *
- * A plain thunk needs all its inputs. A lazy one is run, names the inputs that it needs, and is run again when they are
- * there. Always holds: a thunk is on the stack once, so its height is bounded by the number of thunks; a thunk that is
- * done is not run again in this call.
+ * A plain thunk needs all its inputs. A lazy one is run, names the inputs that it needs, and is run again when they
+ * have been computed. Always holds: a thunk is on the stack at most once, so the stack's height is bounded by the
+ * number of thunks; a thunk that is done is not run again in the same call.
  */
 #include <string.h>
 
 #include "vm.h"
 
-/* The thunk that fills the cell of input i, -1 where none does. */
+/* The number of the thunk that fills the cell of input i, -1 for a leaf. */
 static int32_t maker_of(const vm_frame *vf, const thunk *t, int i) { return vf->program->maker[t->in[i]]; }
 
 static bool demand_has_value(const vm_frame *vf, const thunk *t, int i) {
@@ -18,7 +18,7 @@ static bool demand_has_value(const vm_frame *vf, const thunk *t, int i) {
   return m < 0 || vf->demand.done[m];
 }
 
-/* The next thunk that k waits for, -1 when there is none left. */
+/* The number of the next thunk that k waits for, -1 if there is none. */
 static int32_t next_missing(vm_frame *vf, int32_t k) {
   vm_demand *d = &vf->demand;
   const thunk *t = vf->program->thunks[k];
@@ -32,7 +32,7 @@ static int32_t next_missing(vm_frame *vf, int32_t k) {
   return -1;
 }
 
-/* A lazy thunk may only ask for what it has not got, and each input once. */
+/* A value error if a lazy thunk asked for an input that does not exist or already has its value. */
 static damo_status check_need(const vm_frame *vf, const thunk *t) {
   const thunk_local *local = thunk_local_of(t, &vf->frame);
   for (int i = 0; i < local->n_need; i++) {
@@ -44,7 +44,7 @@ static damo_status check_need(const vm_frame *vf, const thunk *t) {
   return DAMO_OK;
 }
 
-/* Runs thunk k, whose needs are met. *done: it needs nothing more. */
+/* Runs thunk k, whose requested inputs are ready. *done: it asked for nothing more. */
 static damo_status run_ready(vm_frame *vf, int32_t k, bool *done) {
   const thunk *t = vf->program->thunks[k];
   thunk_local *local = thunk_local_of(t, &vf->frame);

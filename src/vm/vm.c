@@ -1,4 +1,4 @@
-/* vm.c: programs and frames, the loop over thunks, and what is put back after it. */
+/* vm.c: programs and frames, the loop over thunks, and the reset after it. */
 #include "vm.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static size_t aligned_state(const thunk *t) {
   return (thunk_state_size(t) + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
 }
 
-/* One block: locals, cells, states, needed. */
+/* Allocates locals, cells, states and needed in one block. */
 static damo_status frame_alloc(vm_frame *vf, const vm_program *p) {
   const size_t locals = (size_t)p->n_thunks * sizeof(thunk_local), cells = (size_t)p->n_cells * sizeof(cell);
   const size_t states_at = (locals + cells + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
@@ -98,7 +98,7 @@ damo_status vm_fail_at(vm_frame *vf, int64_t k, damo_status s) {
   return s;
 }
 
-/* The plain loop, with nothing between the thunks. */
+/* The loop without branches and without a watcher. */
 static damo_status run_in_order(vm_frame *vf) {
   const vm_program *p = vf->program;
   for (int64_t k = 0; k < p->n_thunks; k++) {
@@ -140,7 +140,7 @@ static damo_status run_segments(vm_frame *vf) {
     if (!vm_enters(vf, g)) continue;
     for (int64_t k = g->first; k < g->end; k++) {
       const thunk *t = p->thunks[k];
-      /* (A mode's step looks at the inputs.) */
+      /* a watcher's step checks which inputs have values */
       if (vf->step != NULL && thunk_is_lazy(t, &vf->frame)) thunk_tell_branch(t, &vf->frame);
       damo_status s = vm_step(vf, t);
       if (s != DAMO_OK) return vm_fail_at(vf, k, s);
@@ -166,7 +166,7 @@ void vm_reset(vm_frame *vf) {
   for (int64_t i = 0; i < p->n_views; i++) {
     cell *c = &vf->frame.cells[p->views[i]];
     if (*c != NULL && (*c)->kind == OBJ_ARRAY && (*c)->refs == 1) {
-      array_detach((damo_array *)*c); /* the header serves the next run */
+      array_detach((damo_array *)*c); /* the array object is reused by the next run */
     } else {
       vm_cell_empty(c);
     }
