@@ -480,8 +480,7 @@ typedef struct damo_op_class {
   void (*connection_pattern)(const damo_apply *node, bool *connected);
   /* Whether a node whose inputs are all constants may be folded into constants. NULL: yes. */
   bool (*do_constant_folding)(const damo_apply *node);
-  const damo_alias *view_map, *destroy_map; /* copied; NULL: none. A pair that names no input or output is a value
-                                             * error */
+  const damo_alias *view_map, *destroy_map; /* copied; NULL: none. A missing input or output is a value error */
 
   void *user;                  /* returned by damo_op_user */
   void (*destroy)(void *user); /* called when the context is freed, or if registering fails; or NULL */
@@ -575,8 +574,7 @@ typedef struct damo_grad_options {
   int64_t n_consider_constant;                  /* entries of consider_constant */
   damo_disconnected disconnected_inputs;        /* 0: an error */
   damo_return_disconnected return_disconnected; /* 0: zeros */
-  bool null_gradients_return;                   /* an undefined gradient is returned as a NullType Variable, not an
-                                                 * error */
+  bool null_gradients_return;                   /* an undefined gradient is a NullType result, not an error */
 } damo_grad_options;
 
 /* Sets out[i] to d cost / d wrt[i], owned. cost is a real scalar. Errors: type (cost), disconnected_input,
@@ -607,18 +605,16 @@ typedef struct damo_compile_options {
   const char *name;                         /* the function's name in errors; NULL: "function" */
   const char *mode;                         /* "FAST_RUN" (NULL), "FAST_COMPILE", "DEBUG", "NANGUARD" */
   const char *optimizer;                    /* "fast_run", "fast_compile", "none"; NULL: the mode's */
-  const char *include, *exclude;            /* tags of rewrites, space-separated, in addition to the optimizer's; NULL:
-                                             * none */
+  const char *include, *exclude;            /* more tags of rewrites, space-separated; NULL: none */
   damo_var *const *shared, *const *update;  /* shared[i] takes the value of update[i] after each successful call */
   int64_t n_updates;                        /* entries of both */
   damo_var *const *given, *const *given_as; /* every use of given[i] becomes given_as[i] */
   int64_t n_givens;                         /* entries of both */
-  damo_obj *const *defaults;                /* a value for each input, NULL if it has none; retained, not copied. NULL:
-                                             * none */
+  damo_obj *const *defaults;                /* a value for each input, or NULL; retained, not copied. NULL: none */
   const bool *mutable_inputs;               /* for each input: a call may overwrite the caller's array. NULL: none */
   const bool *strict_inputs;                /* for each input: values are not converted to its Type. NULL: none */
-  const bool *borrow_outputs;               /* for each output: f keeps the array and may overwrite it in the next call.
-                                             * NULL: none */
+  const bool *borrow_outputs;               /* for each output: f keeps the array and may overwrite it later. NULL:
+                                             * none */
   damo_unused on_unused_input;              /* 0: an error */
   bool allow_input_downcast;                /* arguments are cast even if that loses digits: float64 to float32 */
   bool no_default_updates;                  /* default updates of shared Variables, set by scripts, are left out */

@@ -21,8 +21,7 @@ typedef struct op_from_graph_options {
   bool inlined;
   unused_mode on_unused_input;
   const bool *connected;    /* n_in * n_out, as op_def.connection_pattern; NULL: derived from the inner graph */
-  damo_op *lop_op, *rop_op; /* overrides that are Ops, applied to inputs, outputs and output gradients (to inputs and
-                             * eval points) */
+  damo_op *lop_op, *rop_op; /* overriding Ops of inputs, outputs and output gradients (of inputs and eval points) */
 } op_from_graph_options;
 
 /* The class of one OpFromGraph, owned by its one Op (damo_op.owner). */
@@ -69,7 +68,7 @@ damo_function *op_from_graph_function(op_from_graph *g);
 /* The Function that a thunk of an OpFromGraph runs; NULL if it has not run yet, or if it is another Op's thunk. */
 const damo_function *op_from_graph_running(const thunk *t, const frame *f);
 
-/* ---- Host classes: host_op.c ------------------------------------------------------------------------------ */
+/* ---- Host classes: host_op.c ------------------------------------------------------------------------------------- */
 
 damo_status api_classes_register(damo_ctx *ctx);
 /* The class of that name, NULL when there is none. */

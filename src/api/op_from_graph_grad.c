@@ -132,7 +132,7 @@ static bool is_value(const damo_var *v) {
   return v != NULL && v->type->kind != TYPE_NULL && v->type->kind != TYPE_DISCONNECTED;
 }
 
-/* ---- Inputs of the derived graph -------------------------------------------------------------------------------- */
+/* ---- Inputs of the derived graph --------------------------------------------------------------------------------- */
 
 /* Candidate number i for an input of the derived graph: the inputs, then the outputs (NULL for one that is no node's or
  * is listed again), then the placeholders. */

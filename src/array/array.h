@@ -95,11 +95,8 @@ damo_status array_fill(damo_array *dst, scalar value);
 
 bool array_is_contiguous(const damo_array *a); /* C order; arrays of size 0 or 1 are */
 bool array_is_f_contiguous(const damo_array *a);
-bool array_is_exclusive(
-    const damo_array *a); /* writeable, damo's own memory, and one reference each on array and buffer: it may be
-                           * overwritten */
-bool array_may_overlap(const damo_array *a, const damo_array *b); /* compares address ranges: may be true without
-                                                                   * overlap */
+bool array_is_exclusive(const damo_array *a); /* writeable, owned memory, no other reference to array or buffer */
+bool array_may_overlap(const damo_array *a, const damo_array *b); /* by address ranges: conservative */
 
 bool array_same_shape(const damo_array *a, const damo_array *b);
 /* Equality of dtype, shape and values (0.0 equals -0.0; nan equals nan if equal_nan). */

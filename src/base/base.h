@@ -148,8 +148,7 @@ struct damo_ctx {
   ctx_slot slots[CTX_N_SLOTS];
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
   atomic_llong borrowers;                               /* see lent.c, also for the next three */
-  _Atomic(ctx_lent *) returned;                         /* list of what has no holder left, to be freed by this
-                                                         * context */
+  _Atomic(ctx_lent *) returned;                         /* list of what is to be freed by this context */
   bool host_gone, abandoned;
 };
 

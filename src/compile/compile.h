@@ -69,8 +69,7 @@ typedef struct fn_output {
   int32_t maker_index;
   bool borrow, copy;
   bool twice;     /* an earlier output, or an update, has the same cell */
-  int8_t n_along; /* if not copy: number of cells in `along`, which share the value's buffer and are emptied when it is
-                   * taken */
+  int8_t n_along; /* if not copy: cells in `along`, which share the value's buffer and are emptied with it */
   int32_t along[FN_ALONG_MOST];
 } fn_output;
 
@@ -104,8 +103,7 @@ struct fn_program {
   fn_shared *shared;                /* n_shared: shared Variables read or updated, and inputs with an update */
   fn_pair *pairs;                   /* n_pairs, of a companion */
   damo_var **fresh;                 /* n_fresh Variables of fgraph, passed to thunks as thunk_request.no_recycling */
-  damo_var **no_recycling;          /* n_no_recycling owned Variables of fgraph, whose cells are emptied after each
-                                     * call */
+  damo_var **no_recycling;          /* n_no_recycling owned Variables of fgraph; each call empties their cells */
   int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
   bool allow_downcast;
 };
@@ -133,7 +131,7 @@ struct damo_function {
   uint64_t n_calls;
 };
 
-/* ---- Watchers -------------------------------------------------------------------------------------------- */
+/* ---- Watchers ---------------------------------------------------------------------------------------------------- */
 
 /* The state of one compilation. */
 typedef struct compile_job compile_job;

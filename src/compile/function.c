@@ -351,8 +351,7 @@ static damo_status refuse_update(const damo_function *f, const damo_var *target,
   var_format(name, sizeof name, target);
   if (target->type->pattern != NULL &&
       (filtered = type_filter(target->type, value, (filter_options){.strict = true})) == NULL) {
-    ctx_fail_add(f->obj.ctx, "in the update of %s by %s", name, function_name(f)); /* type_filter's error names the
-                                                                                    * entry */
+    ctx_fail_add(f->obj.ctx, "in the update of %s by %s", name, function_name(f)); /* the error names the entry */
     return damo_error_status(f->obj.ctx);
   }
   damo_release(filtered);

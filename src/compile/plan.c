@@ -14,8 +14,7 @@ typedef struct planner {
   ptrvec order;     /* nodes and entries of regions */
   ptrvec nodes;     /* the nodes among them */
   region_map regions;
-  bool unordered;          /* conditions of branches depend on each other: no order has each condition before its
-                            * branches */
+  bool unordered;          /* no order has each condition before its branches: conditions depend on each other */
   ptrvec views, transient; /* cell numbers, as pointers */
   ptrvec fresh;            /* damo_var* for thunk_request.no_recycling */
   int32_t *slots;          /* slots of one node */

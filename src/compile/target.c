@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- Holders of a matrix ------------------------------------------------------------------------------------- */
+/* ---- Holders of a matrix ----------------------------------------------------------------------------------------- */
 
 static int64_t held_by_cells(const damo_function *f, const damo_obj *m) {
   int64_t n = 0;
@@ -50,7 +50,7 @@ damo_status target_begin(const damo_function *f, damo_obj *const *into) {
   return DAMO_OK;
 }
 
-/* ---- Direct writes ---------------------------------------------------------------------------------------- */
+/* ---- Direct writes ----------------------------------------------------------------------------------------------- */
 
 /* Whether the thunks may write output i directly into the caller's array: it is valid for the output, and overlaps no
  * input, shared value or other target. */

@@ -43,7 +43,7 @@ void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t ind
 void clients_settle(damo_fgraph *fg, const damo_var *v);
 void clients_free(damo_fgraph *fg, fg_clients *c);
 
-/* ---- Import and pruning (fgraph_import.c) -------------------------------------------------------------------- */
+/* ---- Import and pruning (fgraph_import.c) ------------------------------------------------------------------------ */
 
 /* Imports all nodes above the new graph's outputs, and records the outputs as uses. */
 damo_status fgraph_import_outputs(damo_fgraph *fg);

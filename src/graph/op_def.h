@@ -205,8 +205,7 @@ struct op_def {
    * otherwise create from the Op's objects: the node's context is idle now, but may run on another thread during
    * perform, when the reference counts of its objects must not be touched. NULL: perform needs no such object. */
   damo_status (*prepare_foreign)(const thunk *t, frame *f);
-  size_t state_size; /* bytes, zeroed at first, that a frame keeps for a thunk between runs (thunk_state): plans,
-                      * workspaces */
+  size_t state_size; /* bytes, zeroed at first, that a frame keeps for a thunk (thunk_state): plans, workspaces */
   void (*state_clear)(const thunk *t, frame *f);
 
   /* L_op: given the node and one gradient per output (NULL: disconnected), sets one gradient per input. A gradient left

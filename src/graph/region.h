@@ -21,10 +21,8 @@ enum { REGION_NONE = -1, REGION_ON_DEMAND = -2 };
 typedef struct region_guard {
   damo_apply *chooser; /* the first one found of the choosers that share the guard */
   int32_t branch;
-  int32_t region;       /* the chooser's region, REGION_NONE if it is always needed; a smaller number than that of any
-                         * region with this guard */
-  int32_t first, after; /* number of the first guard of the same choosers; next first guard with this condition, -1:
-                         * none */
+  int32_t region;       /* the chooser's, or REGION_NONE; a smaller number than that of any region with this guard */
+  int32_t first, after; /* first guard of the same choosers; next first guard with this condition, -1: none */
 } region_guard;
 
 typedef struct region {

@@ -40,8 +40,7 @@ typedef struct thunk_local {
   bool lazy;
   int32_t n_need;     /* lazy: number of inputs that the last run asked for; 0: done */
   int32_t *need;      /* lazy: the 0-based numbers of these inputs; space for n_in */
-  uint8_t *in_ready;  /* lazy: 1 for each input that has its value, set before each run. Other cells may hold old
-                       * values */
+  uint8_t *in_ready;  /* lazy: 1 for each input that has its value, set before each run. Others may hold old ones */
   uint8_t *out_fixed; /* NULL, or per output: the cell holds a caller's array, to be written into (f:into) */
 } thunk_local;
 

@@ -36,8 +36,7 @@ damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *nam
 /* A CSV of numbers. */
 typedef struct csv_options {
   char delimiter;   /* 0: ',' */
-  int64_t skip;     /* number of lines before the data, including the header; -1: one line if its cells are not all
-                     * numbers */
+  int64_t skip;     /* lines before the data, including the header; -1: one line if its cells are not all numbers */
   damo_dtype dtype; /* of the result */
   bool text_as_nan; /* cells that are not numbers become nan instead of an error; empty cells are always nan */
 } csv_options;

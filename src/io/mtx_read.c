@@ -154,8 +154,7 @@ static damo_status mtx_read_header(mtx *m) {
   cell_text line, w;
   const char *start = m->at;
   if (!mtx_next_line(m, &line)) return io_fail(m->ctx, m->path, 0, "the file is empty");
-  if (!mtx_next_word(&line, &w) || !mtx_is_word(w, "%%matrixmarket")) { /* without a header, the number of sizes
-                                                                         * decides */
+  if (!mtx_next_word(&line, &w) || !mtx_is_word(w, "%%matrixmarket")) { /* the number of sizes decides */
     m->at = start;
     m->line = 0;
     return DAMO_OK;

@@ -192,7 +192,7 @@ static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, d
   return DAMO_OK;
 }
 
-/* ---- No-op nodes ----------------------------------------------------------------------------------------------- */
+/* ---- No-op nodes ------------------------------------------------------------------------------------------------- */
 
 /* Drops identity, a cast to the operand's own dtype, and the first of two casts if it loses nothing. */
 static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {

@@ -62,7 +62,7 @@ damo_status rewrite_register_all(damo_ctx *ctx) {
   return DAMO_OK;
 }
 
-/* ---- Selection of rules ---------------------------------------------------------------------------------------- */
+/* ---- Selection of rules ------------------------------------------------------------------------------------------ */
 
 /* Whether the word (of n bytes) is the rule's name or one of its tags. */
 static bool rule_has_word(const rewrite_rule *r, const char *word, size_t n) {
@@ -179,8 +179,8 @@ static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_p
  * is another class. */
 typedef struct rule_index {
   const ptrvec *local;            /* rewrite_rule*: the local rules of the phase */
-  ptrvec lists;                   /* rewrite_rule*, each list followed by a NULL; entry 0 is unused, so that no list
-                                   * begins at 0 */
+  ptrvec lists;                   /* rewrite_rule*, each list followed by a NULL; entry 0 is unused: no list starts
+                                   * there */
   map of_class;                   /* op_def* → start of its list */
   int64_t of_scalar[SCALAR_NONE]; /* start of the list for an Elemwise scalar op; 0: not made yet */
 } rule_index;

@@ -30,8 +30,7 @@ struct rewrite_rule {
   const char *name;
   rewrite_phase phase;
   const char *tags;            /* space-separated: "fast_run fast_compile stabilize blas inplace …" */
-  const op_def *const *tracks; /* the classes of nodes that the rule looks at (TRACKS), NULL-terminated; NULL: all
-                                * nodes */
+  const op_def *const *tracks; /* classes of nodes that the rule looks at (TRACKS), NULL-terminated; NULL: all */
   const int *scalars;          /* restricts Elemwise nodes to these scalar ops (scalar_id), -1-terminated; NULL: all */
   damo_status (*local)(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did);
   damo_status (*global)(damo_fgraph *fg); /* instead of local: a rule over the whole graph */

@@ -32,8 +32,7 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
   if (same) return rule_give(b, repl, did, node->in[0]);
   const damo_apply *below = match_class(node->in[0], &dimshuffle_def);
   if (below == NULL) return DAMO_OK;
-  for (int i = 0; i < var_ndim(below->in[0]); i++) { /* dropping an axis checks its length at run time, so `below` must
-                                                      * stay */
+  for (int i = 0; i < var_ndim(below->in[0]); i++) { /* below checks the length of an axis that it drops */
     if (!type_dim_is_one(below->in[0]->type, i) && !keeps_axis(below, i)) return DAMO_OK;
   }
   for (int i = 0; i < n; i++) {

@@ -62,7 +62,7 @@ static damo_status accuse(const node_exam *e, const char *fmt, ...) {
   return s;
 }
 
-/* ---- Checks of a run ------------------------------------------------------------------------------------------- */
+/* ---- Checks of a run --------------------------------------------------------------------------------------------- */
 
 static const char *value_text(char *dst, size_t n, const damo_obj *v) {
   char lengths[120];
@@ -183,7 +183,7 @@ static damo_status check_aliases(const node_exam *e) {
   return DAMO_OK;
 }
 
-/* ---- Reruns ------------------------------------------------------------------------------------------ */
+/* ---- Reruns ------------------------------------------------------------------------------------------------------ */
 
 /* An array of that shape whose stride along the last axis is -2 elements. */
 static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {

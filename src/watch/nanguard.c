@@ -109,7 +109,7 @@ damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
   return DAMO_OK;
 }
 
-/* ---- Integer division ------------------------------------------------------------------------------------------- */
+/* ---- Integer division -------------------------------------------------------------------------------------------- */
 
 /* The strides of an operand along the broadcast shape, which has rank ndim. */
 static void dividend_strides(const damo_array *a, int ndim, int64_t *strides) {

@@ -126,7 +126,7 @@ static damo_status mask_find(const damo_function *f, const thunk *t, const damo_
   return DAMO_OK;
 }
 
-/* ---- Masks of results ---------------------------------------------------------------------------------------- */
+/* ---- Masks of results -------------------------------------------------------------------------------------------- */
 
 static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *node, const mask_finding *found) {
   nanguard_mask *m = mem_calloc(f->obj.ctx, sizeof *m);
