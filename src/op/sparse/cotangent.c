@@ -219,7 +219,7 @@ static damo_sparse *cotangent_paired(damo_sparse *part, damo_sparse *x) {
 
 /* part passes where g or x has no duplicates. Else: part is entrywise for x if g is for y (one_by_one), and would be
  * read as such if it shares x's arrays (seems). Where the two differ, part is matched with x's entries, or its
- * duplicates are summed. */
+ * duplicates are summed. A partial part that shares x's arrays is left: another of its cotangents may be entrywise. */
 static damo_status sp_move_cotangent_perform(const thunk *t, frame *f) {
   if (!cotangents_are_ready(t, f, 0, 1)) return DAMO_OK;
   damo_sparse *part = thunk_in_sparse(t, f, 0), *g = thunk_in_sparse(t, f, 1);

@@ -6,9 +6,10 @@
  *
  * Where A is rectangular x = B⁺·b, with the pseudo-inverse or a basic solution (sparse/factor/factor.h), and A's
  * gradient and tangent have more terms (as in lstsq.c). Whether A is rectangular may be known only at run time. So the
- * graph always has these terms, and each is made of matrices whose columns are all present where the term applies, and
- * which have no columns where it does not. The property minimum_norm says when. true: where a rectangular A has full
- * rank and more columns than rows; false: where A is rectangular otherwise; nil (of FactorSolve): always.
+ * graph has these terms unless A is known to be square, and each is made of matrices whose columns are all present
+ * where the term applies, and which have no columns where it does not. The property minimum_norm says when. true: where
+ * a rectangular A has full rank and more columns than rows; false: where A is rectangular otherwise; nil (of
+ * FactorSolve): always.
  *
  * FactorColumns (F, x) is x where the term applies, and else a matrix without columns, with which everything computed
  * from it costs next to nothing. FactorColumnsBack (F, y, x), its adjoint, is y or zeros like x. FactorGap (F, A, x, b)
