@@ -127,7 +127,7 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* The n operands brought to one dtype, in fresh memory; NULL when that failed. */
+/* The n operands promoted to one dtype, in a new array that join_operands_free frees; NULL on failure. */
 static damo_var **join_promoted(build *b, damo_var *const *in, int n) {
   damo_var **xs = mem_alloc(b->ctx, (size_t)n * sizeof *xs);
   if (!xs) b->status = DAMO_EMEMORY;

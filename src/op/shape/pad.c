@@ -34,7 +34,7 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   if (!x || !shift) return b->status;
   if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
   DAMO_TRY(axes_in_order(b->ctx, "roll", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
-  if (n < 0) { /* over all entries in their order */
+  if (n < 0) { /* no axis: over all entries in C order */
     damo_var *flat = build_rolled(b, build_ravel(b, x), shift, 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
   }

@@ -59,7 +59,7 @@ damo_dtype prop_dtype(const damo_op *op);
 /* The value of a 0-d array of any integer dtype. */
 int64_t array_int(const damo_array *a);
 damo_var *build_ravel(build *b, damo_var *x); /* all entries as a vector */
-/* The n shape entries of x as scalars. */
+/* The lengths of x's axes as int64 scalars, into dims. */
 damo_status build_dims(build *b, damo_var *x, damo_var **dims);
 /* The static shape that n int64 scalars give, -1 where one is no constant; value error where one is negative. */
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
@@ -107,9 +107,9 @@ damo_var *build_range(build *b, damo_var *first, damo_var *last);
 
 /* xs, of one rank and dtype, joined along a 0-based axis. */
 damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n);
-/* The same of xs that promote to one dtype. */
+/* The same for xs of several dtypes, promoted to one first. */
 damo_var *build_concatenate(build *b, const char *func, int axis, damo_var *const *xs, int n);
-/* x with a new axis of length 1 at that place (0-based). */
+/* x with a new axis of length 1, which is the result's axis `axis` (0-based). */
 damo_var *build_new_axis(build *b, damo_var *x, int axis);
 
 /* ---- split.c ----------------------------------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ damo_var *build_new_axis(build *b, damo_var *x, int axis);
 /* The node whose n outputs are x's parts along a 0-based axis, of those lengths (int64 scalars): views. */
 damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, int axis);
 
-/* ---- op/control/marker.c ---------------------------------------------------------------------------------------------------- */
+/* ---- op/control/marker.c ----------------------------------------------------------------------------------------- */
 
 /* x, checked at run time to have the lengths dims; an entry is NULL where any length is allowed. */
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims);

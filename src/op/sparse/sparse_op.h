@@ -92,7 +92,7 @@ damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
 damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair);
 /* A pair of Variables in place: weak literals resolved, cast to the dtype that they promote to. */
 damo_status build_promoted(build *b, damo_var **pair);
-/* Fails: no operand of the call is sparse. */
+/* The type error of a call without a sparse operand. */
 damo_status fail_pair_dense(build *b, const fn_args *a, damo_var *const *pair);
 /* Gives a node of the class over the call's two operands, promoted. */
 damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def);
@@ -153,7 +153,7 @@ damo_var *build_square(build *b, const char *func, damo_var *x); /* x, checked t
 
 /* op/sparse/product/dot.c */
 damo_var *build_any_dot(build *b, damo_var *x, damo_var *y); /* dense, of sparse or dense operands of any dtypes */
-/* The same file; one operand is sparse at least */
+/* The same file; at least one operand is sparse */
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y);                          /* Dot: dense */
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense); /* sparse */
 /* op/sparse/product/structured_dot.c: x sparse; sparse where y is */

@@ -44,7 +44,7 @@ const op_check add_sv_check = {.dense_equal = equal_columns_added};
 
 /* ---- Sums and extremes ------------------------------------------------------------------------------------------- */
 
-/* Over the axis that a property says, nil: all. */
+/* A reduction over the axis that a property names; nil: over all. */
 static damo_var *build_exam_reduced(op_exam *e, reduce_kind kind, damo_var *x, prop_value axis) {
   const int at = prop_given(axis) ? (int)axis.u.i - 1 : -1;
   return build_reduce(e->b, kind, x, &at, at < 0 ? -1 : 1, false);

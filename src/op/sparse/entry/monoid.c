@@ -13,8 +13,7 @@ static scalar_id monoid_dense_scalar(const fn_args *a) { return (scalar_id)(intp
 
 static damo_var *build_monoid(build *b, scalar_id dense, damo_var *x) {
   damo_var *data = build_data(b, x), *made = data ? build_scalar_op(b, dense, &data) : NULL;
-  return made == data ? x
-                      : build_with_data(b, x, made); /* where nothing was to be done (conj of real) x is the result */
+  return made == data ? x : build_with_data(b, x, made); /* x: data passed (conj of real) */
 }
 
 static damo_status sp_fn_monoid(build *b, const fn_args *a, ptrvec *out) {

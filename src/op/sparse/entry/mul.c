@@ -17,7 +17,7 @@ static damo_status sp_mul_give_sum(build *b, const damo_apply *node, damo_var *x
 
 typedef damo_var *product_builder(build *b, damo_var *x, damo_var *y);
 
-/* product(x's tangent, y) + product(x, y's tangent). */
+/* Forward mode of products: product(dx, y) + product(x, dy). */
 static damo_status sp_product_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout,
                                   product_builder *product) {
   damo_var *x = eval[0] != NULL ? product(b, eval[0], node->in[1]) : NULL;
@@ -43,7 +43,7 @@ static damo_var *build_sum_of_entries(build *b, damo_var *x) {
   return build_reduce(b, REDUCE_SUM, data, NULL, -1, false);
 }
 
-/* The class over a pair whose weak literals are resolved. */
+/* A node of the class over a pair whose weak literals are resolved. */
 static damo_var *build_pair(build *b, const op_def *def, damo_var *x, damo_var *y) {
   damo_var *pair[2] = {x, y};
   return x != NULL && y != NULL && build_resolve(b, pair, 2, false, pair) == DAMO_OK ? build_class(b, def, pair, 2)
@@ -406,7 +406,7 @@ static damo_status sp_mul_need_whole(build *b, const damo_var *x, const damo_var
   return DAMO_OK;
 }
 
-/* The function sparse.mul of a strong pair, one of it sparse. */
+/* The function sparse.mul of a pair without weak literals, at least one of which is sparse. */
 static damo_var *build_sparse_mul(build *b, damo_var *const *pair) {
   if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) return build_class(b, &sp_mul_ss_def, pair, 2);
   damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];

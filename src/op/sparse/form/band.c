@@ -101,7 +101,7 @@ static damo_status sp_trace_shape(build *b, damo_apply *node, damo_var *const *c
 
 static const op_def sp_trace_def;
 
-/* Of a sparse or dense matrix. */
+/* The trace of a sparse or dense matrix. */
 static damo_var *build_any_trace(build *b, damo_var *x) {
   return x == NULL || var_is_sparse(x) ? build_class(b, &sp_trace_def, &x, 1) : build_trace(b, x);
 }

@@ -151,7 +151,7 @@ damo_var *build_any_dot(build *b, damo_var *x, damo_var *y) {
   return build_promoted(b, pair) == DAMO_OK ? build_class(b, &sparse_dot_def, pair, 2) : NULL;
 }
 
-/* Regular: dense for a sparse operand too. */
+/* Regular gradients: dense, also for a sparse operand. */
 static damo_status sp_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
