@@ -10,16 +10,12 @@ void sparse_describe(strbuf *buf, const damo_sparse *a) {
               dtype_name(sparse_dtype(a)), (long long)a->shape[0], (long long)a->shape[1], (long long)sparse_nnz(a));
 }
 
-static int64_t sp_print_index(const damo_array *v, int64_t i) {
-  return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)(void *)v->data)[i] : ((const int32_t *)(void *)v->data)[i];
-}
-
 /* The major vector that entry p belongs to, by bisection of indptr. */
 static int64_t sp_print_major_of(const damo_sparse *a, int64_t p) {
   int64_t low = 0, high = sparse_major(a);
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
-    if (sp_print_index(a->indptr, middle) <= p)
+    if (sparse_index_get(a->indptr->data, sparse_is_wide(a), middle) <= p)
       low = middle;
     else
       high = middle;
@@ -28,7 +24,8 @@ static int64_t sp_print_major_of(const damo_sparse *a, int64_t p) {
 }
 
 static int sp_print_place(const damo_sparse *a, int64_t p, char *dst, size_t n) {
-  const long long major = (long long)sp_print_major_of(a, p) + 1, index = (long long)sp_print_index(a->indices, p) + 1;
+  const long long major = (long long)sp_print_major_of(a, p) + 1,
+                  index = (long long)sparse_index_get(a->indices->data, sparse_is_wide(a), p) + 1;
   const bool csr = a->format == DAMO_CSR;
   return snprintf(dst, n, "(%lld, %lld)", csr ? major : index, csr ? index : major);
 }

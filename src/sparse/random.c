@@ -58,18 +58,6 @@ static bool sp_random_set_add(int64_t *set, uint64_t cap, int64_t place) {
   return true;
 }
 
-/* Place n is drawn from Philox block n of the state and rejected words continue there, so the stream advances by
- * exactly `count` blocks. */
-static void sp_random_draw_places(philox_state *state, int64_t total, int64_t count, int64_t *out, int64_t *set,
-                                  uint64_t cap) {
-  for (int64_t n = 0; n < count; n++) {
-    philox_words w = philox_words_of(state, (uint64_t)n);
-    do out[n] = sp_random_next_below(&w, total);
-    while (!sp_random_set_add(set, cap, out[n]));
-  }
-  philox_advance(state, (uint64_t)count);
-}
-
 static damo_status sp_random_choose_places(damo_ctx *ctx, sp_random_words *w, int64_t total, int64_t count,
                                            int64_t *out) {
   if (count > total / 4) {
@@ -81,7 +69,14 @@ static damo_status sp_random_choose_places(damo_ctx *ctx, sp_random_words *w, in
   int64_t *set = mem_alloc(ctx, (size_t)cap * sizeof *set);
   if (!set) return DAMO_EMEMORY;
   memset(set, 0xff, (size_t)cap * sizeof *set);
-  sp_random_draw_places(w->state, total, count, out, set, cap);
+  /* Place n is drawn from Philox block n of the state and rejected words continue there, so the stream advances by
+   * exactly `count` blocks. */
+  for (int64_t n = 0; n < count; n++) {
+    philox_words words = philox_words_of(w->state, (uint64_t)n);
+    do out[n] = sp_random_next_below(&words, total);
+    while (!sp_random_set_add(set, cap, out[n]));
+  }
+  philox_advance(w->state, (uint64_t)count);
   mem_free(ctx, set, (size_t)cap * sizeof *set);
   return DAMO_OK;
 }

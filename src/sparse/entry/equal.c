@@ -60,40 +60,29 @@ static bool sp_values_agree(damo_c128 a, damo_c128 b, const sp_tolerance *t) {
   return hypot(a.re - b.re, a.im - b.im) <= t->atol + t->rtol * hypot(b.re, b.im);
 }
 
-/* A matrix's indices (or indptr) and values, widened to complex128 or, for integers, 64 bits. */
-typedef struct sp_compared {
-  const char *index;
-  bool wide;
-  const void *data;
-} sp_compared;
-
-static int64_t sp_compared_index(const sp_compared *e, int64_t p) {
-  return e->wide ? ((const int64_t *)(const void *)e->index)[p] : ((const int32_t *)(const void *)e->index)[p];
-}
-
-static bool sp_compared_agree(const sp_compared *a, int64_t p, const sp_compared *b, int64_t q, bool integer,
-                              const sp_tolerance *t) {
-  const damo_c128 zero = {0, 0};
-  if (integer) { return (p < 0 ? 0 : ((const uint64_t *)a->data)[p]) == (q < 0 ? 0 : ((const uint64_t *)b->data)[q]); }
-  return sp_values_agree(p < 0 ? zero : ((const damo_c128 *)a->data)[p], q < 0 ? zero : ((const damo_c128 *)b->data)[q],
-                         t);
-}
-
-/* One merge of both; an entry that only one of them stores is compared with 0. */
+/* One merge of both; an entry that only one of them stores is compared with 0. xv and yv: the values as 64-bit words where
+ * `integer`, else as complex128. */
 static bool sp_compare_majors(const damo_sparse *x, const void *xv, const damo_sparse *y, const void *yv, bool integer,
                               const sp_tolerance *t) {
   const bool wide = sparse_is_wide(x);
-  const sp_compared a = {x->indices->data, wide, xv}, b = {y->indices->data, wide, yv},
-                    ap = {x->indptr->data, wide, NULL}, bp = {y->indptr->data, wide, NULL};
   for (int64_t i = 0; i < sparse_major(x); i++) {
-    int64_t p = sp_compared_index(&ap, i), q = sp_compared_index(&bp, i);
-    const int64_t pn = sp_compared_index(&ap, i + 1), qn = sp_compared_index(&bp, i + 1);
+    int64_t p = sparse_index_get(x->indptr->data, wide, i), q = sparse_index_get(y->indptr->data, wide, i);
+    const int64_t pn = sparse_index_get(x->indptr->data, wide, i + 1),
+                  qn = sparse_index_get(y->indptr->data, wide, i + 1);
     while (p < pn || q < qn) {
-      const int64_t j = p < pn ? sp_compared_index(&a, p) : INT64_MAX,
-                    k = q < qn ? sp_compared_index(&b, q) : INT64_MAX;
-      if (!sp_compared_agree(&a, j <= k ? p : -1, &b, k <= j ? q : -1, integer, t)) return false;
-      p += j <= k;
-      q += k <= j;
+      const int64_t j = p < pn ? sparse_index_get(x->indices->data, wide, p) : INT64_MAX,
+                    k = q < qn ? sparse_index_get(y->indices->data, wide, q) : INT64_MAX;
+      const bool in_x = j <= k, in_y = k <= j;
+      if (integer) {
+        const uint64_t a = in_x ? ((const uint64_t *)xv)[p] : 0, b = in_y ? ((const uint64_t *)yv)[q] : 0;
+        if (a != b) return false;
+      } else {
+        const damo_c128 zero = {0, 0}, a = in_x ? ((const damo_c128 *)xv)[p] : zero,
+                        b = in_y ? ((const damo_c128 *)yv)[q] : zero;
+        if (!sp_values_agree(a, b, t)) return false;
+      }
+      p += in_x;
+      q += in_y;
     }
   }
   return true;

@@ -48,9 +48,10 @@ void factor_block_scatter(const factor_block *w, const damo_sparse *b, int64_t f
   const void *p = b->indptr->data, *indices = b->indices->data;
   memset(w->b, 0, (size_t)(w->n * k * (w->cplx ? 2 : 1)) * sizeof *w->b);
   for (int64_t c = 0; c < k; c++) {
-    const int64_t end = factor_place(p, from + c + 1, wide);
-    for (int64_t at = factor_place(p, from + c, wide); at < end; at++)
-      factor_block_put(w, w->n, factor_place(indices, at, wide), c, cplx ? x[2 * at] : x[at], cplx ? x[2 * at + 1] : 0);
+    const int64_t end = sparse_index_get(p, wide, from + c + 1);
+    for (int64_t at = sparse_index_get(p, wide, from + c); at < end; at++)
+      factor_block_put(w, w->n, sparse_index_get(indices, wide, at), c, cplx ? x[2 * at] : x[at],
+                       cplx ? x[2 * at + 1] : 0);
   }
 }
 

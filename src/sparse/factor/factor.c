@@ -73,7 +73,7 @@ static int64_t factor_major_of(const factor_matrix *m, int64_t k) {
   int64_t low = 0, high = m->cols;
   while (high - low > 1) {
     const int64_t mid = low + (high - low) / 2;
-    if (factor_place(m->indptr->data, mid, m->wide) <= k)
+    if (sparse_index_get(m->indptr->data, m->wide, mid) <= k)
       low = mid;
     else
       high = mid;
@@ -89,7 +89,7 @@ static damo_status factor_check_finite(damo_ctx *ctx, const factor_matrix *m, bo
   const double value = m->x[k];
   k /= per;
   const int64_t major = factor_major_of(m, k);
-  const int64_t other = factor_place(m->indices->data, k, m->wide);
+  const int64_t other = sparse_index_get(m->indices->data, m->wide, k);
   return ctx_fail(ctx, DAMO_ENUMERIC,
                   "the matrix has the entry %s at {%lld, %lld}: only finite numbers can be factorized",
                   isnan(value) ? "nan"

@@ -151,11 +151,6 @@ typedef struct factor_fns {
 } factor_fns;
 const factor_fns *factor_fns_of(const factor_matrix *m);
 
-/* Entry k of an index vector. */
-static inline int64_t factor_place(const void *p, int64_t k, bool wide) {
-  return wide ? ((const int64_t *)p)[k] : ((const int32_t *)p)[k];
-}
-
 /* Operations per entry of a QR factorization of M with columns permuted by q (of M's index width): an upper bound for
  * LU with any row pivoting. 0 after a failed allocation. */
 double factor_fill_bound(const factor_matrix *m, const void *q);

@@ -82,10 +82,10 @@ static damo_status inverse_selected(damo_factor *f, double *out) {
 static int64_t inverse_entry_of(const damo_factor *f, bool transposed, int64_t major, int64_t index) {
   const factor_matrix *m = &f->m;
   const int64_t column = transposed ? index : major, want = transposed ? major : index;
-  int64_t from = factor_place(m->indptr->data, column, m->wide),
-          to = factor_place(m->indptr->data, column + 1, m->wide);
+  int64_t from = sparse_index_get(m->indptr->data, m->wide, column),
+          to = sparse_index_get(m->indptr->data, m->wide, column + 1);
   while (from < to) {
-    const int64_t mid = from + (to - from) / 2, at = factor_place(m->indices->data, mid, m->wide);
+    const int64_t mid = from + (to - from) / 2, at = sparse_index_get(m->indices->data, m->wide, mid);
     if (at == want) return mid;
     if (at < want)
       from = mid + 1;
@@ -104,9 +104,9 @@ static damo_status inverse_to_entries(const damo_factor *f, const damo_sparse *a
     return DAMO_OK;
   }
   for (int64_t major = 0; major < sparse_major(a); major++) {
-    const int64_t end = factor_place(a->indptr->data, major + 1, wide);
-    for (int64_t k = factor_place(a->indptr->data, major, wide); k < end; k++) {
-      const int64_t from = inverse_entry_of(f, transposed, major, factor_place(a->indices->data, k, wide));
+    const int64_t end = sparse_index_get(a->indptr->data, wide, major + 1);
+    for (int64_t k = sparse_index_get(a->indptr->data, wide, major); k < end; k++) {
+      const int64_t from = inverse_entry_of(f, transposed, major, sparse_index_get(a->indices->data, wide, k));
       if (from < 0)
         return ctx_fail(f->obj.ctx, DAMO_EVALUE, "the matrix has not the pattern that the factor was made with");
       memcpy(out + (size_t)k * per, x + (size_t)from * per, per * sizeof *x);

@@ -120,9 +120,9 @@ static void NAME(collect)(const NAME(inverse) * z, const factor_matrix *m, const
                           const int64_t *column_step, T *out) {
   const factor_lu *lu = z->lu;
   for (int64_t j = 0; j < m->cols; j++) {
-    const int64_t end = factor_place(m->indptr->data, j + 1, m->wide);
-    for (int64_t k = factor_place(m->indptr->data, j, m->wide); k < end; k++) {
-      const int64_t i = factor_place(m->indices->data, k, m->wide);
+    const int64_t end = sparse_index_get(m->indptr->data, m->wide, j + 1);
+    for (int64_t k = sparse_index_get(m->indptr->data, m->wide, j); k < end; k++) {
+      const int64_t i = sparse_index_get(m->indices->data, m->wide, k);
       const T v = NAME(entry)(z, column_step[j], row_step[i]);
       out[k] = lu->r ? v / lu->r[i] : v;
     }

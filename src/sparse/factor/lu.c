@@ -28,7 +28,7 @@ int factor_permutation_sign(damo_ctx *ctx, const void *p, int64_t n, bool wide) 
   int sign = 1;
   for (int64_t k = 0; k < n; k++) {
     if (seen[k]) continue;
-    for (int64_t next = factor_place(p, k, wide); next != k; next = factor_place(p, next, wide)) {
+    for (int64_t next = sparse_index_get(p, wide, k); next != k; next = sparse_index_get(p, wide, next)) {
       seen[next] = 1;
       sign = -sign;
     }
@@ -99,10 +99,10 @@ static void lu_lists_read(int64_t n, bool cplx, bool wide, const void *p, const 
                           const double *z, lu_lists *out) {
   int64_t to = 0;
   for (int64_t major = 0; major < n; major++) {
-    const int64_t from = factor_place(p, major, wide), end = factor_place(p, major + 1, wide);
+    const int64_t from = sparse_index_get(p, wide, major), end = sparse_index_get(p, wide, major + 1);
     out->ends[major] = to;
     for (int64_t k = from; k < end; k++) {
-      const int64_t at = factor_place(i, k, wide);
+      const int64_t at = sparse_index_get(i, wide, k);
       if (at == major) continue;
       out->at[to] = at;
       if (!cplx) {

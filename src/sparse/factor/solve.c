@@ -48,39 +48,32 @@ double factor_residual(const damo_factor *f, factor_system system, const double 
 
 /* ---- Refinement -------------------------------------------------------------------------------------------------- */
 
-/* Refines one column x in place; *worst: raised to the backward error that is left. r, s, saved: n elements each. */
-static damo_status factor_refine(damo_factor *f, factor_system system, double *x, const double *b, double *r, double *s,
-                                 double *saved, double *worst) {
-  const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
-  double best = factor_residual(f, system, x, b, r, s, NULL);
-  for (int step = 0; step < REFINE_STEPS && best > REFINE_ABOVE; step++) {
-    memcpy(saved, x, n * sizeof *x);
-    DAMO_TRY(factor_raw_solve(f, system, 1, r));
-    for (size_t k = 0; k < n; k++) x[k] += r[k];
-    f->refinements++;
-    const double now = factor_residual(f, system, x, b, r, s, NULL);
-    if (!(now < best)) {
-      memcpy(x, saved, n * sizeof *x);
-      break;
-    }
-    const bool slow = now > best / 2;
-    best = now;
-    if (slow) break;
-  }
-  if (best > *worst || isnan(best)) *worst = best;
-  return DAMO_OK;
-}
-
-/* Solves for k columns of b into x; workspace: 3 columns. */
+/* Solves for k columns of b into x, and refines each; *worst: the largest backward error that is left. workspace: 3
+ * columns, of which the residual, its scale and the solution before a step. */
 static damo_status factor_solve_block(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
                                       double *workspace, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
+  double *r = workspace, *s = workspace + n, *saved = workspace + 2 * n;
   memcpy(x, b, n * (size_t)k * sizeof *x);
   DAMO_TRY(factor_raw_solve(f, system, k, x));
   *worst = 0;
-  for (int64_t c = 0; f->refines && c < k; c++) {
-    const size_t at = n * (size_t)c;
-    DAMO_TRY(factor_refine(f, system, x + at, b + at, workspace, workspace + n, workspace + 2 * n, worst));
+  for (int64_t c = 0; f->refines && c < k; c++, x += n, b += n) {
+    double best = factor_residual(f, system, x, b, r, s, NULL);
+    for (int step = 0; step < REFINE_STEPS && best > REFINE_ABOVE; step++) {
+      memcpy(saved, x, n * sizeof *x);
+      DAMO_TRY(factor_raw_solve(f, system, 1, r));
+      for (size_t i = 0; i < n; i++) x[i] += r[i];
+      f->refinements++;
+      const double now = factor_residual(f, system, x, b, r, s, NULL);
+      if (!(now < best)) {
+        memcpy(x, saved, n * sizeof *x);
+        break;
+      }
+      const bool slow = now > best / 2;
+      best = now;
+      if (slow) break;
+    }
+    if (best > *worst || isnan(best)) *worst = best;
   }
   return DAMO_OK;
 }

@@ -65,8 +65,8 @@ static damo_status spqr_widen(damo_factor *f) {
   s->p = mem_alloc(ctx, ((size_t)f->m.cols + 1) * sizeof *s->p);
   s->i = s->p ? mem_alloc(ctx, (size_t)f->m.nnz * sizeof *s->i) : NULL;
   if (!s->i) return DAMO_EMEMORY;
-  for (int64_t k = 0; k <= f->m.cols; k++) s->p[k] = factor_place(f->m.indptr->data, k, false);
-  for (int64_t k = 0; k < f->m.nnz; k++) s->i[k] = factor_place(f->m.indices->data, k, false);
+  for (int64_t k = 0; k <= f->m.cols; k++) s->p[k] = sparse_index_get(f->m.indptr->data, false, k);
+  for (int64_t k = 0; k < f->m.nnz; k++) s->i[k] = sparse_index_get(f->m.indices->data, false, k);
   return DAMO_OK;
 }
 

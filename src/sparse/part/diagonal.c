@@ -35,17 +35,11 @@ void sparse_diagonal(const damo_sparse *a, int64_t k, void *out) {
 
 #define MAX_OFFSET ((int64_t)1 << 62)
 
-/* Writes 1 of any dtype to p. */
-static void sp_put_one(damo_dtype dtype, void *p) {
-  const uint8_t one = 1;
-  kernel_cast(DAMO_UINT8, dtype)(&one, p, 1);
-}
-
 damo_sparse *sparse_eye(damo_ctx *ctx, int64_t rows, int64_t cols, int64_t k, damo_dtype dtype, damo_format format) {
   if (sparse_check_shape(ctx, "eye", rows, cols) != DAMO_OK) return NULL;
   damo_array *one = sparse_vector(ctx, dtype, 1);
   if (!one) return NULL;
-  sp_put_one(dtype, one->data);
+  kernel_cast(DAMO_UINT8, dtype)(&(uint8_t){1}, one->data, 1);
   damo_sparse *a = NULL;
   if (k >= cols || k <= -rows) { /* no such diagonal: an empty matrix */
     a = sparse_from_places(ctx, format, dtype, (const int64_t[]){rows, cols}, 0, NULL, NULL, NULL, DAMO_INT32, true);
@@ -103,19 +97,9 @@ static damo_status sp_add_diagonal(sp_coordinates *at, const damo_array *d, int6
   return DAMO_OK;
 }
 
-static damo_status sp_count_diagonals(damo_ctx *ctx, int64_t n, const damo_array *const *diagonals,
-                                      const int64_t *offsets, const int64_t shape[2], int64_t *total) {
-  *total = 0;
-  for (int64_t i = 0; i < n; i++) {
-    DAMO_TRY(sp_check_diagonal(ctx, i, diagonals[i], offsets, shape));
-    *total += array_size(diagonals[i]) == 0 ? 0 : sparse_diagonal_length(shape, offsets[i]);
-  }
-  return DAMO_OK;
-}
-
 damo_sparse *sparse_diags(damo_ctx *ctx, int64_t n, const damo_array *const *diagonals, const int64_t *offsets,
                           const int64_t *asked, damo_dtype dtype, damo_format format) {
-  int64_t shape[2], total;
+  int64_t shape[2], total = 0;
   if (n < 1) {
     ctx_fail(ctx, DAMO_EVALUE, "diags: no diagonals, expected one or more");
     return NULL;
@@ -128,7 +112,10 @@ damo_sparse *sparse_diags(damo_ctx *ctx, int64_t n, const damo_array *const *dia
   shape[0] = shape[1] = array_size(diagonals[0]) + (offsets[0] < 0 ? -offsets[0] : offsets[0]);
   if (asked) shape[0] = asked[0], shape[1] = asked[1];
   if (sparse_check_shape(ctx, "diags", shape[0], shape[1]) != DAMO_OK) return NULL;
-  if (sp_count_diagonals(ctx, n, diagonals, offsets, shape, &total) != DAMO_OK) return NULL;
+  for (int64_t i = 0; i < n; i++) {
+    if (sp_check_diagonal(ctx, i, diagonals[i], offsets, shape) != DAMO_OK) return NULL;
+    total += array_size(diagonals[i]) == 0 ? 0 : sparse_diagonal_length(shape, offsets[i]);
+  }
   damo_array *row = sparse_vector(ctx, DAMO_INT64, total), *col = row ? sparse_vector(ctx, DAMO_INT64, total) : NULL;
   damo_array *value = col ? sparse_vector(ctx, dtype, total) : NULL;
   damo_sparse *a = NULL;

@@ -3,25 +3,6 @@
 
 #include <string.h>
 
-/* Major vector i of a times major vector k of b, as vector i·major(b) + k of out; n: entries so far. Returns the new
- * n. */
-static int64_t sp_kron_major(const damo_sparse *a, const damo_sparse *b, int64_t i, int64_t k, damo_sparse *out,
-                             int64_t *left, int64_t *right, int64_t n) {
-  const bool wa = sparse_is_wide(a), wb = sparse_is_wide(b), wide = sparse_is_wide(out);
-  const int64_t from = sparse_index_get(b->indptr->data, wb, k), end = sparse_index_get(b->indptr->data, wb, k + 1);
-  const int64_t last = sparse_index_get(a->indptr->data, wa, i + 1);
-  for (int64_t p = sparse_index_get(a->indptr->data, wa, i); p < last; p++) {
-    const int64_t base = sparse_index_get(a->indices->data, wa, p) * sparse_minor(b);
-    for (int64_t q = from; q < end; q++, n++) {
-      sparse_index_set(out->indices->data, wide, n, base + sparse_index_get(b->indices->data, wb, q));
-      left[n] = p + 1;
-      right[n] = q + 1;
-    }
-  }
-  sparse_index_set(out->indptr->data, wide, i * sparse_major(b) + k + 1, n);
-  return n;
-}
-
 damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **left, damo_array **right) {
   damo_ctx *ctx = a->obj.ctx;
   int64_t shape[2], nnz;
@@ -32,8 +13,8 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
              (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
     return NULL;
   }
-  const bool wide = sparse_is_wide(a) || sparse_is_wide(b);
-  const damo_dtype itype = sparse_itype_for(wide ? DAMO_INT64 : DAMO_INT32, shape[0], shape[1], nnz);
+  const damo_dtype least = sparse_is_wide(a) || sparse_is_wide(b) ? DAMO_INT64 : DAMO_INT32;
+  const damo_dtype itype = sparse_itype_for(least, shape[0], shape[1], nnz);
   damo_sparse *out = sparse_empty(ctx, sparse_format(a), DAMO_BOOL, itype, shape, nnz);
   *left = out ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
   *right = *left ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
@@ -44,9 +25,22 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
   }
   int64_t n = 0, *l = (int64_t *)(void *)(*left)->data, *r = (int64_t *)(void *)(*right)->data;
   if (nnz > 0) memset(out->data->data, 1, (size_t)nnz);
-  sparse_index_set(out->indptr->data, sparse_is_wide(out), 0, 0);
+  const bool wa = sparse_is_wide(a), wb = sparse_is_wide(b), wide = sparse_is_wide(out);
+  sparse_index_set(out->indptr->data, wide, 0, 0);
   for (int64_t i = 0; i < sparse_major(a); i++) {
-    for (int64_t k = 0; k < sparse_major(b); k++) n = sp_kron_major(a, b, i, k, out, l, r, n);
+    const int64_t first = sparse_index_get(a->indptr->data, wa, i), last = sparse_index_get(a->indptr->data, wa, i + 1);
+    for (int64_t k = 0; k < sparse_major(b); k++) { /* major vector i of a times k of b is i·major(b) + k of out */
+      const int64_t from = sparse_index_get(b->indptr->data, wb, k), end = sparse_index_get(b->indptr->data, wb, k + 1);
+      for (int64_t p = first; p < last; p++) {
+        const int64_t base = sparse_index_get(a->indices->data, wa, p) * sparse_minor(b);
+        for (int64_t q = from; q < end; q++, n++) {
+          sparse_index_set(out->indices->data, wide, n, base + sparse_index_get(b->indices->data, wb, q));
+          l[n] = p + 1;
+          r[n] = q + 1;
+        }
+      }
+      sparse_index_set(out->indptr->data, wide, i * sparse_major(b) + k + 1, n);
+    }
   }
   out->sorted = a->sorted && b->sorted && a->unique;
   out->unique = a->unique && b->unique;

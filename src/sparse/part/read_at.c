@@ -73,26 +73,21 @@ static int64_t sp_run_end(const damo_sparse *a, int64_t p, int64_t end) {
   return p;
 }
 
-/* Adds the entries [p, p_end) of `from` to elements of out, which the entries [q, q_end) of `to` number: the k-th to
- * the k-th, cyclically if one run is shorter. */
-static void sp_pair_run(const damo_sparse *from, int64_t p, int64_t p_end, const damo_sparse *to, int64_t q,
-                        int64_t q_end, damo_array *out) {
+/* Adds the entries of a major vector of `from` to elements of out, which the entries of `to` at the same places number.
+ * Where a place has several entries the k-th is added to the k-th, cyclically if one run is shorter. */
+static void sp_pair_major(const damo_sparse *from, const damo_sparse *to, int64_t major, damo_array *out) {
   const size_t size = dtype_size(array_dtype(out));
   const kernel_fn add = out->obj.ctx->isa->add->fn[array_dtype(out)];
-  const int64_t m = p_end - p, n = q_end - q, most = m > n ? m : n;
-  for (int64_t k = 0; k < most; k++) {
-    char *at = out->data + (size_t)sp_index_values(to->data)[q + k % n] * size;
-    add((void *[]){at, from->data->data + (size_t)(p + k % m) * size, at}, 1);
-  }
-}
-
-static void sp_pair_major(const damo_sparse *from, const damo_sparse *to, int64_t major, damo_array *out) {
   int64_t p = sp_index_values(from->indptr)[major], q = sp_index_values(to->indptr)[major];
   const int64_t p_last = sp_index_values(from->indptr)[major + 1], q_last = sp_index_values(to->indptr)[major + 1];
   while (p < p_last && q < q_last) {
     const int64_t i = sp_index_values(from->indices)[p], j = sp_index_values(to->indices)[q];
     const int64_t p_end = sp_run_end(from, p, p_last), q_end = sp_run_end(to, q, q_last);
-    if (i == j) sp_pair_run(from, p, p_end, to, q, q_end, out);
+    const int64_t m = p_end - p, n = q_end - q, most = i != j ? 0 : m > n ? m : n;
+    for (int64_t k = 0; k < most; k++) {
+      char *at = out->data + (size_t)sp_index_values(to->data)[q + k % n] * size;
+      add((void *[]){at, from->data->data + (size_t)(p + k % m) * size, at}, 1);
+    }
     if (i <= j) p = p_end;
     if (j <= i) q = q_end;
   }

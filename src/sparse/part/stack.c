@@ -187,11 +187,6 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
-static int64_t sp_major_start(const damo_sparse *a, int64_t major) {
-  if (sparse_is_wide(a)) return ((const int64_t *)(const void *)a->indptr->data)[major];
-  return ((const int32_t *)(const void *)a->indptr->data)[major];
-}
-
 /* A new part with memory for nnz entries. */
 static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t size, int64_t nnz) {
   int64_t shape[2] = {a->shape[0], a->shape[1]};
@@ -203,52 +198,43 @@ static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t si
 
 /* The part of `size` major vectors from number `major` on. */
 static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t major, int64_t size, uint64_t mask) {
+  const bool wide = sparse_is_wide(a);
+  const int64_t end = sparse_index_get(a->indptr->data, wide, major + size);
   sparse_raw raw = sparse_raw_of(a);
   raw.major = size;
   raw.indptr = a->indptr->data + (size_t)major * dtype_size(sparse_itype(a));
-  damo_sparse *b = sp_split_part_new(a, axis, size, sp_major_start(a, major + size) - sp_major_start(a, major));
+  damo_sparse *b = sp_split_part_new(a, axis, size, end - sparse_index_get(a->indptr->data, wide, major));
   if (!b) return NULL;
   return sparse_cut(b, compact_fns_of(a)->squeeze(&raw, mask, b->indptr->data, b->indices->data, b->data->data));
 }
 
-/* Splits along the minor axis. Scratch: bounds has n + 1 elements, count n, work 3 n pointers. */
+/* Splits along the minor axis: counts the entries of each part, then scatters them in one pass over the matrix. */
 static bool sp_split_inside(const damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
-                            int64_t *bounds, int64_t *count, void **work, damo_sparse **out) {
+                            damo_sparse **out) {
+  damo_ctx *ctx = a->obj.ctx;
   const sparse_raw raw = sparse_raw_of(a);
+  const size_t bytes = (size_t)(2 * n + 1) * sizeof(int64_t) + 3 * (size_t)n * sizeof(void *);
+  int64_t *bounds = mem_alloc(ctx, bytes), *count = bounds ? bounds + n + 1 : NULL;
+  if (!bounds) return false;
+  void **ptr = (void **)(void *)(count + n), **indices = ptr + n, **data = indices + n;
   bounds[0] = 0;
   for (int64_t k = 0; k < n; k++) bounds[k + 1] = bounds[k] + sizes[k];
   compact_fns_of(a)->split_count(&raw, n, bounds, count);
-  for (int64_t k = 0; k < n; k++) {
-    if (!(out[k] = sp_split_part_new(a, axis, sizes[k], count[k]))) return false;
-  }
-  for (int64_t k = 0; k < n; k++) {
-    work[k] = out[k]->indptr->data;
-    work[n + k] = out[k]->indices->data;
-    work[2 * n + k] = out[k]->data->data;
-  }
-  compact_fns_of(a)->split_fill(&raw, n, bounds, mask, count, work, work + n, work + 2 * n);
   bool ok = true;
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0; k < n && ok; k++) {
+    out[k] = sp_split_part_new(a, axis, sizes[k], count[k]);
+    ok = out[k] != NULL;
+  }
+  for (int64_t k = 0; k < n && ok; k++) {
+    ptr[k] = out[k]->indptr->data;
+    indices[k] = out[k]->indices->data;
+    data[k] = out[k]->data->data;
+  }
+  if (ok) compact_fns_of(a)->split_fill(&raw, n, bounds, mask, count, ptr, indices, data);
+  for (int64_t k = 0; k < n && ok; k++) {
     out[k] = sparse_cut(out[k], count[k]);
-    ok = ok && out[k];
+    ok = out[k] != NULL;
   }
-  return ok;
-}
-
-static bool sp_split_parts(damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
-                           damo_sparse **out) {
-  damo_ctx *ctx = a->obj.ctx;
-  if ((axis == 0) == (sparse_format(a) == DAMO_CSR)) {
-    for (int64_t k = 0, major = 0; k < n; major += sizes[k], k++) {
-      if (!(out[k] = sp_split_majors(a, axis, major, sizes[k], mask))) return false;
-    }
-    return true;
-  }
-  const size_t bytes = (size_t)(2 * n + 1) * sizeof(int64_t) + 3 * (size_t)n * sizeof(void *);
-  int64_t *bounds = mem_alloc(ctx, bytes);
-  if (!bounds) return false;
-  void **work = (void **)(void *)(bounds + 2 * n + 1);
-  const bool ok = sp_split_inside(a, axis, n, sizes, mask, bounds, bounds + n + 1, work, out);
   mem_free(ctx, bounds, bytes);
   return ok;
 }
@@ -264,7 +250,16 @@ static damo_status sp_split(damo_sparse *a, const char *who, int axis, int64_t n
                     (long long)a->shape[1]);
   }
   for (int64_t k = 0; k < n; k++) out[k] = NULL;
-  if (sp_split_parts(a, axis, n, sizes, mask, out)) return DAMO_OK;
+  bool ok = true;
+  if ((axis == 0) == (sparse_format(a) == DAMO_CSR)) {
+    for (int64_t k = 0, major = 0; k < n && ok; major += sizes[k], k++) {
+      out[k] = sp_split_majors(a, axis, major, sizes[k], mask);
+      ok = out[k] != NULL;
+    }
+  } else {
+    ok = sp_split_inside(a, axis, n, sizes, mask, out);
+  }
+  if (ok) return DAMO_OK;
   for (int64_t k = 0; k < n; k++) {
     damo_release(out[k]);
     out[k] = NULL;
