@@ -12,20 +12,19 @@
  * - Errors: before any call that may raise, every C resource of the frame sits in a userdata on the stack. Errors are
  *   raised only in error.c, after the core has returned.
  *
- * Files, one theme each:
- * - here: state.c module and context; object.c identity and ownership; error.c; collect.c Lua's collector; scope.c
- *   entering the core, lists, options, metatables; prop.c properties of Ops; config.c; info.c; io.c files; names.c
- *   unknown names; record.c tables that print their contents; system.c what damo's own Lua files need of the system.
- * - value/: array*.c Arrays; index*.c index tables; value.c and nested.c conversion to and from Lua values and nested
- *   tables; sparse*.c and factor.c sparse matrices and their factors; random.c.
- * - func/: the op functions as Lua functions and methods (func.c), their arguments (args.c) and calls (call.c).
- * - graph/: type.c, var.c, make.c and sparse_var.c Types and Variables; graph.c nodes and walks; fgraph.c and feature.c
- *   FunctionGraphs and their features; rewrite.c; grad.c; print.c; test_value.c.
- * - op/: Ops; classes written in Lua (class.c), their callbacks (call.c) and runs (run.c); thunk.c thunks that scripts
- *   make; from_graph.c; host_op.c damo.ops.
- * - function/: compiling and calling Functions.
- *
- * This header is for all files, binding_int.h for files about graphs; the folders have headers of their own.
+ * Files, one theme each: state.c module and context; config.c, info.c; error.c; object.c identity
+ * and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/array_methods.c; lua/value/index.c
+ * index tables; lua/value/value.c numbers and values to and from Lua, lua/value/nested.c nested tables;
+ * lua/func/func.c the op functions and methods, lua/func/args.c and lua/func/call.c their calls; lua/graph/type.c Types; lua/graph/var.c
+ * Variables; lua/graph/graph.c Apply, walks; lua/graph/fgraph.c FunctionGraphs, lua/graph/feature.c their features; lua/op/op.c Ops,
+ * lua/op/class.c classes written in Lua, lua/op/node.c nodes of Ops, lua/op/member.c, lua/op/call.c callbacks of the
+ * core, lua/op/run.c their runs,
+ * lua/op/thunk.c thunks that scripts make, lua/graph/test_value.c; lua/op/from_graph.c; lua/op/host_op.c damo.ops; lua/graph/print.c
+ * texts of graphs; names.c names that are not there, record.c tables that print what is in them; lua/graph/grad.c;
+ * lua/function/compile.c Functions; lua/graph/rewrite.c rewrite rules; lua/value/random.c; io.c files, system.c what damo's Lua files
+ * need of the system; collect.c Lua's collector. binding_int.h
+ * has what the files about graphs share, lua/op/class.h what those of Ops share, lua/func/func.h calls
+ * of functions.
  */
 #ifndef DAMO_LUA_BINDING_H
 #define DAMO_LUA_BINDING_H
