@@ -5,7 +5,7 @@
 
 #include "compile/compile.h"
 
-/* ---- OpFromGraph: op_from_graph.c, its _grad, _inline and _run --------------------------------------------------- */
+/* ---- OpFromGraph: op_from_graph.c, op_from_graph_grad.c ---------------------------------------------------------- */
 
 typedef struct op_from_graph op_from_graph;
 

@@ -2,13 +2,17 @@
  *
  * In: the inputs and outputs of a graph. Out: an Op with a class of its own (op_from_graph). The inner graph is a copy
  * that does not change. Shared Variables in it become further inputs, which applying the Op adds, so that their values
- * are read in each call and gradients reach them. Thunks are in op_from_graph_run.c, inlining in
- * op_from_graph_inline.c, gradients in op_from_graph_grad.c.
+ * are read in each call and gradients reach them. The inner graph is compiled once; each thunk runs a copy of that
+ * Function, with a frame of its own, whose results become the outputs without a copy. Shapes are inferred from a copy of
+ * the inner graph in the graph around the node, and a rewrite rule replaces nodes that are to be inlined by it.
+ * Gradients are in op_from_graph_grad.c.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api_int.h"
 #include "op/op.h"
+#include "rewrite/rewrite.h"
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
@@ -216,6 +220,211 @@ static damo_status look_inside(op_from_graph *g) {
   ptrvec_clear(&nodes);
   return s;
 }
+
+/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
+
+/* The state of a thunk is its copy of the inner Function (owned; NULL until the first run). */
+typedef struct op_from_graph_state {
+  damo_function *f;
+} op_from_graph_state;
+
+static damo_function *compile_inner(op_from_graph *g, const char *mode) {
+  damo_ctx *ctx = g->obj.ctx;
+  damo_function *f = NULL;
+  size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
+  in_spec *in = mem_calloc(ctx, n_in);
+  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
+  if (out != NULL) {
+    for (int i = 0; i < g->n_in; i++) in[i].var = g->fgraph->inputs.at[i];
+    for (int o = 0; o < g->n_out; o++) out[o].var = g->fgraph->outputs.at[o];
+    compile_options options = {.mode = mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
+    f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
+    if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->def.name);
+    mem_free(ctx, out, n_out);
+  }
+  if (in != NULL) mem_free(ctx, in, n_in);
+  return f;
+}
+
+damo_function *op_from_graph_function(op_from_graph *g) {
+  if (g->fn != NULL && !g->fn->freed) return g->fn;
+  damo_release(g->fn);
+  g->fn = NULL;
+  damo_function *f = compile_inner(g, g->mode);
+  if (g->fn == NULL) {
+    g->fn = f;
+  } else { /* a callback during compilation has compiled it already */
+    damo_release(f);
+  }
+  return g->fn;
+}
+
+/* The thunk's own copy, made at the first run. Its results stay in its cells as well (lends), so that a later run can
+ * reuse their memory when nothing else holds them. */
+static damo_function *thunk_function(const thunk *t, frame *f) {
+  op_from_graph_state *state = thunk_state(t, f);
+  if (state->f != NULL) return state->f;
+  op_from_graph *g = op_from_graph_at(t->node->op);
+  damo_function *inner = NULL;
+  if (f->watched && g->mode == NULL) {
+    inner = compile_inner(g, "DEBUG");
+  } else {
+    const damo_function *fn = op_from_graph_function(g);
+    if (fn != NULL) inner = function_copy_to(fn, f->ctx);
+    if (fn == NULL && f->ctx != g->obj.ctx)
+      ctx_fail(f->ctx, damo_error_status(g->obj.ctx), "%s", damo_error_message(g->obj.ctx));
+  }
+  if (inner == NULL) return NULL;
+  inner->lends = true;
+  return state->f = inner;
+}
+
+static damo_status op_from_graph_prepare_foreign(const thunk *t, frame *f) {
+  return thunk_function(t, f) != NULL ? DAMO_OK : damo_error_status(f->ctx);
+}
+
+const damo_function *op_from_graph_running(const thunk *t, const frame *f) {
+  return op_from_graph_of(t->node->op) != NULL ? ((const op_from_graph_state *)thunk_state(t, f))->f : NULL;
+}
+
+static damo_status run_inner(const thunk *t, frame *f, damo_function *inner, damo_obj **args) {
+  for (int i = 0; i < t->n_in; i++) args[i] = thunk_value(t, f, i);
+  /* so that the inner cells are the only holders of the last results */
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, NULL);
+  damo_status s = function_run(inner, args, t->n_in, NULL);
+  if (s != DAMO_OK) {
+    ctx_fail_add(f->ctx, "while computing %s", t->node->op->def->name);
+    return s;
+  }
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, function_take(inner, o));
+  function_finish(inner);
+  return DAMO_OK;
+}
+
+#define SMALL_IN 16
+
+static damo_status op_from_graph_perform(const thunk *t, frame *f) {
+  damo_function *inner = thunk_function(t, f);
+  if (inner == NULL) return damo_error_status(f->ctx);
+  damo_obj *small[SMALL_IN];
+  if (t->n_in <= SMALL_IN) return run_inner(t, f, inner, small);
+  damo_obj **args = thunk_scratch(t, f, (size_t)t->n_in * sizeof *args);
+  return args != NULL ? run_inner(t, f, inner, args) : DAMO_EMEMORY;
+}
+
+static void op_from_graph_state_clear(const thunk *t, frame *f) {
+  damo_release(((op_from_graph_state *)thunk_state(t, f))->f);
+}
+
+/* ---- The inner graph copied into the graph around a node --------------------------------------------------------- */
+
+/* The node's input i as a Variable of the inner input's Type. If the input's Type says less (an unknown dimension), a
+ * node is added that checks the value at run time. */
+static damo_var *fitted_input(build *b, const op_from_graph *g, const damo_apply *node, int i) {
+  const damo_var *inner = g->fgraph->inputs.at[i];
+  char name[160], input[200];
+  if (type_is_super(inner->type, node->in[i]->type)) return node->in[i];
+  snprintf(input, sizeof input, "input %d (%s)", i + 1, var_format(name, sizeof name, inner));
+  damo_obj *trace = graph_notes_of(b->ctx)->trace;
+  graph_notes_of(b->ctx)->trace = node->trace != NULL ? &node->trace->obj : NULL;
+  damo_var *fit = build_of_type(b, node->in[i], inner->type, g->def.name, input);
+  graph_notes_of(b->ctx)->trace = trace;
+  return fit;
+}
+
+damo_status op_from_graph_unfold(build *b, const op_from_graph *g, damo_apply *node, damo_var *const *what, int n,
+                                 damo_var **out) {
+  map memo;
+  map_init(&memo, b->ctx);
+  damo_status s = DAMO_OK;
+  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) {
+    damo_var *fit = fitted_input(b, g, node, i);
+    s = fit != NULL ? map_put(&memo, g->fgraph->inputs.at[i], (uintptr_t)fit) : b->status;
+  }
+  /* every node is copied: a shared one would change with the graph that it is put into */
+  if (s == DAMO_OK) s = graph_clone(b->ctx, what, n, &memo, true, NULL, out);
+  map_clear(&memo);
+  for (int i = 0; i < n && s == DAMO_OK; i++) {
+    if (build_take(b, out[i]) == NULL) s = b->status;
+  }
+  if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
+  return b->status;
+}
+
+static damo_var **unfold_outputs(build *b, const op_from_graph *g, damo_apply *node, size_t bytes) {
+  damo_var **out = mem_calloc(b->ctx, bytes);
+  if (out == NULL) {
+    b->status = DAMO_EMEMORY;
+  } else {
+    op_from_graph_unfold(b, g, node, (damo_var *const *)g->fgraph->outputs.at, g->n_out, out);
+  }
+  return out;
+}
+
+/* The lengths are those of the unfolded outputs. Rewriting expresses them by the inputs' lengths, so nothing of the
+ * copy is computed. */
+static damo_status op_from_graph_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                             damo_var ***out_shape) {
+  const op_from_graph *g = op_from_graph_at(node->op);
+  (void)in_shape;
+  if (!g->shapes_known) return DAMO_OK;
+  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
+  damo_var **out = unfold_outputs(b, g, node, bytes);
+  for (int o = 0; o < g->n_out && b->status == DAMO_OK; o++) {
+    if (!type_is_tensor(out[o]->type)) continue;
+    for (int k = 0; k < var_ndim(out[o]); k++) out_shape[o][k] = build_dim(b, out[o], k);
+  }
+  if (out != NULL) mem_free(b->ctx, out, bytes);
+  return b->status;
+}
+
+static damo_status inline_node(damo_fgraph *fg, damo_apply *node) {
+  const op_from_graph *g = op_from_graph_at(node->op);
+  build b;
+  build_init(&b, fg->obj.ctx);
+  damo_obj *trace = graph_notes_of(b.ctx)->trace;
+  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
+  damo_var **out = unfold_outputs(&b, g, node, bytes);
+  damo_status s = b.status;
+  if (s == DAMO_OK) s = fgraph_replace_trusted(fg, node->out, out, g->n_out, "inline_op_from_graph");
+  graph_notes_of(b.ctx)->trace = trace;
+  if (out != NULL) mem_free(b.ctx, out, bytes);
+  damo_status ended = build_end(&b);
+  return s != DAMO_OK ? s : ended;
+}
+
+static bool is_inlined(const damo_apply *node) {
+  const op_from_graph *g = op_from_graph_of(node->op);
+  return g != NULL && g->inlined;
+}
+
+/* Inlines all nodes once. *any: there were some; the copies may contain further ones. */
+static damo_status inline_sweep(damo_fgraph *fg, bool *any) {
+  ptrvec nodes;
+  *any = false;
+  for (size_t i = 0; i < fg->nodes.cap && !*any; i++) {
+    uintptr_t key = fg->nodes.cells[i].key;
+    *any = key != 0 && key != MAP_TOMBSTONE && is_inlined((const damo_apply *)key);
+  }
+  if (!*any) return DAMO_OK;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
+    if (fgraph_has_node(fg, nodes.at[k]) && is_inlined(nodes.at[k])) s = inline_node(fg, nodes.at[k]);
+  }
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+static damo_status inline_all(damo_fgraph *fg) {
+  for (bool any = true; any;) DAMO_TRY(inline_sweep(fg, &any));
+  return DAMO_OK;
+}
+
+static const rewrite_rule op_from_graph_inline_rule = {.name = "inline_op_from_graph",
+                                                       .phase = PHASE_CANONICALIZE,
+                                                       .tags = "fast_run fast_compile inline",
+                                                       .global = inline_all};
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
