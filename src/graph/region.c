@@ -43,7 +43,7 @@ int32_t region_of(const region_map *m, const damo_apply *node) {
 
 static const region_guard *guard_at(const region_map *m, int32_t g) { return m->guards.at[g]; }
 static const region *region_at(const region_map *m, int32_t r) { return m->at.at[r]; }
-static int32_t member(const region_map *m, const region *r, int32_t i) {
+static int32_t region_member(const region_map *m, const region *r, int32_t i) {
   return (int32_t)(intptr_t)m->members.at[r->first + i];
 }
 
@@ -107,7 +107,7 @@ static void set_remove(guard_set *s, int32_t g) {
 
 static void set_add_region(const region_map *m, guard_set *s, int32_t r) {
   s->always = s->always || r == REGION_NONE;
-  for (int32_t i = 0; !s->always && i < region_at(m, r)->n; i++) set_add(s, member(m, region_at(m, r), i));
+  for (int32_t i = 0; !s->always && i < region_at(m, r)->n; i++) set_add(s, region_member(m, region_at(m, r), i));
 }
 
 /* If the set has the guards of all branches of g's chooser, replaces them by the chooser's region and returns true. */
@@ -127,7 +127,7 @@ static bool set_absorb(const region_map *m, guard_set *s, int32_t g) {
   const int32_t r = guard_at(m, g)->region;
   if (r == REGION_NONE) return false;
   for (int32_t i = 0; i < region_at(m, r)->n; i++) {
-    if (!set_has(s, member(m, region_at(m, r), i))) return false;
+    if (!set_has(s, region_member(m, region_at(m, r), i))) return false;
   }
   set_remove(s, g);
   return true;
@@ -145,7 +145,7 @@ static void set_simplify(const region_map *m, guard_set *s) {
 static bool region_is(const region_map *m, const region *r, const guard_set *s) {
   if (r->n != s->n) return false;
   for (int32_t i = 0; i < s->n; i++) {
-    if (member(m, r, i) != s->at[i]) return false;
+    if (region_member(m, r, i) != s->at[i]) return false;
   }
   return true;
 }
