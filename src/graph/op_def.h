@@ -144,7 +144,7 @@ typedef struct op_notation {
 } op_notation;
 
 /* An independent definition of a class, against which DEBUG mode checks what its nodes compute: graph/op_check.h. A
- * build without them (DAMO_NO_CHECKS) leaves out op/op_check.c and every *_check.c below src/op. */
+ * build without them (DAMO_NO_CHECKS) leaves out every *_check.c below src/op. */
 typedef struct op_check op_check;
 #ifdef DAMO_NO_CHECKS
 #define OP_CHECK(symbol) .no_check = "left out of this build"

@@ -106,6 +106,20 @@ const op_def *op_class_at(int i);
 
 /* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------- */
 
+/* What the families of tensors ask of the sparse ones where an operand is sparse (op/sparse/type.c): they include nothing
+ * of theirs, and are the same in a build without them but for this table. */
+typedef struct sparse_forms {
+  damo_var *(*cast)(build *b, damo_var *x, damo_dtype dtype);   /* x itself when it has the dtype */
+  damo_var *(*zeros)(build *b, damo_var *x, damo_dtype dtype);  /* x's shape and format, nothing stored */
+  damo_var *(*to_format)(build *b, damo_var *x, damo_format f); /* x itself when it has the format */
+  damo_var *(*to_dense)(build *b, damo_var *x);                 /* x itself when it is dense */
+  /* damo.mul of a sparse operand, which stretches a dense row or column as sparse.mul does not. */
+  damo_status (*mul)(build *b, const fn_args *a, ptrvec *out);
+  /* Output i is that matrix, its index dtype brought to what the output's Type asks for at this size. */
+  damo_status (*give)(const thunk *t, frame *f, int i, damo_sparse *take);
+} sparse_forms;
+extern const sparse_forms sparse_form;
+
 /* op/elem/elemwise.c */
 damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype); /* x itself when it has the dtype */
 /* value broadcast to like's shape, of value's dtype (PyTensor's fill / second). */

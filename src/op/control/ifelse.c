@@ -3,7 +3,7 @@
  * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Compiled programs
  * jump over the branch that is not taken; run by demand, its thunks ask for cond, then for the values of one branch.
  */
-#include "op/sparse/sparse_op.h"
+#include "op/shape/shape_int.h"
 
 typedef struct ifelse_props {
   prop_value n;
@@ -52,8 +52,8 @@ static damo_type *ifelse_unify(damo_ctx *ctx, const damo_type *a, const damo_typ
   if (alike && a->dtype == b->dtype) {
     const int64_t shape[2] = {a->shape[0] == b->shape[0] ? a->shape[0] : -1,
                               a->shape[1] == b->shape[1] ? a->shape[1] : -1};
-    return type_sparse(ctx, (damo_format)a->format, a->dtype, itype_join((damo_dtype)a->itype, (damo_dtype)b->itype),
-                       shape);
+    const damo_dtype itype = dtype_promote((damo_dtype)a->itype, (damo_dtype)b->itype);
+    return type_sparse(ctx, (damo_format)a->format, a->dtype, itype, shape);
   }
   if (type_is_tensor(a) && type_is_tensor(b) && a->dtype == b->dtype && a->ndim == b->ndim) {
     int64_t shape[DAMO_MAX_NDIM];
@@ -90,7 +90,7 @@ static damo_status ifelse_pass(const thunk *t, frame *f, int out, int in) {
     const damo_array *a = (const damo_array *)v;
     return thunk_out_view(t, f, out, a, a->ndim, array_shape(a), array_strides(a), 0);
   }
-  if (v->kind == OBJ_SPARSE) return thunk_give_sparse(t, f, out, (damo_sparse *)damo_retain(v));
+  if (v->kind == OBJ_SPARSE) return sparse_form.give(t, f, out, (damo_sparse *)damo_retain(v));
   thunk_set_out(t, f, out, damo_retain(v));
   return DAMO_OK;
 }
@@ -126,15 +126,15 @@ static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, d
 /* Zeros of x's shape to stand beside g: of g's dtype, and sparse in g's format where both are sparse, else dense. */
 static damo_var *zero_of_branch(build *b, damo_var *x, damo_var *g) {
   damo_var *zero = build_zeros_of(b, x, var_dtype(g));
-  bool sparse = var_is_sparse(x) && var_is_sparse(g);
-  return sparse ? build_to_format(b, zero, var_format_of(g)) : build_toarray(b, zero);
+  bool sparse = type_is_sparse(x->type) && type_is_sparse(g->type);
+  return sparse ? sparse_form.to_format(b, zero, (damo_format)g->type->format) : sparse_form.to_dense(b, zero);
 }
 
 /* g with the static lengths of the branch x that g's own Type does not know. */
 static damo_var *with_lengths(build *b, damo_var *g, damo_var *x) {
   damo_var *dims[DAMO_MAX_NDIM];
   bool more = false;
-  if (g == NULL || !var_is_dense(g)) return g;
+  if (g == NULL || !type_is_tensor(g->type)) return g;
   for (int d = 0; d < var_ndim(g); d++) {
     bool tells = g->type->shape[d] < 0 && x->type->shape[d] >= 0;
     dims[d] = tells ? build_i64(b, x->type->shape[d]) : NULL;
@@ -164,11 +164,11 @@ static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout
 
 /* Converts the tangents of both branches to one format, or dense, and to one dtype. */
 static void ifelse_bring_together(build *b, damo_var **dx, damo_var **dy) {
-  if (var_is_sparse(*dx) && var_is_sparse(*dy)) {
-    *dy = build_to_format(b, *dy, var_format_of(*dx));
+  if (type_is_sparse((*dx)->type) && type_is_sparse((*dy)->type)) {
+    *dy = sparse_form.to_format(b, *dy, (damo_format)(*dx)->type->format);
   } else {
-    *dx = build_toarray(b, *dx);
-    *dy = build_toarray(b, *dy);
+    *dx = sparse_form.to_dense(b, *dx);
+    *dy = sparse_form.to_dense(b, *dy);
   }
   if (b->status != DAMO_OK) return;
   damo_dtype dtype = dtype_promote(var_dtype(*dx), var_dtype(*dy));

@@ -8,7 +8,6 @@
 #include "elem_int.h"
 #include "build_arith.h"
 #include "op/shape/shape_int.h"
-#include "op/sparse/sparse_op.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -381,7 +380,7 @@ int elemwise_arity(const damo_op *op) { return op->def == &elemwise_def ? elemwi
 damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (b->status != DAMO_OK || x == NULL) return NULL;
   if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
-  if (type_is_sparse(x->type)) return build_sparse_cast(b, x, dtype);
+  if (type_is_sparse(x->type)) return sparse_form.cast(b, x, dtype);
   if (type_is_tensor(x->type) && var_dtype(x) == dtype) return x;
   const elemwise_props props = {.scalar = prop_str("cast"), .dtype = prop_str(dtype_name(dtype))};
   return build_op(b, op_new(b->ctx, &elemwise_def, &props), &x, 1);

@@ -7,7 +7,7 @@
 #include "build_math.h"
 #include "build_special.h"
 #include "elem_int.h"
-#include "op/sparse/sparse_op.h"
+#include "op/shape/shape_int.h"
 #include "scalar.h"
 
 #include <stdlib.h>
@@ -88,7 +88,8 @@ static damo_var *build_scalar_row(build *b, const scalar_op *row, damo_var *cons
 /* The call of every row but cast. The row that takes any Type (mul) has its own function for sparse operands. */
 static damo_status call_scalar(build *b, const fn_args *a, ptrvec *out) {
   const scalar_op *row = a->func->data;
-  if (a->func->any_type && (var_is_sparse(a->in[0]) || var_is_sparse(a->in[1]))) return fn_mul_stretched(b, a, out);
+  if (a->func->any_type && (type_is_sparse(a->in[0]->type) || type_is_sparse(a->in[1]->type)))
+    return sparse_form.mul(b, a, out);
   for (int i = 0; i < row->arity; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   return fn_give(b, out, build_scalar_row(b, row, a->in));
 }

@@ -4,7 +4,6 @@
  * constants, so that a later op may write into its result in place.
  */
 #include "shape_int.h"
-#include "op/sparse/sparse_op.h"
 #include "kernel/kernel.h"
 
 /* ---- Alloc ------------------------------------------------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static damo_var *alloc_like(build *b, damo_var *x, damo_var *value) {
 }
 
 damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype) {
-  if (x && type_is_sparse(x->type)) return build_sparse_zeros(b, x, dtype);
+  if (x && type_is_sparse(x->type)) return sparse_form.zeros(b, x, dtype);
   return alloc_like(b, x, build_scalar(b, dtype, 0));
 }
 

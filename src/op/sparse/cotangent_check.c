@@ -1,6 +1,6 @@
 /* cotangent_check: the checks of the classes that add and move cotangents. They are checked where the matrix has no
  * duplicates: there cotangents are ordinary matrices. */
-#include "op/exam.h"
+#include "op/sparse/exam.h"
 
 #include "op/elem/build_arith.h"
 #include "sparse_check.h"

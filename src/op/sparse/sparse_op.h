@@ -144,7 +144,7 @@ damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *co
 
 /* op/sparse/entry/mul.c */
 /* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, declared so by its Type, broadcasts. */
-damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
+damo_status sp_fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
 damo_var *build_col_scale(build *b, damo_var *x, damo_var *s); /* each column of x times the vector's entry */
 damo_var *build_axis_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
 

@@ -217,6 +217,15 @@ damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_d
   return fn_give(b, out, build_class(b, def, pair, 2));
 }
 
+const sparse_forms sparse_form = {
+    .cast = build_sparse_cast,
+    .zeros = build_sparse_zeros,
+    .to_format = build_to_format,
+    .to_dense = build_toarray,
+    .mul = sp_fn_mul_stretched,
+    .give = thunk_give_sparse,
+};
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {

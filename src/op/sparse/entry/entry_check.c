@@ -1,5 +1,5 @@
 /* entry_check: the checks of the classes that work entry by entry, and sum or reduce entries. */
-#include "op/exam.h"
+#include "op/sparse/exam.h"
 
 #include "op/elem/build_arith.h"
 #include "op/sparse/sparse_op.h"

@@ -428,7 +428,7 @@ static damo_status sp_fn_mul(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_sparse_mul(b, pair));
 }
 
-damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
+damo_status sp_fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   bool over[2] = {false, false};
   DAMO_TRY(pair_operands(b, a, pair));

@@ -1,5 +1,5 @@
 /* form_check: the checks of the classes that make, convert, assemble and split sparse matrices. */
-#include "op/exam.h"
+#include "op/sparse/exam.h"
 
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"

@@ -1,5 +1,5 @@
 /* index_check: the checks of the classes that read parts of a matrix by positions, and of their gradients. */
-#include "op/exam.h"
+#include "op/sparse/exam.h"
 
 #include "op/sparse/sparse_check.h"
 

@@ -1,5 +1,5 @@
 /* product_check: the checks of products with sparse matrices, and of samples of products. */
-#include "op/exam.h"
+#include "op/sparse/exam.h"
 
 #include "op/elem/build_arith.h"
 #include "op/sparse/sparse_check.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "op/exam.h"
+#include "op/sparse/exam.h"
 
 #include "factor.h"
 #include "op/elem/build_arith.h"

@@ -1,4 +1,4 @@
-/* op_check: what the checks of the families are written with, and those that several families have. */
+/* exam: what the checks of the families are written with. */
 #include "exam.h"
 #include "sparse/sparse.h"
 
@@ -108,12 +108,3 @@ damo_var *exam_inner_products(op_exam *e, damo_var *x, damo_var *rows, damo_var 
   damo_var *product = left != NULL && right != NULL ? build_mul(e->b, left, right) : NULL;
   return build_reduce(e->b, REDUCE_SUM, product, (const int[]){1}, 1, false);
 }
-
-/* ---- Checks that several families have --------------------------------------------------------------------------- */
-
-static damo_var *equal_same(op_exam *e, int o) {
-  (void)o;
-  return e->in[0];
-}
-
-const op_check same_check = {.dense_equal = equal_same};

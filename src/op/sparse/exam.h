@@ -1,14 +1,14 @@
-/* exam: what the checks of the families (*_check.c) are written with. Private to src/op.
+/* exam: what the checks of the families (*_check.c) are written with. Private to src/op/sparse.
  *
  * A dense equal (graph/op_check.h) is a graph over dense constants, built of dense Ops: entries are read out of
  * matrices and added into zeros at lists of positions, which are 1-based as everywhere in graphs. Each builder gives
  * NULL for NULL, and NULL in a scope that has failed.
  */
-#ifndef DAMO_OP_EXAM_H
-#define DAMO_OP_EXAM_H
+#ifndef DAMO_OP_SPARSE_EXAM_H
+#define DAMO_OP_SPARSE_EXAM_H
 
 #include "graph/op_check.h"
-#include "op.h"
+#include "op/op.h"
 
 /* A property of the node's Op. */
 static inline prop_value exam_prop(const op_exam *e, const char *name) { return *op_prop(e->node->op, name); }
