@@ -203,6 +203,8 @@ damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_v
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 
+damo_var *build_any_dot(build *b, damo_var *x,
+                        damo_var *y); /* op/sparse/product/dot.c: dense, of sparse operands too */
 /* op/sparse/product/usmm.c: alpha·x·y + z, promoted to one dtype; x or y is sparse, alpha 0-d, z dense. The special
  * classes take one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);

@@ -57,9 +57,9 @@ damo_status infer_shape_value_lengths(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-damo_dtype prop_dtype(const damo_op *op) {
+damo_dtype prop_dtype(prop_value v) {
   damo_dtype dt = DAMO_FLOAT64;
-  damo_dtype_from_name(op_prop(op, "dtype")->u.s, &dt);
+  damo_dtype_from_name(v.u.s, &dt);
   return dt;
 }
 

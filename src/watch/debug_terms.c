@@ -121,12 +121,12 @@ static damo_var *of_solver(term_sizes *w, const damo_apply *node) {
  * size of x. */
 static damo_status add_solution(term_sizes *w, const damo_apply *node) {
   damo_var *solver = of_solver(w, node), *b = solver != NULL ? terms_size_of(w, node->in[node->n_in - 1]) : NULL;
-  damo_var *x = b != NULL ? build_fn2(w->b, "dot", solver, b) : NULL;
+  damo_var *x = b != NULL ? build_any_dot(w->b, solver, b) : NULL;
   DAMO_TRY(w->b->status);
   if (x == NULL) return DAMO_OK;
   DAMO_TRY(map_put(&w->size, node->out[0], (uintptr_t)x));
   if (node->n_in < 3 || node->op->terms != TERMS_LEAST) return DAMO_OK;
-  damo_var *a = terms_size_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
+  damo_var *a = terms_size_of(w, node->in[1]), *moved = a != NULL ? build_any_dot(w->b, a, x) : NULL;
   damo_var *residual = moved != NULL ? build_add(w->b, b, moved) : NULL;
   DAMO_TRY(w->b->status);
   return residual != NULL ? map_put(&w->size, node->out[1], (uintptr_t)residual) : DAMO_OK;

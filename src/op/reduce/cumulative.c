@@ -109,7 +109,14 @@ static bool slice_walk_next(slice_walk *w) { return nd_next(&w->walk, w->p); }
 
 /* ---- Cumulative -------------------------------------------------------------------------------------------------- */
 
-static int cumulative_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
+static const op_def argsort_def;
+
+/* Of a Cumulative or an Argsort. */
+static int cumulative_axis(const damo_op *op) {
+  const prop_value axis = op->def == &argsort_def ? OP_PROPS(op, axis_props)->axis : OP_PROPS(op, scan_props)->axis;
+  return (int)axis.u.i - 1;
+}
+
 static bool is_cumprod(const damo_op *op) { return strcmp(OP_PROPS(op, scan_props)->kind.u.s, "cumprod") == 0; }
 static bool is_reverse_scan(const damo_op *op) { return OP_PROPS(op, scan_props)->reverse.u.i != 0; }
 

@@ -90,14 +90,15 @@ damo_var *build_ones_like(build *b, damo_var *x) {
 static damo_status empty_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[DAMO_MAX_NDIM];
   DAMO_TRY(static_dims(op->obj.ctx, "empty", in, n_in, shape));
-  out[0] = type_tensor(op->obj.ctx, prop_dtype(op), n_in, shape);
+  out[0] = type_tensor(op->obj.ctx, prop_dtype(OP_PROPS(op, dtype_props)->dtype), n_in, shape);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static damo_status empty_perform(const thunk *t, frame *f) {
   int64_t shape[DAMO_MAX_NDIM];
   DAMO_TRY(thunk_dims(t, f, "empty", 0, t->n_in, shape));
-  return thunk_out(t, f, 0, prop_dtype(t->node->op), t->n_in, shape) ? DAMO_OK : DAMO_EMEMORY;
+  return thunk_out(t, f, 0, prop_dtype(OP_PROPS(t->node->op, dtype_props)->dtype), t->n_in, shape) ? DAMO_OK
+                                                                                                   : DAMO_EMEMORY;
 }
 
 static const op_def empty_def = {

@@ -39,13 +39,13 @@ static damo_status arange_type(const damo_op *op, damo_var *const *in, int n_in,
     if (!type_is_tensor(in[i]->type) || var_ndim(in[i]) != 0 || dtype_is_complex(var_dtype(in[i])))
       return ctx_fail(op->obj.ctx, DAMO_ETYPE, "arange: start, stop and step must be real scalars");
   if (a && z && s) DAMO_TRY(arange_count(op->obj.ctx, array_item(a), array_item(z), array_item(s), &n));
-  out[0] = type_tensor(op->obj.ctx, prop_dtype(op), 1, &n);
+  out[0] = type_tensor(op->obj.ctx, prop_dtype(OP_PROPS(op, dtype_props)->dtype), 1, &n);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static damo_status arange_perform(const thunk *t, frame *f) {
   scalar start = array_item(thunk_in(t, f, 0)), step = array_item(thunk_in(t, f, 2));
-  damo_dtype dt = prop_dtype(t->node->op);
+  damo_dtype dt = prop_dtype(OP_PROPS(t->node->op, dtype_props)->dtype);
   int64_t n;
   DAMO_TRY(arange_count(f->ctx, start, array_item(thunk_in(t, f, 1)), step, &n));
   damo_array *out = thunk_out(t, f, 0, dt, 1, &n);

@@ -13,14 +13,14 @@ static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, da
   int64_t shape[2];
   (void)n_in;
   DAMO_TRY(static_dims(op->obj.ctx, matrix_name(op), in, 2, shape));
-  out[0] = type_tensor(op->obj.ctx, prop_dtype(op), 2, shape);
+  out[0] = type_tensor(op->obj.ctx, prop_dtype(OP_PROPS(op, dtype_props)->dtype), 2, shape);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
 /* Zeros with a one where each row meets the k-th diagonal; with `full`, ones also before it. */
 static damo_status eye_fill(const thunk *t, frame *f, bool full) {
   int64_t shape[2], k = array_int(thunk_in(t, f, 2));
-  damo_dtype dt = prop_dtype(t->node->op);
+  damo_dtype dt = prop_dtype(OP_PROPS(t->node->op, dtype_props)->dtype);
   DAMO_TRY(thunk_dims(t, f, matrix_name(t->node->op), 0, 2, shape));
   damo_array *out = thunk_out(t, f, 0, dt, 2, shape);
   if (!out) return DAMO_EMEMORY;

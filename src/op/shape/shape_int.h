@@ -51,8 +51,8 @@ void connect_first(const damo_apply *node, bool *connected);
 void connect_none(const damo_apply *node, bool *connected);
 /* grad of ops without differentiable inputs. */
 damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
-/* The property dtype of an Op that has one. */
-damo_dtype prop_dtype(const damo_op *op);
+/* The dtype that a property names. */
+damo_dtype prop_dtype(prop_value v);
 
 /* ---- shape.c, reshape.c, dimshuffle.c ---------------------------------------------------------------------------- */
 

@@ -77,6 +77,8 @@ typedef struct format_props {
   prop_value format;
 } format_props;
 
+/* x as operand i (0-based) of func: an int64 vector of positions; a type error says what is wrong. */
+damo_var *build_positions(build *b, const char *func, int i, damo_var *x);
 /* Operand i of a call: an int64 vector of positions; a type error names function and what is wrong. */
 damo_var *list_operand(build *b, const fn_args *a, int i);
 
@@ -84,6 +86,8 @@ damo_var *list_operand(build *b, const fn_args *a, int i);
 
 /* Operand i of a call: sparse or a type error that names function and operand; weak literals resolved. */
 damo_var *sparse_operand(build *b, const fn_args *a, int i);
+/* x as operand i (0-based) of func: sparse, or dense of any rank (weak literals resolved). */
+damo_var *build_operand(build *b, const char *func, int i, damo_var *x);
 /* Operand i: sparse, or dense of any rank (weak literals resolved). */
 damo_var *any_operand(build *b, const fn_args *a, int i);
 /* Both operands of a call, each sparse or dense, weak literals resolved together. */
@@ -137,7 +141,8 @@ damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, d
 damo_var *build_move_outputs(build *b, damo_var *part, const damo_apply *node, damo_var *const *gout);
 
 /* op/sparse/index/take.c: list, rows, cols: int64 vectors, 1-based */
-damo_var *build_take_rows(build *b, damo_var *x, damo_var *list);                     /* of a sparse or dense matrix */
+damo_var *build_take_list(build *b, damo_var *x, damo_var *list, int axis); /* of a sparse or dense matrix; 0: rows */
+damo_var *build_take_rows(build *b, damo_var *x, damo_var *list);           /* of a sparse or dense matrix */
 damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols); /* a vector */
 /* A matrix of x's shape and format with the vector g at those positions; values at the same position are summed. */
 damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g);
@@ -152,8 +157,7 @@ damo_var *build_axis_sums(build *b, damo_var *x, int axis); /* sums of columns (
 damo_var *build_square(build *b, const char *func, damo_var *x); /* x, checked to be square */
 
 /* op/sparse/product/dot.c */
-damo_var *build_any_dot(build *b, damo_var *x, damo_var *y); /* dense, of sparse or dense operands of any dtypes */
-/* The same file; at least one operand is sparse */
+/* One operand is sparse at least */
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y);                          /* Dot: dense */
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense); /* sparse */
 /* op/sparse/product/structured_dot.c: x sparse; sparse where y is */
@@ -186,6 +190,8 @@ damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x);
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
 
 /* op/sparse/form/stack.c */
+/* Sparse matrices one after the other along a 0-based axis, in that format. */
+damo_var *build_sparse_stack(build *b, int axis, damo_format format, damo_var *const *in, int n);
 /* g split into n parts of those lengths (int64 scalars) along an axis, without stored zeros. */
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n);
 /* rop of ops that assemble matrices: the op again on the tangents in that format, zeros for missing ones. */

@@ -158,13 +158,16 @@ damo_status build_promoted(build *b, damo_var **pair) {
   return b->status;
 }
 
-damo_var *any_operand(build *b, const fn_args *a, int i) {
-  damo_var *x = i < a->n_in && b->status == DAMO_OK ? a->in[i] : NULL;
-  if (x == NULL) return build_fail(b, DAMO_ETYPE, "%s: operand %d is missing", a->func->name, i + 1);
+damo_var *build_operand(build *b, const char *func, int i, damo_var *x) {
+  if (x == NULL) return build_fail(b, DAMO_ETYPE, "%s: operand %d is missing", func, i + 1);
   if (type_has_shape(x->type)) return build_strong(b, x);
   char got[320];
-  return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse or dense, got %s", a->func->name, i + 1,
+  return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse or dense, got %s", func, i + 1,
                     type_format(got, sizeof got, x->type));
+}
+
+damo_var *any_operand(build *b, const fn_args *a, int i) {
+  return build_operand(b, a->func->name, i, i < a->n_in && b->status == DAMO_OK ? a->in[i] : NULL);
 }
 
 damo_var *sparse_operand(build *b, const fn_args *a, int i) {

@@ -197,8 +197,8 @@ static damo_status sp_bmat_type(const damo_op *op, damo_var *const *in, int n_in
   }
   DAMO_TRY(sp_bmat_static_shape(op, in, shape));
   if (OP_PROPS(op, sp_bmat_props)->dtype.kind == PROP_STR) {
-    DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, dtype, prop_dtype(op)));
-    dtype = prop_dtype(op);
+    DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, dtype, prop_dtype(OP_PROPS(op, sp_bmat_props)->dtype)));
+    dtype = prop_dtype(OP_PROPS(op, sp_bmat_props)->dtype);
   }
   return type_give_sparse(op, out, sp_bmat_format(op), dtype, itype, shape[0], shape[1]);
 }

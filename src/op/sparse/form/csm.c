@@ -25,16 +25,18 @@ static damo_format sp_csm_format(const damo_op *op) {
   return f;
 }
 
-static damo_status sp_csm_fail_kmap(damo_op *op) {
-  if (!prop_given(*op_prop(op, "kmap"))) return DAMO_OK;
+static damo_status sp_csm_check_kmap(damo_op *op, prop_value kmap) {
+  if (!prop_given(kmap)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE,
                   "%s: kmap is not taken: give the data in their final order, data[kmap] does it", op->def->name);
 }
 
+static damo_status sp_kmap_init(damo_op *op) { return sp_csm_check_kmap(op, OP_PROPS(op, kmap_props)->kmap); }
+
 static damo_status sp_csm_init(damo_op *op) {
   damo_format f;
   const prop_value *itype = &OP_PROPS(op, sp_csm_props)->itype;
-  DAMO_TRY(sp_csm_fail_kmap(op));
+  DAMO_TRY(sp_csm_check_kmap(op, OP_PROPS(op, sp_csm_props)->kmap));
   bool known = itype->kind == PROP_NIL ||
                (itype->kind == PROP_STR && (strcmp(itype->u.s, "int32") == 0 || strcmp(itype->u.s, "int64") == 0));
   if (!known) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "CSM: itype is 'int32' or 'int64'");
@@ -230,7 +232,7 @@ const op_def sp_csm_properties_def = {
     .props = PROPS(PROP(kmap_props, kmap)),
     .n_in = 1,
     .n_out = 4,
-    .init = sp_csm_fail_kmap,
+    .init = sp_kmap_init,
     .view_map = sp_csm_properties_views,
     .infer_type = sp_csm_properties_type,
     .perform = sp_csm_properties_perform,
@@ -328,7 +330,7 @@ static const op_def sp_csmgrad_def = {
     .doc = "the values of the second matrix at the places of the first, both given by data, indices, indptr, shape",
     .props = PROPS(PROP(kmap_props, kmap)),
     .n_in = 8,
-    .init = sp_csm_fail_kmap,
+    .init = sp_kmap_init,
     .infer_type = sp_csmgrad_type,
     .perform = sp_csmgrad_perform,
     .grad = sp_csmgrad_grad,

@@ -65,7 +65,7 @@ static damo_status sp_split_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_var *build_stack(build *b, int axis, damo_format format, damo_var *const *in, int n) {
+damo_var *build_sparse_stack(build *b, int axis, damo_format format, damo_var *const *in, int n) {
   const sp_stack_props props = {.format = prop_str(sparse_format_name(format))};
   return build_op(b, op_new(b->ctx, axis ? &sp_hstack_def : &sp_vstack_def, &props), in, n);
 }
@@ -84,7 +84,7 @@ static damo_status sp_split_grad(build *b, damo_apply *node, damo_var *const *go
     parts[i] = gout[i] != NULL ? build_sparse_from(b, gout[i], format) : build_sparse_zeros(b, node->out[i], dtype);
   }
   if (b->status == DAMO_OK)
-    gin[0] = build_move_outputs(b, build_stack(b, sp_split_axis(node->op), format, parts, n), node, gout);
+    gin[0] = build_move_outputs(b, build_sparse_stack(b, sp_split_axis(node->op), format, parts, n), node, gout);
   mem_free(b->ctx, parts, (size_t)n * sizeof *parts);
   return b->status;
 }
@@ -311,7 +311,7 @@ static damo_status sp_fn_join_along(build *b, const fn_args *a, int first, int64
   DAMO_TRY(axis_check(b->ctx, a->func->name, axis, 2, &k));
   damo_format format = DAMO_CSC;
   for (int i = a->n_in - 1; i >= first; i--) format = var_is_sparse(a->in[i]) ? var_format_of(a->in[i]) : format;
-  return fn_give(b, out, build_stack(b, k, format, a->in + first, a->n_in - first));
+  return fn_give(b, out, build_sparse_stack(b, k, format, a->in + first, a->n_in - first));
 }
 
 static damo_status sp_fn_concatenate(build *b, const fn_args *a, ptrvec *out) {

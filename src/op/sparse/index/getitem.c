@@ -424,10 +424,9 @@ static damo_status sp_getitem_take_axis(build *b, const fn_args *a, damo_var *x,
     }
     x = build_getitem_with_ends(b, &sp_getitem_block_def, ends, &x, 1, idx, n);
   }
-  if (x == NULL) return b->status;
-  return fn_give(
-      b, out,
-      build_fn(b, "sparse.get_item_list", (damo_var *[]){x, list}, 2, WITH(axis_options, .axis = prop_int(axis + 1))));
+  const char *func = "sparse.get_item_list";
+  list = x != NULL ? build_positions(b, func, 1, build_operand(b, func, 1, list)) : NULL;
+  return fn_give(b, out, build_take_list(b, x, list, axis));
 }
 
 /* The operands from 1 on as int64 scalars. */

@@ -36,20 +36,22 @@ damo_status thunk_positions(const thunk *t, frame *f, int i, int axis, int64_t n
                   axis ? "columns" : "rows");
 }
 
-damo_var *list_operand(build *b, const fn_args *a, int i) {
-  damo_var *x = any_operand(b, a, i);
+damo_var *build_positions(build *b, const char *func, int i, damo_var *x) {
   if (x == NULL) return NULL;
   if (!var_is_dense(x) || var_ndim(x) != 1) {
     char got[320];
-    return build_fail(b, DAMO_ETYPE, "%s: operand %d must be a vector of positions, got %s", a->func->name, i + 1,
+    return build_fail(b, DAMO_ETYPE, "%s: operand %d must be a vector of positions, got %s", func, i + 1,
                       type_format(got, sizeof got, x->type));
   }
   if (var_dtype(x) == DAMO_BOOL) {
     return build_fail(b, DAMO_ETYPE,
-                      "%s: a list of positions must be integers, got bool; damo.nonzero(mask) gives them",
-                      a->func->name);
+                      "%s: a list of positions must be integers, got bool; damo.nonzero(mask) gives them", func);
   }
-  return build_integer(b, a->func->name, "a list of positions", x);
+  return build_integer(b, func, "a list of positions", x);
+}
+
+damo_var *list_operand(build *b, const fn_args *a, int i) {
+  return build_positions(b, a->func->name, i, any_operand(b, a, i));
 }
 
 static damo_status sp_getitem_need_list(const damo_op *op, damo_var *const *in, int i) {
@@ -136,8 +138,6 @@ static damo_status sp_getitem_list_perform(const thunk *t, frame *f) {
 
 static damo_status sp_getitem_list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 
-static damo_var *build_take_list(build *b, damo_var *x, damo_var *list, int axis);
-
 static damo_status sp_getitem_list_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] == NULL) return DAMO_OK;
   rout[0] = build_move_tangent(b, build_take_list(b, eval[0], node->in[1], sp_getitem_list_axis(node->op)), node, eval);
@@ -170,8 +170,7 @@ static const op_def sp_getitem_list_def = {
     OP_CHECK(getitem_list_check),
 };
 
-/* Rows or columns of a sparse or dense matrix. */
-static damo_var *build_take_list(build *b, damo_var *x, damo_var *list, int axis) {
+damo_var *build_take_list(build *b, damo_var *x, damo_var *list, int axis) {
   if (x == NULL || list == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return index_read(b, x, axis == 0 ? "l" : "s000l", &list, 1);
   return build_getitem_along(b, &sp_getitem_list_def, axis, (damo_var *[]){x, list}, 2);

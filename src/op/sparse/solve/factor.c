@@ -243,10 +243,21 @@ damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, da
   return build_factor_apply(b, def, &p, v, more, n);
 }
 
+damo_status factor_fields_init(damo_op *op, const prop_value *system, const prop_value *positive,
+                               const prop_value *minimum_norm) {
+  factor_fields *d = op->data;
+  const bool named = system != NULL && system->kind != PROP_NIL;
+  if (named && (system->kind != PROP_STR || strlen(system->u.s) != 1 || strchr("nth", system->u.s[0]) == NULL))
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: system is 'n', 't' or 'h'", op->def->name);
+  d->system = named ? system->u.s[0] : 'n';
+  d->positive = positive != NULL && positive->kind == PROP_BOOL && positive->u.i != 0;
+  d->by_rank = minimum_norm != NULL && minimum_norm->kind == PROP_BOOL;
+  d->minimum_norm = d->by_rank && minimum_norm->u.i != 0;
+  return DAMO_OK;
+}
+
 factor_var factor_of_node(const damo_apply *node, int with) {
-  const prop_value *positive = op_prop(node->op, "positive");
-  return (factor_var){node->in[0], node->n_in >= with ? node->in[1] : NULL,
-                      positive->kind == PROP_BOOL && positive->u.i != 0};
+  return (factor_var){node->in[0], node->n_in >= with ? node->in[1] : NULL, factor_fields_of(node->op)->positive};
 }
 
 damo_var *build_columns(build *b, damo_var *x) {

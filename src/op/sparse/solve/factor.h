@@ -27,6 +27,17 @@ static inline damo_factor *thunk_in_factor(const thunk *t, frame *f, int i) {
 /* The dtype of |x| for numbers x of that dtype. */
 damo_dtype dtype_of_modulus(damo_dtype dt);
 
+/* What the properties of an Op over a factor say: op->data of each class, which its init fills. */
+typedef struct factor_fields {
+  char system; /* 'n', 't' or 'h'; 'n' where the class has no such property */
+  bool positive;
+  bool by_rank, minimum_norm; /* the property minimum_norm: whether it is given, and its value */
+} factor_fields;
+static inline const factor_fields *factor_fields_of(const damo_op *op) { return op->data; }
+/* Fills op->data from the properties that the class has (NULL: not this one); a value error for a system that is none. */
+damo_status factor_fields_init(damo_op *op, const prop_value *system, const prop_value *positive,
+                               const prop_value *minimum_norm);
+
 /* A factor with what is known about it. */
 typedef struct factor_var {
   damo_var *f;

@@ -14,6 +14,10 @@ typedef struct sp_inverse_props {
   prop_value positive;
 } sp_inverse_props;
 
+static damo_status sp_inverse_init(damo_op *op) {
+  return factor_fields_init(op, NULL, &OP_PROPS(op, sp_inverse_props)->positive, NULL);
+}
+
 #define SANDWICH_COLUMNS 32 /* in a block */
 
 static const op_def sp_factor_inverse_def, sp_factor_sandwich_def;
@@ -35,7 +39,7 @@ static damo_status sp_factor_inverse_check_inputs(const damo_op *op, damo_var *c
 static damo_status sp_factor_entries_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                            damo_var ***out_shape) {
   (void)in_shape;
-  out_shape[0][0] = build_fn1(b, "sparse.nnz", node->in[node->n_in - 1]);
+  out_shape[0][0] = build_nnz(b, node->in[node->n_in - 1]);
   return b->status;
 }
 
@@ -89,6 +93,8 @@ static const op_def sp_factor_inverse_def = {
     .doc = "the entries of the transposed inverse at the stored places of P: (F, A, P), A for the gradient",
     .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
+    .data_size = sizeof(factor_fields),
+    .init = sp_inverse_init,
     .infer_type = sp_factor_inverse_type,
     .perform = sp_factor_inverse_perform,
     .grad = sp_factor_inverse_grad,
@@ -227,6 +233,8 @@ static const op_def sp_factor_sandwich_def = {
     .doc = "the entries of (A^-1 W A^-1).T at the stored places of P: (F, A, W, P), A for the gradient",
     .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
+    .data_size = sizeof(factor_fields),
+    .init = sp_inverse_init,
     .infer_type = sp_factor_sandwich_type,
     .perform = sp_factor_sandwich_perform,
     .grad = sp_factor_sandwich_grad,

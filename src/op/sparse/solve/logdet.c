@@ -13,6 +13,10 @@ typedef struct sp_logdet_props {
   prop_value positive, checked;
 } sp_logdet_props;
 
+static damo_status sp_logdet_init(damo_op *op) {
+  return factor_fields_init(op, NULL, &OP_PROPS(op, sp_logdet_props)->positive, NULL);
+}
+
 static damo_status sp_factor_logdet_check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
   if (n_in != 1 && n_in != 2) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A or F, got %d inputs", op->def->name, n_in);
@@ -32,7 +36,7 @@ static damo_var *build_logdet_gradient(build *b, const factor_var *v) {
 static damo_var *build_logdet_trace(build *b, const factor_var *v, damo_var *tangent) {
   damo_var *d = build_tangent(b, tangent, v->a), *data = build_data(b, d);
   damo_var *inverse = data ? build_factor_inverse(b, v, d) : NULL;
-  return inverse ? build_fn1(b, "sum", build_mul(b, inverse, data)) : NULL;
+  return inverse ? build_reduce(b, REDUCE_SUM, build_mul(b, inverse, data), NULL, -1, false) : NULL;
 }
 
 /* ---- FactorLogdet ------------------------------------------------------------------------------------------------ */
@@ -98,6 +102,8 @@ static const op_def sp_factor_logdet_def = {
     .props = PROPS(PROP(sp_logdet_props, positive), PROP(sp_logdet_props, checked)),
     .n_in = OP_VARIADIC,
     .n_out = 2,
+    .data_size = sizeof(factor_fields),
+    .init = sp_logdet_init,
     .infer_type = sp_factor_logdet_type,
     .perform = sp_factor_logdet_perform,
     .grad = sp_factor_logdet_grad,
@@ -149,6 +155,8 @@ static const op_def sp_factor_det_def = {
     .doc = "the determinant from a factor: (F, A), A for the gradient",
     .props = PROPS(PROP(sp_logdet_props, positive)),
     .n_in = OP_VARIADIC,
+    .data_size = sizeof(factor_fields),
+    .init = sp_logdet_init,
     .infer_type = sp_factor_det_type,
     .perform = sp_factor_det_perform,
     .grad = sp_factor_det_grad,

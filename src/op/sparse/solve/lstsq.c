@@ -14,6 +14,8 @@
 
 static const op_def sp_factor_least_def, sp_factor_least_adjoint_def;
 
+static damo_status sp_factor_least_init(damo_op *op) { return factor_fields_init(op, NULL, NULL, NULL); }
+
 static damo_status sp_factor_least_check_inputs(const damo_op *op, damo_var *const *in, int n_in, int axis) {
   char got[320];
   DAMO_TRY(type_need_system(op, in, n_in, true));
@@ -144,6 +146,8 @@ static const op_def sp_factor_least_def = {
     .doc = "the least-squares solution, its residual and the rank with a QR factor: (F, A, b), A for the gradient",
     .n_in = OP_VARIADIC,
     .n_out = 3,
+    .data_size = sizeof(factor_fields),
+    .init = sp_factor_least_init,
     .infer_type = sp_factor_least_type,
     .perform = sp_factor_least_perform,
     .grad = sp_factor_least_grad,
@@ -231,6 +235,8 @@ static const op_def sp_factor_least_adjoint_def = {
     .doc = "the adjoint of FactorLeast's solution, and 1 where that has minimum norm: (F, A, g)",
     .n_in = 3,
     .n_out = 2,
+    .data_size = sizeof(factor_fields),
+    .init = sp_factor_least_init,
     .infer_type = sp_factor_least_adjoint_type,
     .perform = sp_factor_least_adjoint_perform,
     .grad = sp_factor_least_adjoint_grad,

@@ -36,9 +36,9 @@ static const op_def sp_factor_solve_def, rect_columns_def, rect_columns_back_def
 /* ---- Columns in a run -------------------------------------------------------------------------------------------- */
 
 /* True when the property minimum_norm is not nil. */
-static bool rect_is_of_columns(const damo_op *op) { return op_prop(op, "minimum_norm")->kind == PROP_BOOL; }
+static bool rect_is_of_columns(const damo_op *op) { return factor_fields_of(op)->by_rank; }
 
-static bool rect_when(const damo_op *op) { return op_prop(op, "minimum_norm")->u.i != 0; }
+static bool rect_when(const damo_op *op) { return factor_fields_of(op)->minimum_norm; }
 
 /* True when the columns are present, for the factor that is input 0 in this run. */
 static bool rect_columns_count(const thunk *t, frame *f) {
@@ -72,9 +72,14 @@ static damo_array *rect_as_columns(const damo_array *x) {
 
 /* ---- FactorColumns ----------------------------------------------------------------------------------------------- */
 
-static damo_status rect_check_when(damo_op *op) {
-  if (op_prop(op, "minimum_norm")->kind == PROP_BOOL) return DAMO_OK;
+static damo_status rect_check_when(const damo_op *op) {
+  if (rect_is_of_columns(op)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: minimum_norm is true or false", op->def->name);
+}
+
+static damo_status rect_columns_init(damo_op *op) {
+  DAMO_TRY(factor_fields_init(op, NULL, NULL, &OP_PROPS(op, rect_columns_props)->minimum_norm));
+  return rect_check_when(op);
 }
 
 static damo_status rect_check_columns(const damo_op *op, damo_var *const *in, int i) {
@@ -152,7 +157,8 @@ static const op_def rect_columns_def = {
     .name = "FactorColumns",
     .doc = "x as a matrix where a term of a rectangular system counts, else no columns of it: (F, x)",
     .props = PROPS(PROP(rect_columns_props, minimum_norm)),
-    .init = rect_check_when,
+    .data_size = sizeof(factor_fields),
+    .init = rect_columns_init,
     .n_in = 2,
     .view_map = rect_columns_views,
     .infer_type = rect_columns_type,
@@ -233,7 +239,8 @@ static const op_def rect_columns_back_def = {
     .name = "FactorColumnsBack",
     .doc = "the adjoint of FactorColumns: y in x's shape, or zeros where the columns do not count: (F, y, x)",
     .props = PROPS(PROP(rect_columns_props, minimum_norm)),
-    .init = rect_check_when,
+    .data_size = sizeof(factor_fields),
+    .init = rect_columns_init,
     .n_in = 3,
     .infer_type = rect_columns_back_type,
     .perform = rect_columns_back_perform,
@@ -293,8 +300,7 @@ static damo_var *build_rect_beside_of(build *b, damo_var *const *xs) {
 
 /* The gradient of Join over the same matrices. */
 static damo_status rect_beside_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  damo_var *xs[4] = {build_int(b, 2), node->in[0], node->in[1], node->in[2]};
-  damo_var *joined = gout[0] != NULL ? build_fn(b, "join", xs, 4, NULL) : NULL;
+  damo_var *joined = gout[0] != NULL ? build_concatenate(b, "join", 1, node->in, 3) : NULL;
   return joined != NULL ? joined->owner->op->def->grad(b, joined->owner, gout, gin) : b->status;
 }
 
@@ -349,7 +355,7 @@ static damo_var *build_rect_back(const system_rule *r, bool when, damo_var *y, d
 static damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z) {
   if (x == NULL || y == NULL || z == NULL) return NULL;
   if (var_is_sparse(x) && var_is_sparse(y) && var_is_sparse(z))
-    return build_fn(b, "join", (damo_var *[]){build_int(b, 2), x, y, z}, 4, NULL);
+    return build_sparse_stack(b, 1, var_format_of(x), (damo_var *[]){x, y, z}, 3);
   return build_rect_beside_of(b, (damo_var *[]){build_toarray(b, x), build_toarray(b, y), build_toarray(b, z)});
 }
 
@@ -380,7 +386,8 @@ static damo_var *build_rect_adjoint_gap(const system_rule *r, bool when, damo_va
 /* ---- FactorGap --------------------------------------------------------------------------------------------------- */
 
 static damo_status rect_gap_init(damo_op *op) {
-  DAMO_TRY(system_init(op));
+  const rect_gap_props *p = OP_PROPS(op, rect_gap_props);
+  DAMO_TRY(factor_fields_init(op, &p->system, NULL, &p->minimum_norm));
   return rect_check_when(op);
 }
 
@@ -448,6 +455,7 @@ static const op_def rect_gap_def = {
     .doc = "A x - b, with A turned as for FactorSolve, of FactorColumns: (F, A, x, b)",
     .props = PROPS(PROP(rect_gap_props, system), PROP(rect_gap_props, minimum_norm)),
     .n_in = 4,
+    .data_size = sizeof(factor_fields),
     .init = rect_gap_init,
     .infer_type = rect_gap_type,
     .perform = rect_gap_perform,
@@ -459,6 +467,11 @@ static const op_def rect_gap_def = {
 };
 
 /* ---- FactorSolve: types and runs --------------------------------------------------------------------------------- */
+
+static damo_status sp_factor_solve_init(damo_op *op) {
+  const sp_factor_solve_props *p = OP_PROPS(op, sp_factor_solve_props);
+  return factor_fields_init(op, &p->system, &p->positive, &p->minimum_norm);
+}
 
 static damo_status sp_factor_solve_check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
   DAMO_TRY(type_need_system(op, in, n_in, false));
@@ -616,7 +629,8 @@ static const op_def sp_factor_solve_def = {
     .props = PROPS(PROP(sp_factor_solve_props, system), PROP(sp_factor_solve_props, positive),
                    PROP(sp_factor_solve_props, minimum_norm)),
     .n_in = OP_VARIADIC,
-    .init = system_init,
+    .data_size = sizeof(factor_fields),
+    .init = sp_factor_solve_init,
     .infer_type = sp_factor_solve_type,
     .perform = sp_factor_solve_perform,
     .grad = sp_factor_solve_grad,

@@ -198,10 +198,7 @@ typedef struct solution_exam {
 /* The relative error of the result; below 0: it cannot be judged. */
 typedef double (*solution_judge)(solution_exam *e);
 
-static bool is_positive(const solution_exam *e) {
-  const prop_value *v = op_prop(e->e->node->op, "positive");
-  return v->kind == PROP_BOOL && v->u.i != 0;
-}
+static bool is_positive(const solution_exam *e) { return factor_fields_of(e->e->node->op)->positive; }
 
 static bool is_large(const c128_matrix *m, int64_t columns) {
   return (double)m->rows * (double)m->cols * (double)columns > SOLUTION_MOST_PRODUCTS;
@@ -338,8 +335,7 @@ static double judge_residual(const solution_exam *e, const c128_matrix *m, char 
 
 /* op(A)·x - b */
 static double judge_solve(solution_exam *e) {
-  const prop_value *v = op_prop(e->e->node->op, "system");
-  const char system = v->kind == PROP_STR ? v->u.s[0] : 'n';
+  const char system = system_name(e->e->node->op);
   if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that are not present */
   c128_matrix a = c128_matrix_transposed(&e->a, system);
   const double result = a.a != NULL ? judge_residual(e, &a, system) : -1;
@@ -519,7 +515,7 @@ const op_check factor_rcond_check = {.judge = judge_rcond, .judged = "it is none
 
 static bool columns_count(const op_exam *e) {
   const factor_info info = factor_get_info((const damo_factor *)e->values[0]);
-  return info.rectangular && info.minimum_norm == (exam_prop(e, "minimum_norm").u.i != 0);
+  return info.rectangular && info.minimum_norm == factor_fields_of(e->node->op)->minimum_norm;
 }
 
 static damo_var *build_no_columns(op_exam *e, const damo_var *out, int64_t rows) {
@@ -542,14 +538,13 @@ static damo_var *equal_columns_back(op_exam *e, int o) {
   const int64_t *shape = value_shape(e->values[2], &ndim), matrix[2] = {shape[0], ndim == 2 ? shape[1] : 1};
   damo_var *y = columns_count(e) ? e->in[1] : exam_zeros(e, var_dtype(e->node->out[o]), matrix);
   if (y == NULL || var_ndim(e->out[o]) == 2) return y;
-  return build_fn(e->b, "subtensor", (damo_var *[]){y, build_scalar(e->b, DAMO_INT64, 1)}, 2,
-                  WITH(index_options, .spec = prop_str("s000i")));
+  return build_index(e->b, y, 1, build_scalar(e->b, DAMO_INT64, 0));
 }
 const op_check rect_columns_back_check = {.dense_equal = equal_columns_back};
 
 static damo_var *equal_beside(op_exam *e, int o) {
   (void)o;
-  return build_fn(e->b, "hstack", e->in, 3, NULL);
+  return build_concatenate(e->b, "hstack", 1, e->in, 3);
 }
 const op_check rect_beside_check = {.dense_equal = equal_beside};
 

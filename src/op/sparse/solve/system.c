@@ -6,25 +6,12 @@
 
 /* ---- The property `system` and the inputs ------------------------------------------------------------------------ */
 
-char system_name(const damo_op *op) {
-  const prop_value *v = op_prop(op, "system");
-  return v->kind == PROP_STR ? v->u.s[0] : 'n';
-}
-
 factor_system system_number(const damo_op *op) {
   static const char names[] = "nth";
   return (factor_system)(strchr(names, system_name(op)) - names);
 }
 
 int system_right_axis(const damo_op *op) { return system_name(op) == 'n' ? 0 : 1; }
-
-damo_status system_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "system");
-  const bool known =
-      v->kind == PROP_NIL || (v->kind == PROP_STR && strlen(v->u.s) == 1 && strchr("nth", v->u.s[0]) != NULL);
-  if (known) return DAMO_OK;
-  return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: system is 'n', 't' or 'h'", op->def->name);
-}
 
 damo_status type_need_system(const damo_op *op, damo_var *const *in, int n_in, bool least) {
   if (n_in != 2 && n_in != 3) {

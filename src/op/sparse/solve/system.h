@@ -8,12 +8,10 @@
 
 /* ---- The property and the inputs --------------------------------------------------------------------------------- */
 
-char system_name(const damo_op *op);
+static inline char system_name(const damo_op *op) { return factor_fields_of(op)->system; }
 factor_system system_number(const damo_op *op);
 /* The axis of A whose length the right side's rows have: 0 for 'n', else 1. */
 int system_right_axis(const damo_op *op);
-/* op_def.init: value error unless the property is one of the three, or nil for 'n'. */
-damo_status system_init(damo_op *op);
 
 /* Type error unless the inputs are F, A, b or F, b; least: F is of FactorizeQR. The class checks b by itself. */
 damo_status type_need_system(const damo_op *op, damo_var *const *in, int n_in, bool least);
