@@ -5,6 +5,7 @@
 #include "graph/region.h"
 #include "op/elem/build_arith.h"
 #include "op/op.h"
+#include "op/sparse/build_sparse.h"
 #include "rewrite/rewrite.h"
 
 /* A copy of x in the graph. Of a sparse matrix only the data are copied, because index arrays are never written. */

@@ -7,6 +7,7 @@
  */
 #include "grad_int.h"
 #include "op/op.h"
+#include "op/sparse/build_sparse.h"
 
 #include <string.h>
 

@@ -43,43 +43,13 @@ extern const op_func
     random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */
 extern const op_func
     marker_funcs[]; /* op/control/marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
-extern const op_func ifelse_funcs[];      /* op/control/ifelse.c: one of two branches, computed lazily */
-extern const op_func sparse_move_funcs[]; /* op/sparse/form/convert.c: toarray csr_from_dense cast transpose neg … */
-extern const op_func sparse_csm_funcs[];  /* op/sparse/form/csm.c: CSR CSC csm_properties csm_data … */
-extern const op_func sparse_pattern_funcs[]; /* op/sparse/form/pattern.c: sp_ones_like zeros_like with_data gather */
-extern const op_func sparse_add_funcs[]; /* op/sparse/entry/add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
-extern const op_func sparse_mul_funcs
-    []; /* op/sparse/entry/mul.c: MulSS MulSD MulSV ColScaleCSC RowScaleCSC: mul col_scale row_scale … */
-extern const op_func sparse_compare_funcs[]; /* op/sparse/entry/compare.c: eq neq lt le gt ge */
-extern const op_func sparse_dot_funcs[];     /* op/sparse/product/dot.c: Dot TrueDot: dot true_dot */
-extern const op_func
-    sparse_structured_dot_funcs[]; /* op/sparse/product/structured_dot.c: StructuredDot and its gradient Ops */
-extern const op_func sparse_sampling_funcs[]; /* op/sparse/product/sampling.c: SamplingDot: sampling_dot */
-extern const op_func sparse_usmm_funcs[];     /* op/sparse/product/usmm.c: Usmm and its in-place forms */
-extern const op_func sparse_index_funcs[];    /* op/sparse/index/getitem.c: GetItem2d GetItemScalar: x[{…}] */
-extern const op_func sparse_take_funcs[]; /* op/sparse/index/take.c: GetItemList GetItem2Lists and their gradient Ops */
-extern const op_func sparse_construct_funcs[];  /* op/sparse/form/construct.c: SquareDiagonal Diag Diagonal PutDiagonal
-                                                  ConstructSparseFromList */
-extern const op_func sparse_stack_funcs[];      /* op/sparse/form/stack.c: HStack VStack */
-extern const op_func sparse_sum_funcs[];        /* op/sparse/entry/sum.c: SpSum: sp_sum sum */
-extern const op_func sparse_clean_funcs[];      /* op/sparse/form/clean.c: EnsureSortedIndices Remove0: clean */
-extern const op_func sparse_band_funcs[];       /* op/sparse/form/band.c: Band Trace EyeLike: tril triu trace */
-extern const op_func sparse_kron_funcs[];       /* op/sparse/product/kron.c: KronPlaces: kron */
-extern const op_func sparse_norm_funcs[];       /* op/sparse/entry/norm.c: norm */
-extern const op_func sparse_block_diag_funcs[]; /* op/sparse/form/block_diag.c: BlockDiag: block_diag */
-extern const op_func sparse_find_funcs[];       /* op/sparse/form/find.c: Coordinates: find nonzero */
-extern const op_func sparse_bmat_funcs[];       /* op/sparse/form/bmat.c: BlockMatrix: bmat */
-extern const op_func sparse_permute_funcs[];    /* op/sparse/form/permute.c: Permute: permute */
-extern const op_func sparse_power_funcs[];      /* op/sparse/product/power.c: power */
-extern const op_func sparse_extremum_funcs[];   /* op/sparse/entry/extremum.c: SpExtremum: max min argmax argmin */
-extern const op_func sparse_monoid_funcs[];     /* op/sparse/entry/monoid.c: functions of the stored values alone */
-extern const op_func sparse_draw_funcs[];       /* op/sparse/draw.c: Poisson Binomial Multinomial */
-extern const op_func
-    sparse_factor_funcs[]; /* op/sparse/solve/factor.c: Factorize FactorizeQR FactorRcond: factorize rcond */
-extern const op_func sparse_solve_funcs[];  /* op/sparse/solve/solve.c: FactorSolve: solve solve_t */
-extern const op_func sparse_logdet_funcs[]; /* op/sparse/solve/logdet.c: FactorLogdet FactorDet: logdet slogdet det */
-extern const op_func sparse_lstsq_funcs[];  /* op/sparse/solve/lstsq.c: FactorLeast FactorLeastAdjoint: lstsq */
-/* The Op classes of the families, each list ended by NULL; those of the sparse ones are in op/sparse/sparse_op.h. */
+extern const op_func ifelse_funcs[]; /* op/control/ifelse.c: one of two branches, computed lazily */
+/* op/sparse/families.c: the rows of the sparse families; their classes that scripts make by name, damo.sparse.CSM{…};
+ * those that only gradients and rewriting make. Each list is ended by NULL. */
+extern const op_func *const sparse_families[];
+extern const op_def *const *const sparse_classes[];
+extern const op_def *const *const sparse_inner_classes[];
+/* The Op classes of the other families, each list ended by NULL. */
 extern const op_def *const elemwise_classes[];
 extern const op_def *const reduce_classes[];
 extern const op_def *const cumulative_classes[];
@@ -99,15 +69,13 @@ extern const op_def *const nnet_classes[];
 extern const op_def *const random_classes[];
 extern const op_def *const marker_classes[];
 extern const op_def *const ifelse_classes[];
-/* The lists of the classes that scripts make by name, damo.sparse.CSM{…}; ended by NULL. */
-extern const op_def *const *const sparse_classes[];
 /* The i-th class of all families, NULL past the end. No two have one name. */
 const op_def *op_class_at(int i);
 
 /* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------- */
 
-/* What the families of tensors ask of the sparse ones where an operand is sparse (op/sparse/type.c): they include nothing
- * of theirs, and are the same in a build without them but for this table. */
+/* What the dense families ask of the sparse ones where an operand is sparse (op/sparse/type.c). They include none of the
+ * headers of op/sparse: this table and the lists above are all that they need of it. */
 typedef struct sparse_forms {
   damo_var *(*cast)(build *b, damo_var *x, damo_dtype dtype);   /* x itself when it has the dtype */
   damo_var *(*zeros)(build *b, damo_var *x, damo_dtype dtype);  /* x's shape and format, nothing stored */
@@ -202,50 +170,6 @@ damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_v
 damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
-
-damo_var *build_any_dot(build *b, damo_var *x,
-                        damo_var *y); /* op/sparse/product/dot.c: dense, of sparse operands too */
-/* op/sparse/product/usmm.c: alpha·x·y + z, promoted to one dtype; x or y is sparse, alpha 0-d, z dense. The special
- * classes take one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
-damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
-/* op/sparse/product/sampled.c: its outputs are, for each stored (i, j) of m, the inner product of row i of `rows` and
- * row j of `cols`; and m·cols, or mᵀ·rows where `transposed`. m stores `entries` entries (-1: not known). Errors name
- * the class `product`. One dtype, float32 or float64; rows and cols are dense. */
-damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
-                                  bool transposed, int64_t entries);
-/* op/sparse/check.c: v, with a check at run time that the matrices x and y, of which only the shapes are read, have one
- * shape. The error names func. */
-damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x, damo_var *y);
-/* The ancestor of v nearest to the leaves that has v's shape, as the Ops between them say. Borrowed. */
-damo_var *var_shape_root(const damo_var *v);
-/* op/sparse/entry/vecdot.c: for each column (axis 0) or row (1) of m the sum over its stored entries p of x[p]·y[p]; x
- * and y are vectors in the order of m's entries, of the result's dtype. */
-damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis);
-/* op/sparse/cotangent.c: g + h as cotangents of x: the plain sum, or AddCotangents where x is sparse and may have
- * duplicates. */
-damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
-/* True where no duplicates of a sparse x can matter: AddCotangents (x, g, h) is g + h; MoveCotangent of g for x is its
- * first input. */
-bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
-bool cotangent_moves_plainly(damo_var *g, damo_var *x);
-extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
-extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, StructuredDotGradCSR */
-/* op/sparse/form: of a sparse x */
-damo_var *build_data(build *b, damo_var *x);                      /* the vector of stored values, a view */
-damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
-damo_var *build_to_format(build *b, damo_var *x, damo_format format); /* x itself when it has the format */
-damo_var *build_summed(build *b, damo_var *x);                        /* SumDuplicates: no duplicates, indices sorted */
-damo_var *build_sorted(build *b, damo_var *x);                        /* EnsureSortedIndices: duplicates are kept */
-damo_var *build_without_zeros(build *b, damo_var *x); /* Remove0: without the stored entries that are 0 */
-/* A dense one; x itself when it is. structured: its gradient is on x's pattern. */
-damo_var *build_dense(build *b, damo_var *x, bool structured);
-/* op/sparse/form/convert.c: DenseFromSparse, SparseFromDense, ToFormat, Transpose, Neg */
-extern const op_def sp_to_dense_def, sp_from_dense_def, sp_to_format_def, sp_transpose_def, sp_neg_def;
-/* op/sparse/form/pattern.c: SparseData, WithData, GatherData; op/sparse/form/csm.c */
-extern const op_def sp_data_def, sp_with_data_def, sp_gather_def, sp_csm_def, sp_csm_properties_def;
-/* op/sparse/entry/mul.c: MulSS, ColScaleCSC, RowScaleCSC; op/sparse/entry/sum.c: SpSum, SpSumGrad */
-extern const op_def sp_mul_ss_def, sp_col_scale_def, sp_row_scale_def, sp_sum_def, sp_sum_spread_def;
-extern const op_def sp_add_cotangents_def, sp_move_cotangent_def;
 
 /* op/nnet/softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;
@@ -355,16 +279,6 @@ typedef struct index_props {
   prop_value spec, set_instead_of_inc, inplace;
 } index_props;
 
-/* Sums of sparse matrices, and their adjoint: a 1-based axis, nil: all */
-typedef struct sp_sum_props {
-  prop_value axis, sparse_grad;
-} sp_sum_props;
-
-/* The factorization of a sparse matrix: "pos", "sym", "gen" or nil */
-typedef struct factorize_props {
-  prop_value assume;
-} factorize_props;
-
 /* ---- Helpers for families ---------------------------------------------------------------------------------------- */
 
 /* Type error naming function and operand unless operand i of the call is a tensor. */
@@ -381,10 +295,6 @@ damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int
 damo_status shape_check(build *b, const char *func, const prop_value *v, damo_var **shape, int *n);
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
-
-/* op/sparse/solve/factor.c: adds the symbolic analyses and numeric factorizations that the thunk has made so far;
- * nothing for thunks that make none. */
-void factor_counts(const thunk *t, const frame *f, int64_t *analyses, int64_t *factorizations);
 
 /* ---- Eager evaluation -------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "rewrite_int.h"
 #include "sparse/sparse.h"
 #include "op/op.h"
+#include "op/sparse/build_sparse.h"
 
 /* Budget of the cycle checks: so many visited nodes for each node of the graph, so that the rule stays linear in its
  * size. */

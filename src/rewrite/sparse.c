@@ -5,6 +5,7 @@
 #include "op/elem/build_arith.h"
 #include "sparse/sparse.h"
 #include "op/op.h"
+#include "op/sparse/build_sparse.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 #include "op/op.h"
+#include "op/sparse/build_sparse.h"
 
 #include <math.h>
 

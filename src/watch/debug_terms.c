@@ -10,6 +10,7 @@
 #include "op/op.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/scalar.h"
+#include "op/sparse/build_sparse.h"
 #include "watch_int.h"
 
 #define TERMS_MOST_ROWS 256 /* most rows of a system, since its inverse is dense */

@@ -12,6 +12,7 @@
 #ifndef DAMO_OP_SPARSE_SPARSE_OP_H
 #define DAMO_OP_SPARSE_SPARSE_OP_H
 
+#include "build_sparse.h"
 #include "op/linalg/blas.h" /* build_conj_if_complex: of sparse operands too */
 #include "op/shape/shape_int.h"
 #include "sparse/sparse.h"
@@ -226,6 +227,43 @@ damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_
 damo_var *build_flat_zeros(build *b, const damo_apply *node, int i);
 /* The same for an op that only moves entries: zeros where it truncates input i's entries to integers. */
 damo_var *build_truncated_zeros(build *b, const damo_apply *node, int i);
+
+/* The rows of each family, ended by a NULL name; families.c lists them. */
+extern const op_func sparse_move_funcs[]; /* op/sparse/form/convert.c: toarray csr_from_dense cast transpose neg … */
+extern const op_func sparse_csm_funcs[];  /* op/sparse/form/csm.c: CSR CSC csm_properties csm_data … */
+extern const op_func sparse_pattern_funcs[]; /* op/sparse/form/pattern.c: sp_ones_like zeros_like with_data gather */
+extern const op_func sparse_add_funcs[]; /* op/sparse/entry/add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
+extern const op_func sparse_mul_funcs
+    []; /* op/sparse/entry/mul.c: MulSS MulSD MulSV ColScaleCSC RowScaleCSC: mul col_scale row_scale … */
+extern const op_func sparse_compare_funcs[]; /* op/sparse/entry/compare.c: eq neq lt le gt ge */
+extern const op_func sparse_dot_funcs[];     /* op/sparse/product/dot.c: Dot TrueDot: dot true_dot */
+extern const op_func
+    sparse_structured_dot_funcs[]; /* op/sparse/product/structured_dot.c: StructuredDot and its gradient Ops */
+extern const op_func sparse_sampling_funcs[]; /* op/sparse/product/sampling.c: SamplingDot: sampling_dot */
+extern const op_func sparse_usmm_funcs[];     /* op/sparse/product/usmm.c: Usmm and its in-place forms */
+extern const op_func sparse_index_funcs[];    /* op/sparse/index/getitem.c: GetItem2d GetItemScalar: x[{…}] */
+extern const op_func sparse_take_funcs[]; /* op/sparse/index/take.c: GetItemList GetItem2Lists and their gradient Ops */
+extern const op_func sparse_construct_funcs[];  /* op/sparse/form/construct.c: SquareDiagonal Diag Diagonal PutDiagonal
+                                                  ConstructSparseFromList */
+extern const op_func sparse_stack_funcs[];      /* op/sparse/form/stack.c: HStack VStack */
+extern const op_func sparse_sum_funcs[];        /* op/sparse/entry/sum.c: SpSum: sp_sum sum */
+extern const op_func sparse_clean_funcs[];      /* op/sparse/form/clean.c: EnsureSortedIndices Remove0: clean */
+extern const op_func sparse_band_funcs[];       /* op/sparse/form/band.c: Band Trace EyeLike: tril triu trace */
+extern const op_func sparse_kron_funcs[];       /* op/sparse/product/kron.c: KronPlaces: kron */
+extern const op_func sparse_norm_funcs[];       /* op/sparse/entry/norm.c: norm */
+extern const op_func sparse_block_diag_funcs[]; /* op/sparse/form/block_diag.c: BlockDiag: block_diag */
+extern const op_func sparse_find_funcs[];       /* op/sparse/form/find.c: Coordinates: find nonzero */
+extern const op_func sparse_bmat_funcs[];       /* op/sparse/form/bmat.c: BlockMatrix: bmat */
+extern const op_func sparse_permute_funcs[];    /* op/sparse/form/permute.c: Permute: permute */
+extern const op_func sparse_power_funcs[];      /* op/sparse/product/power.c: power */
+extern const op_func sparse_extremum_funcs[];   /* op/sparse/entry/extremum.c: SpExtremum: max min argmax argmin */
+extern const op_func sparse_monoid_funcs[];     /* op/sparse/entry/monoid.c: functions of the stored values alone */
+extern const op_func sparse_draw_funcs[];       /* op/sparse/draw.c: Poisson Binomial Multinomial */
+extern const op_func
+    sparse_factor_funcs[]; /* op/sparse/solve/factor.c: Factorize FactorizeQR FactorRcond: factorize rcond */
+extern const op_func sparse_solve_funcs[];  /* op/sparse/solve/solve.c: FactorSolve: solve solve_t */
+extern const op_func sparse_logdet_funcs[]; /* op/sparse/solve/logdet.c: FactorLogdet FactorDet: logdet slogdet det */
+extern const op_func sparse_lstsq_funcs[];  /* op/sparse/solve/lstsq.c: FactorLeast FactorLeastAdjoint: lstsq */
 
 /* Op classes that scripts make by name, damo.sparse.NAME{…}; each family ends its list with NULL. */
 extern const op_def *const sparse_move_classes[];

@@ -1,0 +1,50 @@
+/* families: the lists of the sparse op families, which op/registry.c adds to a context. */
+#include "sparse_op.h"
+
+const op_func *const sparse_families[] = {
+    sparse_move_funcs,      sparse_csm_funcs,     sparse_pattern_funcs, sparse_add_funcs,
+    sparse_mul_funcs,       sparse_compare_funcs, sparse_dot_funcs,     sparse_structured_dot_funcs,
+    sparse_sampling_funcs,  sparse_usmm_funcs,    sparse_index_funcs,   sparse_take_funcs,
+    sparse_construct_funcs, sparse_stack_funcs,   sparse_sum_funcs,     sparse_clean_funcs,
+    sparse_band_funcs,      sparse_kron_funcs,    sparse_norm_funcs,    sparse_block_diag_funcs,
+    sparse_bmat_funcs,      sparse_find_funcs,    sparse_permute_funcs, sparse_power_funcs,
+    sparse_extremum_funcs,  sparse_monoid_funcs,  sparse_draw_funcs,    sparse_factor_funcs,
+    sparse_solve_funcs,     sparse_logdet_funcs,  sparse_lstsq_funcs,   NULL,
+};
+
+const op_def *const *const sparse_classes[] = {sparse_move_classes,
+                                               sparse_csm_classes,
+                                               sparse_pattern_classes,
+                                               sparse_add_classes,
+                                               sparse_mul_classes,
+                                               sparse_compare_classes,
+                                               sparse_dot_classes,
+                                               sparse_structured_dot_classes,
+                                               sparse_sampling_classes,
+                                               sparse_usmm_classes,
+                                               sparse_index_classes,
+                                               sparse_take_classes,
+                                               sparse_construct_classes,
+                                               sparse_stack_classes,
+                                               sparse_sum_classes,
+                                               sparse_clean_classes,
+                                               sparse_band_classes,
+                                               sparse_kron_classes,
+                                               sparse_check_classes,
+                                               sparse_block_diag_classes,
+                                               sparse_bmat_classes,
+                                               sparse_find_classes,
+                                               sparse_permute_classes,
+                                               sparse_extremum_classes,
+                                               sparse_monoid_classes,
+                                               sparse_draw_classes,
+                                               sparse_factor_classes,
+                                               sparse_solve_classes,
+                                               sparse_logdet_classes,
+                                               sparse_inverse_classes,
+                                               sparse_lstsq_classes,
+                                               sparse_norm_classes,
+                                               NULL};
+
+const op_def *const *const sparse_inner_classes[] = {sparse_cotangent_classes, sparse_vecdot_classes,
+                                                     sparse_sampled_classes, NULL};
