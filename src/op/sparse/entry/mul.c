@@ -43,8 +43,8 @@ static damo_var *build_sum_of_entries(build *b, damo_var *x) {
   return build_reduce(b, REDUCE_SUM, data, NULL, -1, false);
 }
 
-/* A node of the class over a pair whose weak literals are resolved. */
-static damo_var *build_resolved_pair(build *b, const op_def *def, damo_var *x, damo_var *y) {
+/* The class over a pair whose weak literals are resolved. */
+static damo_var *build_over_pair(build *b, const op_def *def, damo_var *x, damo_var *y) {
   damo_var *pair[2] = {x, y};
   return x != NULL && y != NULL && build_resolve(b, pair, 2, false, pair) == DAMO_OK ? build_class(b, def, pair, 2)
                                                                                      : NULL;
@@ -52,15 +52,11 @@ static damo_var *build_resolved_pair(build *b, const op_def *def, damo_var *x, d
 
 static const op_def sp_mul_sv_def;
 
-static damo_var *build_mul_sv(build *b, damo_var *x, damo_var *v) {
-  return build_resolved_pair(b, &sp_mul_sv_def, x, v);
-}
+static damo_var *build_mul_sv(build *b, damo_var *x, damo_var *v) { return build_over_pair(b, &sp_mul_sv_def, x, v); }
 static damo_var *build_row_scale(build *b, damo_var *x, damo_var *s) {
-  return build_resolved_pair(b, &sp_row_scale_def, x, s);
+  return build_over_pair(b, &sp_row_scale_def, x, s);
 }
-damo_var *build_col_scale(build *b, damo_var *x, damo_var *s) {
-  return build_resolved_pair(b, &sp_col_scale_def, x, s);
-}
+damo_var *build_col_scale(build *b, damo_var *x, damo_var *s) { return build_over_pair(b, &sp_col_scale_def, x, s); }
 
 /* ---- MulSS ------------------------------------------------------------------------------------------------------- */
 
