@@ -3,6 +3,7 @@
 #include "compile_case.h"
 #include "op/op.h"
 #include "grad/grad.h"
+#include "by_name.h"
 
 /* ---- Warm calls -------------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * copies, calls within calls. */
 #include "compile_case.h"
 #include "op/op.h"
+#include "by_name.h"
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 

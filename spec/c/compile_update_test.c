@@ -1,5 +1,6 @@
 /* compile_update_test: updates of compiled functions: all or none, whatever values share memory. */
 #include "compile_case.h"
+#include "by_name.h"
 
 static void test_atomic(build *b, const char *mode) {
   damo_var *s = shared(b, 0, "s"), *t = shared(b, 10, "t"), *x = vec(b, "x");

@@ -2,6 +2,7 @@
  * graphs of destroyers and views against the same graphs without destruction. */
 #include "watch_case.h"
 #include "op/op.h"
+#include "by_name.h"
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
 

@@ -2,6 +2,7 @@
  * sequence if one of them fails. */
 #include "watch_case.h"
 #include "op/op.h"
+#include "by_name.h"
 
 /* A feature that records its callbacks; `refuse` names the callback that fails, at its countdown-th call. */
 typedef struct listener {

@@ -7,6 +7,7 @@
 #include "sparse/sparse.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
+#include "by_name.h"
 
 /* ---- Copies in one context --------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "test.h"
 #include "op/op.h"
 #include "grad/grad.h"
+#include "by_name.h"
 
 static damo_ctx *ctx;
 

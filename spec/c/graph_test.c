@@ -4,6 +4,7 @@
 #include "leak_case.h"
 #include "op/op.h"
 #include "test.h"
+#include "by_name.h"
 
 static damo_ctx *ctx;
 

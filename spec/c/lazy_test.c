@@ -1,6 +1,7 @@
 /* lazy_test: lazy thunks: only needed nodes run, each once; ifelse; how thunks are made; cells that must be empty. */
 #include "graph/region.h"
 #include "watch_case.h"
+#include "by_name.h"
 
 /* ---- Ops that count ---------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include "sparse/sparse.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
+#include "by_name.h"
 
 static char warned[400];
 static void on_warning(void *user, const char *kind, const char *message) {

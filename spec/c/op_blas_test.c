@@ -3,6 +3,7 @@
 #include "leak_case.h"
 #include "op_options.h"
 #include "op_check.h"
+#include "by_name.h"
 
 /* ---- Plain products ---------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "grad/grad.h"
 #include "test.h"
 #include "op/op.h"
+#include "by_name.h"
 
 /* Reproducible numbers in (-1, 1). */
 static inline double op_number(uint64_t *seed) {

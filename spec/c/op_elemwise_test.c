@@ -7,6 +7,7 @@
 #include "leak_case.h"
 #include "test.h"
 #include "op/op.h"
+#include "by_name.h"
 
 static damo_ctx *ctx;
 

@@ -4,6 +4,7 @@
 #include "leak_case.h"
 #include "op_options.h"
 #include "op_case.h"
+#include "by_name.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "leak_case.h"
 #include "op_options.h"
 #include "op_check.h"
+#include "by_name.h"
 
 typedef struct soft_case {
   const char *name;

@@ -3,6 +3,7 @@
 #include "leak_case.h"
 #include "op_check.h"
 #include "op/random/draw.h"
+#include "by_name.h"
 
 typedef struct drawn {
   damo_array *next, *draw;

@@ -5,6 +5,7 @@
 #include "op_options.h"
 #include "test.h"
 #include "op/op.h"
+#include "by_name.h"
 
 static damo_ctx *ctx;
 

@@ -3,6 +3,7 @@
 #include "leak_case.h"
 #include "op_options.h"
 #include "op_case.h"
+#include "by_name.h"
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 

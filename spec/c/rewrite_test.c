@@ -5,6 +5,7 @@
 #include "test.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
+#include "by_name.h"
 
 static uint64_t seed = 20240607;
 

@@ -6,6 +6,7 @@
 #include "op/op.h"
 #include "sparse/sparse.h"
 #include "test.h"
+#include "by_name.h"
 
 #define ROWS 7
 #define COLS 9

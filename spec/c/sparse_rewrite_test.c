@@ -6,6 +6,7 @@
 #include "test.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
+#include "by_name.h"
 
 static damo_ctx *ctx;
 

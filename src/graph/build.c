@@ -63,13 +63,13 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in) {
   return node != NULL ? node->out[0] : NULL;
 }
 
-/* Calls f under the name `name`; f NULL: there is no such function, an error. */
-static damo_var *build_call(build *b, const char *name, const fn_signature *f, damo_var *const *in, int n_in,
-                            const fn_given *options) {
-  if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
+damo_var *build_row(build *b, const op_func *row, damo_var *const *in, int n_in, const fn_given *options) {
+  if (b->status != DAMO_OK) return NULL;
   for (int i = 0; i < n_in; i++) {
-    if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", name, i + 1);
+    if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", row->name, i + 1);
   }
+  const fn_signature *f = func_of_row(b->ctx, row);
+  damo_assert(f != NULL);
   ptrvec out;
   ptrvec_init(&out, b->ctx);
   damo_var *result = NULL;
@@ -77,28 +77,10 @@ static damo_var *build_call(build *b, const char *name, const fn_signature *f, d
   if (s == DAMO_OK && out.n > 0) {
     result = out.at[0];
   } else if (b->status == DAMO_OK) {
-    b->status = s != DAMO_OK ? s : ctx_fail(b->ctx, DAMO_ESTATE, "%s gave no result", name);
+    b->status = s != DAMO_OK ? s : ctx_fail(b->ctx, DAMO_ESTATE, "%s gave no result", row->name);
   }
   ptrvec_clear(&out);
   return result;
-}
-
-damo_var *build_row(build *b, const op_func *row, damo_var *const *in, int n_in, const fn_given *options) {
-  if (b->status != DAMO_OK) return NULL;
-  return build_call(b, row->name, func_of_row(b->ctx, row), in, n_in, options);
-}
-
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options) {
-  if (b->status != DAMO_OK) return NULL;
-  return build_call(b, name, func_find(b->ctx, name), in, n_in, options);
-}
-
-damo_var *build_fn1(build *b, const char *name, damo_var *x) { return build_fn(b, name, (damo_var *[]){x}, 1, NULL); }
-damo_var *build_fn2(build *b, const char *name, damo_var *x, damo_var *y) {
-  return build_fn(b, name, (damo_var *[]){x, y}, 2, NULL);
-}
-damo_var *build_fn3(build *b, const char *name, damo_var *x, damo_var *y, damo_var *z) {
-  return build_fn(b, name, (damo_var *[]){x, y, z}, 3, NULL);
 }
 
 /* ---- Constants --------------------------------------------------------------------------------------------------- */

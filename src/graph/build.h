@@ -30,11 +30,6 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in);
 /* The same, but returns the node; its outputs are node->out[i]. */
 damo_apply *build_apply(build *b, damo_op *take_op, damo_var *const *in, int n_in);
 
-/* Calls the registered function of that name (op_func) without options. */
-damo_var *build_fn1(build *b, const char *name, damo_var *x);
-damo_var *build_fn2(build *b, const char *name, damo_var *x, damo_var *y);
-damo_var *build_fn3(build *b, const char *name, damo_var *x, damo_var *y, damo_var *z);
-
 /* Constants. build_num and build_int make weak literals, of kind float and integer: they take their dtype from the
  * other operands (build_resolve). */
 damo_var *build_num(build *b, double value);
@@ -57,7 +52,5 @@ damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, dam
 /* Calls the function of a registered row with options, WITH(take_options, .axis = …) (NULL: none given; signature.h).
  * Returns its first result. */
 damo_var *build_row(build *b, const struct op_func *row, damo_var *const *in, int n_in, const fn_given *options);
-/* The same by the function's name, for scripts and hosts. */
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options);
 
 #endif

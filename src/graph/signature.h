@@ -50,7 +50,7 @@ typedef struct fn_option {
     __VA_ARGS__, { .name = NULL } \
   }
 
-/* Options of a call in C: build_fn(b, "take", in, 2, WITH(axis_options, .axis = prop_int(2))). The pointer has a type
+/* Options of a call in C: build_row(b, row, in, 2, WITH(axis_options, .axis = prop_int(2))). The pointer has a type
  * of its own, so that the compiler refuses anything else as options. */
 #define WITH(struct_type, ...) ((const fn_given *)(const void *)&(const struct_type){__VA_ARGS__})
 
