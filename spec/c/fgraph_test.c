@@ -222,10 +222,46 @@ static void test_all_or_none(build *b) {
   scene_end(&s);
 }
 
+static void expect_flaw(const scene *s, const char *text) {
+  CHECK_EQ_I(fgraph_check(s->fg), DAMO_EINCONSISTENCY);
+  if (!CHECK(strstr(damo_error_message(ctx), text) != NULL)) fprintf(stderr, "    %s\n", damo_error_message(ctx));
+  ctx_clear_error(ctx);
+}
+
+/* fgraph_check says what does not agree. */
+static void test_check(build *b) {
+  scene s;
+  scene_begin(&s, b);
+  damo_apply *last = s.out->owner;
+  damo_var *product = last->in[0];
+  CHECK_EQ_I(fgraph_check(s.fg), DAMO_OK);
+  last->in[0] = s.x;
+  expect_flaw(&s, "lists 3 nodes");
+  last->in[0] = product;
+  product->owner->in[0] = s.x;
+  expect_flaw(&s, "input 1 of a Elemwise node is not noted");
+  product->owner->in[0] = s.e;
+  fg_clients *uses = (fg_clients *)(uintptr_t)fgraph_clients(s.fg, s.e);
+  uses->n--;
+  expect_flaw(&s, "is not noted as a use");
+  uses->n++;
+  uses = (fg_clients *)(uintptr_t)fgraph_clients(s.fg, product);
+  uses->at[uses->n++] = uses->at[0];
+  expect_flaw(&s, "7 uses are noted, the graph has 6");
+  uses->n--;
+  uses = (fg_clients *)(uintptr_t)fgraph_clients(s.fg, s.out);
+  uses->at[0].index = 1;
+  expect_flaw(&s, "output 1 of the graph");
+  uses->at[0].index = 0;
+  CHECK_EQ_I(fgraph_check(s.fg), DAMO_OK);
+  scene_end(&s);
+}
+
 int main(void) {
   in_context(test_story);
   in_context(test_failures);
   in_context(test_attach);
   in_context(test_all_or_none);
+  in_context(test_check);
   TEST_MAIN_END;
 }

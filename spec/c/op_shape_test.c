@@ -8,8 +8,9 @@
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static damo_var *with_ints(build *b, const char *name, damo_var *x, const int64_t *v, int n) {
-  prop_value list[8], first = prop_list(list, n), opt[FN_MAX_OPTIONS];
+  prop_value list[8], opt[FN_MAX_OPTIONS];
   for (int i = 0; i < n; i++) list[i] = prop_int(v[i]);
+  const prop_value first = prop_list(list, n);
   return build_fn(b, name, &x, 1, op_options(b->ctx, name, &first, 1, opt));
 }
 #define INTS(name, ...) \

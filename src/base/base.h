@@ -33,6 +33,12 @@
 #else
 #define damo_assert(c) ((void)0)
 #endif
+/* DAMO_TRY of a check that debug builds alone make, where what is checked may be large or the check may fail. */
+#ifdef DAMO_DEBUG
+#define DAMO_TRY_DEBUG(expr) DAMO_TRY(expr)
+#else
+#define DAMO_TRY_DEBUG(expr) ((void)0)
+#endif
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,8 @@
  * p. The fgraph's outputs are the function's outputs, then the updates of p->shared in their order (those with
  * update_cell >= 0 before the call). */
 damo_status plan_build(fn_program *p, damo_function *f);
+/* plan_check.c: an inconsistency error where the program is not as plan_build must leave it. */
+damo_status plan_check(const fn_program *p);
 
 /* protect.c: inserts a copy wherever an Op would overwrite a value that is still needed: an indestructible input, a
  * constant, a shared value, a result, or a value read by a node that can't run earlier. Afterwards destroy_order's

@@ -420,6 +420,7 @@ static damo_status build_steps(planner *p) {
   DAMO_TRY(make_frame(p));
   DAMO_TRY(plan_demand(p));
   function_watch(p->f);
+  DAMO_TRY_DEBUG(plan_check(p->program));
   return DAMO_OK;
 }
 

@@ -95,7 +95,9 @@ static damo_status protect(damo_fgraph *fg, bool by_demand) {
     if (g.doubtful) s = protect_doubtful(fg, &nodes, by_demand || g.by_demand);
   }
   ptrvec_clear(&nodes);
-  return s;
+  DAMO_TRY(s);
+  DAMO_TRY_DEBUG(fgraph_check(fg));
+  return DAMO_OK;
 }
 
 damo_status protect_destroyed(damo_fgraph *fg) { return protect(fg, false); }

@@ -56,8 +56,30 @@ static bool has_client(const damo_fgraph *fg, const damo_var *v, const damo_appl
   return false;
 }
 
+/* As many uses are noted as there are: none of a node that is gone, none twice. */
+static damo_status check_use_count(const damo_fgraph *fg, int64_t want) {
+  int64_t n = 0;
+  for (size_t i = 0; i < fg->clients.cap; i++) {
+    const map_cell *c = &fg->clients.cells[i];
+    if (c->key != 0 && c->key != MAP_TOMBSTONE) n += ((const fg_clients *)c->value)->n;
+  }
+  if (n == want) return DAMO_OK;
+  return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "%lld uses are noted, the graph has %lld", (long long)n,
+                  (long long)want);
+}
+
+static damo_status check_outputs(const damo_fgraph *fg) {
+  for (int64_t i = 0; i < fg->outputs.n; i++) {
+    if (has_client(fg, fg->outputs.at[i], NULL, (int32_t)i)) continue;
+    return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "output %lld of the graph is not noted as a use",
+                    (long long)i + 1);
+  }
+  return DAMO_OK;
+}
+
 damo_status fgraph_check(const damo_fgraph *fg) {
   damo_ctx *ctx = fg->obj.ctx;
+  int64_t n_uses = fg->outputs.n;
   ptrvec nodes;
   ptrvec_init(&nodes, ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
@@ -67,6 +89,7 @@ damo_status fgraph_check(const damo_fgraph *fg) {
   }
   for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
     damo_apply *node = nodes.at[k];
+    n_uses += node->n_in;
     for (int i = 0; i < node->n_in && s == DAMO_OK; i++) {
       if (!has_client(fg, node->in[i], node, i)) {
         s = ctx_fail(ctx, DAMO_EINCONSISTENCY, "input %d of a %s node is not noted as a use", i + 1,
@@ -74,6 +97,8 @@ damo_status fgraph_check(const damo_fgraph *fg) {
       }
     }
   }
+  if (s == DAMO_OK) s = check_outputs(fg);
+  if (s == DAMO_OK) s = check_use_count(fg, n_uses);
   ptrvec_clear(&nodes);
   return s;
 }

@@ -311,8 +311,8 @@ damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int i
                                         const char *reason);
 damo_status fgraph_attach(damo_fgraph *fg, fg_feature *feature);
 void fgraph_detach(damo_fgraph *fg, fg_feature *feature);
-/* Checks the invariants (every input is recorded as a use, the nodes are those that the outputs reach, acyclic); an
- * inconsistency error names the first violation. For debugging: O(nodes + edges), times the clients of a Variable. */
+/* Whether uses and what they use agree, and there is no cycle: an inconsistency error with the first offence. Debug builds
+ * ask it after every phase of rewriting. */
 damo_status fgraph_check(const damo_fgraph *fg);
 
 /* ---- Destroyers -------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* thunk.c: making nodes runnable, and the memory of a kernel's outputs. */
 #include "graph_int.h"
+#include "sparse/sparse.h"
 
 #include <string.h>
 
@@ -13,6 +14,42 @@ static damo_status run_missing(const thunk *t, frame *f) {
 
 /* Calls the function that the Op's make_thunk chose, which may differ between frames. */
 static damo_status run_made(const thunk *t, frame *f) { return thunk_local_of(t, f)->run(t, f); }
+
+damo_status thunk_check(const thunk *t, const frame *f) {
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_obj *v = thunk_result(t, f, o);
+    const char *why = NULL;
+    if (v == NULL) {
+      why = "it is left empty";
+    } else if (v->kind == OBJ_ARRAY) {
+      array_check((const damo_array *)v, &why);
+    } else if (v->kind == OBJ_SPARSE) {
+      sparse_check((const damo_sparse *)v, &why);
+    }
+    if (why == NULL && !type_is_valid(t->node->out[o]->type, v)) why = "it is no value of its Type";
+    if (why == NULL) continue;
+    return ctx_fail(f->ctx, DAMO_EINCONSISTENCY, "%s: its output %d is unsound: %s", thunk_name(t), o + 1, why);
+  }
+  return DAMO_OK;
+}
+
+#ifdef DAMO_DEBUG
+/* DEBUG mode checks by itself, and says more. */
+static damo_status run_checked(const thunk *t, frame *f) {
+  DAMO_TRY(run_made(t, f));
+  return f->watched || thunk_n_need(t, f) > 0 ? DAMO_OK : thunk_check(t, f);
+}
+#endif
+
+/* What runs t in every frame, once it is made in this one. */
+static thunk_run_fn run_in_frames(const thunk *t, const frame *f) {
+#ifdef DAMO_DEBUG
+  (void)t, (void)f;
+  return run_checked;
+#else
+  return t->node->op->def->make_thunk != NULL ? run_made : thunk_local_of(t, f)->run;
+#endif
+}
 
 static void thunk_fill(thunk *t, damo_apply *node, int32_t number, const int32_t *slots) {
   const op_def *def = node->op->def;
@@ -88,7 +125,7 @@ static damo_status make_by(thunk *t, frame *f, const thunk_request *how, const c
   if (def->prepare_node != NULL) DAMO_TRY(def->prepare_node(t->node, impl));
   DAMO_TRY(make_in(t, f, &one));
   t->impl = impl;
-  t->run = def->make_thunk != NULL ? run_made : thunk_local_of(t, f)->run;
+  t->run = run_in_frames(t, f);
   return DAMO_OK;
 }
 

@@ -75,8 +75,11 @@ damo_status thunk_make(thunk *t, frame *f, const thunk_request *how);
 damo_status thunk_join(const thunk *t, frame *f, const thunk_request *how);
 /* Frees all that the frame's local of t owns, but not the local itself and its state. */
 void thunk_leave(const thunk *t, frame *f);
-/* Stands in for op_def.make_thunk where that is NULL: "c" runs perform, "lua" runs perform_lua (perform if there is
- * none); not_implemented without either. A make_thunk may call it last. */
+/* Whether what a run of t left is sound: each output a value of its Type, whose memory and indices lie where they must.
+ * An inconsistency error else. Debug builds ask it after every run. */
+damo_status thunk_check(const thunk *t, const frame *f);
+/* What op_def.make_thunk stands for when it is NULL: "c" runs perform, "lua" perform_lua; not_implemented without. A
+ * make_thunk may end with it. */
 damo_status thunk_make_default(const thunk *t, frame *f, const thunk_request *how);
 
 /* A single node with its thunk and a frame, in one allocation. */

@@ -421,7 +421,9 @@ static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_ph
     if (r->global == NULL) rules->at[n++] = rules->at[i];
   }
   rules->n = n;
-  return n > 0 ? run_local(fg, rules) : DAMO_OK;
+  if (n > 0) DAMO_TRY(run_local(fg, rules));
+  DAMO_TRY_DEBUG(fgraph_check(fg));
+  return DAMO_OK;
 }
 
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {

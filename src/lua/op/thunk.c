@@ -97,9 +97,10 @@ static void thunk_box_add_cells(lua_State *L, int peer, int place, int of, damo_
 
 /* Whether a native thunk may reuse the value of an output's cell: only the value's userdata and the thunk's own cell
  * hold references on it. */
-static bool thunk_box_is_spare(const thunk *t, const damo_obj *value) {
+static bool thunk_box_is_spare(const thunk *t, const frame *f, const damo_obj *value) {
   const damo_array *a = (const damo_array *)value;
-  if (t->run != t->node->op->def->perform || value->kind != OBJ_ARRAY || value->refs != 2) return false;
+  if (thunk_local_of(t, f)->run != t->node->op->def->perform || value->kind != OBJ_ARRAY || value->refs != 2)
+    return false;
   return a->writeable && a->buf && a->buf->obj.refs == 1 && a->buf->block;
 }
 
@@ -309,7 +310,7 @@ static void thunk_box_load_outputs(lua_State *L, thunk_box *box) {
     bind_box *value = bind_box_at(L, -1);
     bool fits = value && value->obj && type_is_valid(t->node->out[o]->type, value->obj);
     thunk_box_put_cell(box, t->n_in + o, fits ? damo_retain(value->obj) : NULL);
-    bind_check(L, thunk_fix_out(t, &box->a->f, o, fits && thunk_box_is_spare(t, value->obj)));
+    bind_check(L, thunk_fix_out(t, &box->a->f, o, fits && thunk_box_is_spare(t, &box->a->f, value->obj)));
     lua_settop(L, 6);
   }
 }
