@@ -141,7 +141,7 @@ static damo_status plan_find_destroyers(plan_facts *c) {
 
 /* Whether k has run when d does. By demand that is so of what d needs; inputs come from thunks that are listed before. */
 static bool runs_before(plan_facts *c, int64_t k, int64_t d) {
-  if (!c->p->lazy || k >= d) return k < d;
+  if (!c->p->by_demand || k >= d) return k < d;
   if (c->needed_by != d) {
     memset(c->needed, 0, (size_t)c->p->n_thunks);
     c->needed[d] = 1;
@@ -237,6 +237,45 @@ static damo_status check_results(plan_facts *c) {
   return DAMO_OK;
 }
 
+/* ---- Segments ---------------------------------------------------------------------------------------------------- */
+
+static bool is_decided_before(const vm_program *p, int64_t segment, int32_t r) {
+  for (int64_t i = 0; i < segment; i++) {
+    if (p->segments[i].region == r && p->segments[i].decides) return true;
+  }
+  return false;
+}
+
+/* The conditions that decide the region are filled, and the regions of its choosers are decided. */
+static damo_status check_guards(plan_facts *c, int64_t segment, int32_t r) {
+  const vm_program *p = c->p;
+  for (int32_t i = p->regions[r].first; i < p->regions[r].end; i++) {
+    const vm_guard *g = &p->guards[i];
+    const int32_t condition = p->thunks[g->thunk]->in[0];
+    if (c->cells[condition].maker >= p->segments[segment].first)
+      return thunk_flaw(c, g->thunk, "chooses by a condition that is filled after what it decides:", condition);
+    if (g->region >= 0 && !is_decided_before(p, segment, g->region))
+      return thunk_flaw(c, g->thunk, "chooses, in a region that is not decided yet, by", condition);
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_segments(plan_facts *c) {
+  const vm_program *p = c->p;
+  int64_t end = 0;
+  for (int64_t i = 0; i < p->n_segments; i++) {
+    const vm_segment *g = &p->segments[i];
+    if (g->first < end || g->end < g->first || g->end > p->n_thunks || g->region >= p->n_regions)
+      return plan_flaw(c, "is there, but a segment of thunks is out of order", 0);
+    end = g->end;
+    if (g->region < 0) continue;
+    if (!g->decides && !is_decided_before(p, i, g->region))
+      return plan_flaw(c, "is there, but a region is used before it is decided", 0);
+    if (g->decides) DAMO_TRY(check_guards(c, i, g->region));
+  }
+  return DAMO_OK;
+}
+
 static damo_status check_all(plan_facts *c) {
   for (int64_t i = 0; i < c->p->n_cells; i++) {
     c->cells[i] = (cell_facts){.maker = -1, .up = (int32_t)i, .destroyer = -1};
@@ -246,6 +285,7 @@ static damo_status check_all(plan_facts *c) {
   DAMO_TRY(check_transient(c));
   DAMO_TRY(check_views(c));
   DAMO_TRY(check_reads(c));
+  DAMO_TRY(check_segments(c));
   plan_find_groups(c);
   DAMO_TRY(plan_find_destroyers(c));
   DAMO_TRY(check_destroyed(c));
