@@ -1,4 +1,5 @@
 /* plan_test: the checks that debug builds make of programs and of what their thunks leave: each says what was broken. */
+#include "by_name.h"
 #include "compile_case.h"
 #include "compile/compile_int.h"
 #include "op/op.h"
