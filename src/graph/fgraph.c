@@ -50,7 +50,14 @@ damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out) {
 
 static bool has_client(const damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
   const fg_clients *c = fgraph_clients(fg, v);
-  for (int32_t i = 0; c != NULL && i < c->n; i++) {
+  uintptr_t place = 0;
+  int32_t first = 0, end = c != NULL ? c->n : 0;
+  if (c != NULL && c->places != NULL) { /* a long list: its map is checked too */
+    if (!map_get(c->places, fgraph_use_at(fg, node, index), &place)) return false;
+    first = (int32_t)place;
+    if (first < end) end = first + 1;
+  }
+  for (int32_t i = first; i < end; i++) {
     if (c->at[i].node == node && c->at[i].index == index) return true;
   }
   return false;
