@@ -345,4 +345,13 @@ int bind_call_func(lua_State *L, const fn_signature *f);
 /* The same for a function found by its name: for metamethods and index operators. */
 int bind_call_name(lua_State *L, const char *name);
 
+/* At the head and at the foot of a function: it leaves the stack n values higher than it found it (n < 0: lower). */
+#ifdef DAMO_DEBUG
+#define BIND_HEIGHT(L) const int height_ = lua_gettop(L)
+#define BIND_LEAVES(L, n) damo_assert(lua_gettop(L) == height_ + (n))
+#else
+#define BIND_HEIGHT(L) ((void)0)
+#define BIND_LEAVES(L, n) ((void)0)
+#endif
+
 #endif

@@ -76,6 +76,7 @@ static void config_set_on_warning(lua_State *L, bind_state *st, int idx) {
 }
 
 static void config_push_on_warning(lua_State *L, bind_state *st) {
+  BIND_HEIGHT(L);
   if (!st->ctx->on_warning) {
     lua_pushnil(L);
   } else if (st->ctx->on_warning == warning_hook) {
@@ -83,6 +84,7 @@ static void config_push_on_warning(lua_State *L, bind_state *st) {
   } else {
     lua_pushcfunction(L, warning_default);
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */

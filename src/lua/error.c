@@ -67,6 +67,7 @@ void bind_set_trace(lua_State *L) {
 
 /* Pushes the lines of the text as a list. */
 static void trace_push_lines(lua_State *L, const char *text) {
+  BIND_HEIGHT(L);
   lua_newtable(L);
   for (int i = 1; *text; i++) {
     size_t n = strcspn(text, "\n");
@@ -74,6 +75,7 @@ static void trace_push_lines(lua_State *L, const char *text) {
     lua_rawseti(L, -2, i);
     text += n + (text[n] == '\n');
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* ---- Error objects ----------------------------------------------------------------------------------------------- */
@@ -86,6 +88,7 @@ static void error_set_string(lua_State *L, const char *field, const char *s) {
 
 /* Sets the fields trace and where of the error object at the top. */
 static void error_set_place(lua_State *L, bind_state *st, const damo_apply *node) {
+  BIND_HEIGHT(L);
   char text[TRACE_MAX];
   int limit = graph_notes_of(st->ctx)->traceback_limit;
   trace_user_lines(L, st, limit > 0 ? limit : 1, text, sizeof text);
@@ -100,10 +103,12 @@ static void error_set_place(lua_State *L, bind_state *st, const damo_apply *node
     trace_push_lines(L, text);
   }
   lua_setfield(L, -2, "trace");
+  BIND_LEAVES(L, 0);
 }
 
 /* Replaces the message at the top by an error object. */
 static void error_make(lua_State *L, bind_state *st, damo_status status, const char *op, damo_apply *node) {
+  BIND_HEIGHT(L);
   luaL_checkstack(L, 20, "damo");
   lua_createtable(L, 0, 7);
   lua_insert(L, -2);
@@ -117,6 +122,7 @@ static void error_make(lua_State *L, bind_state *st, damo_status status, const c
   }
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_error);
   lua_setmetatable(L, -2);
+  BIND_LEAVES(L, 0);
 }
 
 /* Sets the field cause of the error object at the top to the value that a callback threw, if the pending error is that
@@ -134,6 +140,7 @@ static void error_take_cause(lua_State *L, bind_state *st, const char *message) 
 }
 
 void bind_push_error(lua_State *L) {
+  BIND_HEIGHT(L);
   bind_state *st = bind_get(L);
   damo_ctx *ctx = st->ctx;
   /* Copied first: pushing below may collect garbage, and a finalizer written in Lua may overwrite it by failing in
@@ -150,6 +157,7 @@ void bind_push_error(lua_State *L) {
   error_take_cause(L, st, e.message);
   bind_let_go(st, ticket);
   damo_release(e.node);
+  BIND_LEAVES(L, 1);
 }
 
 int bind_error(lua_State *L) {
@@ -353,12 +361,14 @@ static const char *error_field(lua_State *L, const char *name) {
 
 /* Appends the trace's lines from number `from` on, the first after the text `first`, the others after `other`. */
 static void error_add_trace(lua_State *L, luaL_Buffer *b, int trace, int from, const char *first, const char *other) {
+  BIND_HEIGHT(L);
   int n = lua_istable(L, trace) ? (int)lua_rawlen(L, trace) : 0;
   for (int i = from; i <= n; i++) {
     luaL_addstring(b, i == from ? first : other);
     lua_rawgeti(L, trace, i);
     luaL_addvalue(b);
   }
+  BIND_LEAVES(L, 0);
 }
 
 static int error_tostring(lua_State *L) {

@@ -84,12 +84,14 @@ static void info_push_openblas_version(lua_State *L) {
 
 /* Adds {version, licence} to the table of libraries; pops the version, which lies above that table. */
 static void info_add_library(lua_State *L, const char *name, const char *licence) {
+  BIND_HEIGHT(L);
   lua_createtable(L, 0, 2);
   lua_insert(L, -2);
   lua_setfield(L, -2, "version");
   info_set_text(L, "licence", licence);
   bind_set_record(L);
   lua_setfield(L, -2, name);
+  BIND_LEAVES(L, -1);
 }
 
 typedef struct info_library {
@@ -113,15 +115,18 @@ static const info_library info_suitesparse[] = {
 };
 
 static void info_add_suitesparse(lua_State *L) {
+  BIND_HEIGHT(L);
   for (size_t i = 0; i < sizeof info_suitesparse / sizeof *info_suitesparse; i++) {
     const info_library *lib = &info_suitesparse[i];
     lua_pushfstring(L, "%d.%d.%d", lib->major, lib->minor, lib->patch);
     info_add_library(L, lib->name, lib->licence);
   }
+  BIND_LEAVES(L, 0);
 }
 
 /* Sets the list of factorization back ends, in order of preference. */
 static void info_set_backends(lua_State *L) {
+  BIND_HEIGHT(L);
   const char *const *names = factor_backends();
   lua_newtable(L);
   for (int i = 0; names[i] != NULL; i++) {
@@ -130,9 +135,11 @@ static void info_set_backends(lua_State *L) {
   }
   bind_set_record(L);
   lua_setfield(L, -2, "backends");
+  BIND_LEAVES(L, 0);
 }
 
 static void info_set_libraries(lua_State *L) {
+  BIND_HEIGHT(L);
   lua_newtable(L);
   if (openblas_get_config) {
     info_push_openblas_version(L);
@@ -145,6 +152,7 @@ static void info_set_libraries(lua_State *L) {
   info_add_suitesparse(L);
   bind_set_record(L);
   lua_setfield(L, -2, "libraries");
+  BIND_LEAVES(L, 0);
 }
 
 static int info_call(lua_State *L) {

@@ -208,6 +208,7 @@ static csv_options io_read_csv_options(lua_State *L, int idx) {
 
 /* Pushes the cells of the header line as a list. */
 static void io_push_header(lua_State *L, char *take_header) {
+  BIND_HEIGHT(L);
   strbuf *b = bind_push_strbuf(L);
   strbuf_add(b, take_header);
   mem_strfree(b->ctx, take_header);
@@ -222,6 +223,7 @@ static void io_push_header(lua_State *L, char *take_header) {
     p += n + 1;
   }
   lua_remove(L, -2);
+  BIND_LEAVES(L, 1);
 }
 
 /* read_csv(path, options): returns the matrix, and the list of the header's cells if there is a header. */

@@ -211,6 +211,7 @@ void bind_let_go(bind_state *st, int ticket) {
 /* Pushes a new userdata that takes the reference, and enters it in the weak table. If it is no leaf it goes into the
  * pending list, for its neighbours. */
 static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
+  BIND_HEIGHT(L);
   int ticket = bind_hold(st, take_obj);
   bind_box *box = lua_newuserdatauv(L, sizeof *box, take_obj->kind == OBJ_ARRAY && leaf ? 0 : 1);
   *box = (bind_box){.obj = take_obj, .magic = &box_magic, .state = st, .kind = take_obj->kind};
@@ -229,6 +230,7 @@ static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bo
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, take_obj);
   lua_pop(L, 1);
+  BIND_LEAVES(L, 1);
 }
 
 /* Pushes the userdata of a neighbour; a new one goes into the pending list unless it is a leaf. */
@@ -393,6 +395,7 @@ static void drop_pending(lua_State *L, bind_state *st, int at, const void *ud) {
 /* Anchors the userdata in the pending list until it is empty. A finalizer that runs meanwhile may do the same, so each
  * step reads the list anew. */
 static void anchors_drain(lua_State *L, bind_state *st) {
+  BIND_HEIGHT(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
   while (st->n_pending > 0) {
     int at = st->n_pending;
@@ -403,6 +406,7 @@ static void anchors_drain(lua_State *L, bind_state *st) {
     drop_pending(L, st, at, ud);
   }
   lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
 }
 
 void bind_push_result(lua_State *L, void *take_obj) {
@@ -446,6 +450,7 @@ void bind_reanchor(lua_State *L, int idx) {
 }
 
 void bind_set_event(lua_State *L, const char *event, lua_CFunction function, const void *key) {
+  BIND_HEIGHT(L);
   lua_rawgetp(L, LUA_REGISTRYINDEX, key);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
@@ -456,6 +461,7 @@ void bind_set_event(lua_State *L, const char *event, lua_CFunction function, con
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
   }
   lua_setmetatable(L, -2);
+  BIND_LEAVES(L, 0);
 }
 
 bind_box *bind_push_lender(lua_State *L) {

@@ -112,6 +112,7 @@ static void record_add_entry(lua_State *L, strbuf *out, int depth) {
 }
 
 static void record_add_lines(lua_State *L, strbuf *out, int idx, int depth) {
+  BIND_HEIGHT(L);
   size_t n;
   luaL_checkstack(L, 12, "damo");
   const char **names = bind_push_sorted_names(L, idx, idx, &n);
@@ -125,6 +126,7 @@ static void record_add_lines(lua_State *L, strbuf *out, int idx, int depth) {
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
 }
 
 static int record_tostring(lua_State *L) {

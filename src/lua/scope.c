@@ -41,6 +41,7 @@ bool bind_is_callable(lua_State *L, int idx) {
 }
 
 void bind_keep(lua_State *L, int idx) {
+  BIND_HEIGHT(L);
   idx = lua_absindex(L, idx);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key);
   if (!lua_istable(L, -1)) {
@@ -52,6 +53,7 @@ void bind_keep(lua_State *L, int idx) {
   lua_pushvalue(L, idx);
   lua_rawseti(L, -2, (int)lua_rawlen(L, -2) + 1);
   lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
 }
 
 void bind_done(lua_State *L) {
@@ -118,6 +120,7 @@ void bind_push_slot(lua_State *L, void **at, int64_t i) {
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 void bind_own_table(lua_State *L, int idx) {
+  BIND_HEIGHT(L);
   idx = lua_absindex(L, idx);
   lua_newtable(L);
   for (lua_pushnil(L); lua_next(L, idx);) { /* no finalizer runs between lua_next calls: lua_rawset runs none */
@@ -126,9 +129,11 @@ void bind_own_table(lua_State *L, int idx) {
     lua_rawset(L, -4);
   }
   lua_replace(L, idx);
+  BIND_LEAVES(L, 0);
 }
 
 void bind_push_vars(lua_State *L, damo_var *const *v, int64_t n) {
+  BIND_HEIGHT(L);
   luaL_checkstack(L, 10, "damo");
   lua_createtable(L, (int)n, 0);
   for (int64_t i = 0; i < n; i++) {
@@ -136,6 +141,7 @@ void bind_push_vars(lua_State *L, damo_var *const *v, int64_t n) {
     bind_push_borrowed(L, v[i]);
     lua_rawseti(L, -2, (int)(i + 1));
   }
+  BIND_LEAVES(L, 1);
 }
 
 bool bind_is_options(lua_State *L, int idx) {
@@ -192,6 +198,7 @@ bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, c
 }
 
 void bind_push_trace(lua_State *L, const damo_trace *trace) {
+  BIND_HEIGHT(L);
   lua_newtable(L);
   const char *text = trace ? trace->text : "";
   for (int i = 1; *text; i++) {
@@ -200,6 +207,7 @@ void bind_push_trace(lua_State *L, const damo_trace *trace) {
     lua_rawseti(L, -2, i);
     text += n + (text[n] == '\n');
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -280,6 +288,7 @@ static int kind_index(lua_State *L) {
 
 void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_Reg *methods, const luaL_Reg *meta,
                 int more) {
+  BIND_HEIGHT(L);
   bind_metatable(L, kind);
   lua_newtable(L);
   bind_setfuncs(L, fields);
@@ -298,6 +307,7 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   lua_setfield(L, -2, "__index");
   bind_setfuncs(L, meta);
   lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
 }
 
 /* ---- Errors of damo's own Lua files ------------------------------------------------------------------------------ */

@@ -92,6 +92,7 @@ damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static void state_make_tables(lua_State *L, bind_state *st) {
+  BIND_HEIGHT(L);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
@@ -106,6 +107,7 @@ static void state_make_tables(lua_State *L, bind_state *st) {
   st->ref_methods = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);
   st->ref_pending = luaL_ref(L, LUA_REGISTRYINDEX);
+  BIND_LEAVES(L, 0);
 }
 
 /* Remembers the folder of the damo/init.lua that is loading this module: traces leave out the lines of its files. */

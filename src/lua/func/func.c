@@ -23,6 +23,7 @@ static bool fn_is_field(const char *name) {
 static bool fn_is_draw(const fn_signature *f) { return f->n_operands > 0 && strcmp(f->operand[0].name, "rng") == 0; }
 
 static void fn_push_operands(lua_State *L, const fn_signature *f) {
+  BIND_HEIGHT(L);
   lua_createtable(L, f->n_operands, 0);
   for (int i = 0; i < f->n_operands; i++) {
     lua_createtable(L, 0, 3);
@@ -34,9 +35,11 @@ static void fn_push_operands(lua_State *L, const fn_signature *f) {
     lua_setfield(L, -2, "list");
     lua_rawseti(L, -2, i + 1);
   }
+  BIND_LEAVES(L, 1);
 }
 
 static void fn_push_options(lua_State *L, const fn_signature *f) {
+  BIND_HEIGHT(L);
   lua_createtable(L, f->n_options, 0);
   for (int i = 0; i < f->n_options; i++) {
     lua_createtable(L, 0, 2);
@@ -46,9 +49,11 @@ static void fn_push_options(lua_State *L, const fn_signature *f) {
     lua_setfield(L, -2, "kind");
     lua_rawseti(L, -2, i + 1);
   }
+  BIND_LEAVES(L, 1);
 }
 
 static void fn_push_row(lua_State *L, const fn_signature *f) {
+  BIND_HEIGHT(L);
   lua_createtable(L, 0, 6);
   lua_pushstring(L, f->name);
   lua_setfield(L, -2, "name");
@@ -62,6 +67,7 @@ static void fn_push_row(lua_State *L, const fn_signature *f) {
   lua_setfield(L, -2, "method");
   lua_pushboolean(L, fn_is_draw(f));
   lua_setfield(L, -2, "random");
+  BIND_LEAVES(L, 1);
 }
 
 /* damo.registry(): all rows {name, operands, options, doc, method, random} in the order of registration; an operand is

@@ -146,6 +146,7 @@ static void compile_read_input(lua_State *L, compile_args *j, int i) {
 }
 
 static void compile_read_inputs(lua_State *L, compile_args *j, int idx) {
+  BIND_HEIGHT(L);
   bool alone = bind_to_var(L, idx) || spec_has_meta(L, idx, &spec_in_key);
   if (!alone && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
     bind_arg_error(L, "compile", idx, "inputs", "a list of Variables");
@@ -163,6 +164,7 @@ static void compile_read_inputs(lua_State *L, compile_args *j, int idx) {
     compile_read_input(L, j, (int)i);
     lua_pop(L, 1);
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* ---- Outputs ----------------------------------------------------------------------------------------------------- */

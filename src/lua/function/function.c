@@ -17,6 +17,7 @@ static int caller_gc(lua_State *L) {
 
 /* Gives the Function's userdata at idx its bind_caller. */
 static void caller_attach(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
+  BIND_HEIGHT(L);
   idx = lua_absindex(L, idx);
   size_t bytes = sizeof(bind_caller) + (size_t)f->program->n_inputs * sizeof(damo_array *);
   bind_peer(L, idx);
@@ -31,11 +32,13 @@ static void caller_attach(lua_State *L, int idx, const damo_function *f, bool na
   lua_setmetatable(L, -2);
   lua_rawsetp(L, -2, &caller_key);
   lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
 }
 
 /* Keeps alive, from the Function at the top, the Lua parts of its companion, the Function that DEBUG mode runs beside
  * it: Ops that rewriting removed from the main one, and generic values. */
 static void function_anchor_companion(lua_State *L, const damo_function *companion) {
+  BIND_HEIGHT(L);
   int n = 0;
   bind_peer(L, -1);
   lua_newtable(L);
@@ -53,6 +56,7 @@ static void function_anchor_companion(lua_State *L, const damo_function *compani
   }
   lua_setfield(L, -2, "companion");
   lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
 }
 
 void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single) {

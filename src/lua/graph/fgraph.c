@@ -113,6 +113,7 @@ static int fg_method_clients(lua_State *L) {
 
 /* After a change: updates the user values of the graph and of the nodes that use `now`. */
 static void fg_anchor_users(lua_State *L, const damo_fgraph *fg, damo_var *const *now, int64_t n) {
+  BIND_HEIGHT(L);
   bind_reanchor(L, 1);
   for (int64_t k = 0; k < n; k++) {
     const fg_clients *c = fgraph_clients(fg, now[k]);
@@ -122,6 +123,7 @@ static void fg_anchor_users(lua_State *L, const damo_fgraph *fg, damo_var *const
       lua_pop(L, 1);
     }
   }
+  BIND_LEAVES(L, 0);
 }
 
 /* The options of a change. */

@@ -88,6 +88,7 @@ static int maker_tensor(lua_State *L) {
 }
 
 static void maker_add_ranked(lua_State *L) {
+  BIND_HEIGHT(L);
   static const char letters[] = "bwilfdcz";
   char name[24];
   for (int k = 0; ranked_makers[k].name; k++) {
@@ -103,6 +104,7 @@ static void maker_add_ranked(lua_State *L) {
       lua_setfield(L, -2, name);
     }
   }
+  BIND_LEAVES(L, 0);
 }
 
 /* ---- Shared Variables -------------------------------------------------------------------------------------------- */

@@ -151,6 +151,7 @@ static const char *rule_check_word(lua_State *L, int idx, int arg, const char *w
 
 /* Pushes the tags, from argument 3 on, joined by spaces. */
 static void rule_push_tags(lua_State *L, int top) {
+  BIND_HEIGHT(L);
   luaL_Buffer b;
   for (int i = 3; i <= top; i++) rule_check_word(L, i, i, "tag");
   luaL_buffinit(L, &b);
@@ -160,6 +161,7 @@ static void rule_push_tags(lua_State *L, int top) {
     if (i < top) luaL_addchar(&b, ' ');
   }
   luaL_pushresult(&b);
+  BIND_LEAVES(L, 1);
 }
 
 static int rule_gc(lua_State *L) {

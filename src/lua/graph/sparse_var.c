@@ -99,6 +99,7 @@ static int sp_matrix_maker(lua_State *L) {
 
 /* csr_matrix, csr_fmatrix, … csc_zmatrix. */
 static void sp_add_matrices(lua_State *L) {
+  BIND_HEIGHT(L);
   static const char letters[] = "bwilfdcz";
   char name[24];
   for (int f = 0; f < 2; f++) {
@@ -117,6 +118,7 @@ static void sp_add_matrices(lua_State *L) {
       lua_setfield(L, -2, name);
     }
   }
+  BIND_LEAVES(L, 0);
 }
 
 /* ---- Variables of values ----------------------------------------------------------------------------------------- */

@@ -166,6 +166,7 @@ static void callback_take_vars(lua_State *L, bind_callback *c, int n, const char
 
 /* Pushes the list of output gradients, a missing one as a Variable of DisconnectedType. */
 static void callback_push_output_grads(lua_State *L, bind_callback *c) {
+  BIND_HEIGHT(L);
   lua_createtable(L, c->node->n_out, 0);
   for (int o = 0; o < c->node->n_out; o++) {
     damo_var *g = c->in[o] ? c->in[o] : build_disconnected(c->b);
@@ -173,6 +174,7 @@ static void callback_push_output_grads(lua_State *L, bind_callback *c) {
     bind_push_borrowed(L, g);
     lua_rawseti(L, -2, o + 1);
   }
+  BIND_LEAVES(L, 1);
 }
 
 static void body_grad(lua_State *L, bind_callback *c) {
@@ -258,12 +260,14 @@ static void callback_connection_pattern(const damo_apply *node, bool *connected)
 /* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
 static void body_prepare(lua_State *L, bind_callback *c) {
+  BIND_HEIGHT(L);
   bind_callback_push(L, c, "prepare_node");
   bind_push_borrowed(L, c->node);
   bind_keep(L, -1); /* with the tags that the Op attaches to it, until the thunk holds it */
   bind_push_thunk_maps(L);
   lua_pushstring(L, c->impl);
   lua_call(L, 5, 0);
+  BIND_LEAVES(L, 0);
 }
 
 /* op_def.prepare_node. An Op without native code is prepared for "lua" only. */
@@ -287,6 +291,7 @@ static void callback_push_rewritten(lua_State *L) {
 }
 
 static void body_folding(lua_State *L, bind_callback *c) {
+  BIND_HEIGHT(L);
   bind_push_definition(L, bind_op_class_of(c->op));
   lua_getfield(L, -1, "do_constant_folding");
   if (lua_isfunction(L, -1)) {
@@ -296,6 +301,7 @@ static void body_folding(lua_State *L, bind_callback *c) {
     lua_call(L, 3, 1);
   }
   c->answer = lua_toboolean(L, -1);
+  BIND_LEAVES(L, 2);
 }
 
 static bool callback_do_constant_folding(const damo_apply *node) {
@@ -307,6 +313,7 @@ static bool callback_do_constant_folding(const damo_apply *node) {
 }
 
 static void callback_push_shapes(lua_State *L, bind_callback *c) {
+  BIND_HEIGHT(L);
   lua_createtable(L, c->node->n_in, 0);
   for (int i = 0; i < c->node->n_in; i++) {
     const damo_type *t = c->node->in[i]->type;
@@ -317,6 +324,7 @@ static void callback_push_shapes(lua_State *L, bind_callback *c) {
     }
     lua_rawseti(L, -2, i + 1);
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* Takes the shape of output o, the list at the top. */

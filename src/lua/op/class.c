@@ -234,6 +234,7 @@ static void class_check_members(lua_State *L, int def) {
 /* Pushes the copy of the definition that the class keeps, so that the script's later changes of its table change no Op.
  * Members that every Op has as a field, in one normalized form, are left out. */
 static void class_push_copy(lua_State *L, int def) {
+  BIND_HEIGHT(L);
   static const char *const as_fields[] = {"props", "destroy_map", "view_map", "default_output", NULL};
   lua_newtable(L);
   for (lua_pushnil(L); lua_next(L, def);) {
@@ -245,6 +246,7 @@ static void class_push_copy(lua_State *L, int def) {
     lua_pushnil(L);
     lua_setfield(L, -2, as_fields[i]);
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* Makes the class from the definition at stack index def; pushes its userdata. */

@@ -15,15 +15,18 @@ int bind_op_n_props(const damo_op *op) {
 }
 
 void bind_push_props(lua_State *L, const damo_op *op) {
+  BIND_HEIGHT(L);
   const int n = bind_op_n_props(op);
   lua_createtable(L, 0, n);
   for (int i = 0; i < n; i++) {
     bind_push_prop(L, &op->props[i]);
     lua_setfield(L, -2, op->def->props[i].name);
   }
+  BIND_LEAVES(L, 1);
 }
 
 static void member_push_alias(lua_State *L, const op_alias *at) {
+  BIND_HEIGHT(L);
   lua_newtable(L);
   for (; at && at->out >= 0; at++) {
     lua_rawgeti(L, -1, at->out + 1);
@@ -37,6 +40,7 @@ static void member_push_alias(lua_State *L, const op_alias *at) {
     lua_rawseti(L, -2, (int)lua_rawlen(L, -2) + 1);
     lua_pop(L, 1);
   }
+  BIND_LEAVES(L, 1);
 }
 
 static int member_get_name(lua_State *L) {

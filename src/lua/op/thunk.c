@@ -52,6 +52,7 @@ static int thunk_box_gc(lua_State *L) {
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 void bind_push_thunk_maps(lua_State *L) {
+  BIND_HEIGHT(L);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &thunk_maps_key);
   if (lua_istable(L, -1)) {
     lua_rawgeti(L, -1, 1);
@@ -60,6 +61,7 @@ void bind_push_thunk_maps(lua_State *L) {
   } else {
     lua_pushnil(L);
   }
+  BIND_LEAVES(L, 2);
 }
 
 /* Appends the cell of v in the map at stack index `of` to the list at the top. If the map has none, makes one and adds
@@ -155,11 +157,13 @@ static damo_status thunk_box_make_in_core(lua_State *L, thunk_box *box, damo_app
 
 /* Pushes a table of the two maps as they were given, for bind_push_thunk_maps. */
 static void thunk_box_push_maps(lua_State *L, int storage_map, int compute_map) {
+  BIND_HEIGHT(L);
   lua_createtable(L, 2, 0);
   lua_pushvalue(L, storage_map);
   lua_rawseti(L, -2, 1);
   lua_pushvalue(L, compute_map);
   lua_rawseti(L, -2, 2);
+  BIND_LEAVES(L, 1);
 }
 
 /* Pushes the userdata of a thunk that is not made yet. */

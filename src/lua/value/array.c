@@ -26,12 +26,14 @@ static damo_array *array_self(lua_State *L) { return bind_check_obj(L, 1, OBJ_AR
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static void array_push_integers(lua_State *L, const int64_t *v, int n) {
+  BIND_HEIGHT(L);
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_pushinteger(L, (lua_Integer)v[i]);
     lua_rawseti(L, -2, i + 1);
   }
   bind_set_record(L);
+  BIND_LEAVES(L, 1);
 }
 
 static void array_push_transposed(lua_State *L, const damo_array *a) {
@@ -44,6 +46,7 @@ static void array_push_transposed(lua_State *L, const damo_array *a) {
 }
 
 static void array_push_field(lua_State *L, const damo_array *a, array_field id) {
+  BIND_HEIGHT(L);
   switch (id) {
     case FIELD_SHAPE: array_push_integers(L, array_shape(a), a->ndim); break;
     case FIELD_STRIDES: array_push_integers(L, array_strides(a), a->ndim); break;
@@ -53,6 +56,7 @@ static void array_push_field(lua_State *L, const damo_array *a, array_field id) 
     case FIELD_T: array_push_transposed(L, a); break;
     case FIELD_WRITEABLE: lua_pushboolean(L, a->writeable); break;
   }
+  BIND_LEAVES(L, 1);
 }
 
 /* Reads a name at stack 2 that no Array has. Upvalues as array_index's. */
@@ -122,11 +126,13 @@ strbuf *bind_push_strbuf(lua_State *L) {
 }
 
 void bind_finish_strbuf(lua_State *L) {
+  BIND_HEIGHT(L);
   strbuf *b = lua_touserdata(L, -1);
   bind_check(L, b->failed ? DAMO_EMEMORY : DAMO_OK);
   lua_pushlstring(L, b->n ? b->at : "", b->n);
   strbuf_clear(b);
   lua_remove(L, -2);
+  BIND_LEAVES(L, 0);
 }
 
 static int array_tostring(lua_State *L) {
@@ -207,6 +213,7 @@ static void array_set_operators(lua_State *L) {
 
 /* Pushes the table of members: the methods that only Arrays have, and the fields by their ids. */
 static void array_push_members(lua_State *L) {
+  BIND_HEIGHT(L);
   lua_createtable(L, 0, 24);
   bind_array_methods(L);
   for (size_t i = 0; i < sizeof ARRAY_FIELDS / sizeof ARRAY_FIELDS[0]; i++) {
@@ -214,6 +221,7 @@ static void array_push_members(lua_State *L) {
     lua_setfield(L, -2, ARRAY_FIELDS[i].name);
     bind_add_value_field(L, ARRAY_FIELDS[i].name);
   }
+  BIND_LEAVES(L, 1);
 }
 
 void bind_open_array(lua_State *L) {

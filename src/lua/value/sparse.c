@@ -191,6 +191,7 @@ static int sp_class_call_body(lua_State *L) {
 static int sp_class_call(lua_State *L) { return bind_again(L, sp_class_call_body, 1); }
 
 static void sp_add_classes(lua_State *L) {
+  BIND_HEIGHT(L);
   for (const op_def *const *const *family = sparse_classes; *family; family++) {
     for (const op_def *const *def = *family; *def; def++) {
       lua_pushlightuserdata(L, (void *)(uintptr_t)*def);
@@ -198,6 +199,7 @@ static void sp_add_classes(lua_State *L) {
       lua_setfield(L, -2, (*def)->script_name ? (*def)->script_name : (*def)->name);
     }
   }
+  BIND_LEAVES(L, 0);
 }
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
