@@ -288,6 +288,7 @@ const damo_function *op_from_graph_running(const thunk *t, const frame *f) {
 }
 
 static damo_status run_inner(const thunk *t, frame *f, damo_function *inner, damo_obj **args) {
+  damo_assert(inner->obj.ctx == f->ctx && inner->program->n_inputs >= t->n_in && inner->program->n_outputs >= t->n_out);
   for (int i = 0; i < t->n_in; i++) args[i] = thunk_value(t, f, i);
   /* so that the inner cells are the only holders of the last results */
   for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, NULL);
@@ -334,6 +335,7 @@ static damo_var *fitted_input(build *b, const op_from_graph *g, const damo_apply
 
 damo_status op_from_graph_unfold(build *b, const op_from_graph *g, damo_apply *node, damo_var *const *what, int n,
                                  damo_var **out) {
+  damo_assert(node->n_in >= g->n_in && g->fgraph->inputs.n >= g->n_in);
   map memo;
   map_init(&memo, b->ctx);
   damo_status s = DAMO_OK;

@@ -116,6 +116,7 @@ static damo_buffer *buffer_new(damo_ctx *ctx, size_t nbytes) {
   buf->block_size = size;
   buf->data = align_up(buf->block);
   buf->nbytes = nbytes;
+  damo_assert(buf->data + nbytes <= (char *)buf->block + size);
   return buf;
 }
 
@@ -158,9 +159,16 @@ static void copy_dims(int64_t *dst, const int64_t *src, int ndim) {
   for (int i = 0; i < ndim; i++) dst[i] = src[i];
 }
 
+static size_t shape_bytes(int ndim, const int64_t *shape, damo_dtype dtype) {
+  size_t n = dtype_size(dtype);
+  for (int i = 0; i < ndim; i++) n = shape[i] == 0 ? 0 : n * (size_t)shape[i];
+  return n;
+}
+
 /* A C-contiguous array over the buffer, which is taken, also on failure. */
 static damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndim, const int64_t *shape,
                                      bool writeable) {
+  damo_assert(buf->obj.refs == 1 && buf->nbytes >= shape_bytes(ndim, shape, dtype));
   damo_array *a = array_header_new(buf->obj.ctx, dtype, ndim);
   if (!a) {
     damo_release(buf);
@@ -172,12 +180,6 @@ static damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndi
   copy_dims(a->dims, shape, ndim);
   strides_contiguous(ndim, shape, dtype_size(dtype), array_strides(a));
   return a;
-}
-
-static size_t shape_bytes(int ndim, const int64_t *shape, damo_dtype dtype) {
-  size_t n = dtype_size(dtype);
-  for (int i = 0; i < ndim; i++) n = shape[i] == 0 ? 0 : n * (size_t)shape[i];
-  return n;
 }
 
 static damo_status check_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
@@ -216,6 +218,7 @@ damo_array *array_lend(damo_ctx *ctx, const damo_array *a) {
   if (!view) return NULL;
   view->data = a->data;
   copy_dims(array_strides(view), array_strides(a), a->ndim);
+  damo_assert(array_check(view, NULL) && !view->writeable);
   return view;
 }
 
@@ -237,9 +240,11 @@ void array_reseat(damo_array *a, const damo_array *base, const int64_t *shape, c
   a->writeable = base->writeable;
   copy_dims(a->dims, shape, a->ndim);
   copy_dims(array_strides(a), strides, a->ndim);
+  damo_assert(array_check(a, NULL));
 }
 
 void array_detach(damo_array *a) {
+  damo_assert(a->obj.refs == 1);
   damo_buffer *buf = a->buf;
   a->buf = NULL;
   a->data = NULL;

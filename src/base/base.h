@@ -198,6 +198,7 @@ char *ctx_census(const damo_ctx *ctx, char *dst, size_t n);
  * Each ctx_enter that returned DAMO_OK is followed by a ctx_leave. */
 damo_status ctx_enter(damo_ctx *ctx, int32_t stack);
 static inline void ctx_leave(damo_ctx *ctx, int32_t stack) {
+  damo_assert(ctx->depth > 0 && ctx->stack >= stack);
   ctx->depth--;
   ctx->stack -= stack;
 }

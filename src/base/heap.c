@@ -126,6 +126,7 @@ static void *take(mem_heap *h, void *ptr, size_t size) {
 void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
   mem_heap *h = user;
   if (nsize == 0) {
+    damo_assert(!ptr || h->used >= osize);
     heap_release(h, ptr, osize);
     h->used -= ptr ? osize : 0;
     return NULL;

@@ -18,7 +18,9 @@ void lent_init(ctx_lent *l, void (*free_fn)(ctx_lent *l)) {
 }
 
 void lent_hold(damo_ctx *owner, ctx_lent *l, const damo_ctx *by) {
-  atomic_fetch_add_explicit(&l->refs, 1, memory_order_relaxed);
+  const long long held = atomic_fetch_add_explicit(&l->refs, 1, memory_order_relaxed);
+  damo_assert(held > 0);
+  (void)held;
   if (by != owner) atomic_fetch_add_explicit(&owner->borrowers, 1, memory_order_relaxed);
 }
 
@@ -31,7 +33,9 @@ static void leave_to_owner(damo_ctx *owner, ctx_lent *l) {
 }
 
 void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by) {
-  const bool last = atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) == 1;
+  const long long held = atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel);
+  const bool last = held == 1;
+  damo_assert(held > 0);
   if (by == owner) {
     if (last) l->free(l);
     return;

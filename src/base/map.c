@@ -53,6 +53,7 @@ damo_status map_put(map *m, const void *key, uintptr_t value) {
   entry = find_free(m->cells, m->cap, k);
   if (entry->key == 0) m->used++;
   m->n++;
+  damo_assert(m->used < m->cap && m->n <= m->used);
   *entry = (map_cell){.key = k, .value = value};
   return DAMO_OK;
 }

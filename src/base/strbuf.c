@@ -31,6 +31,7 @@ void strbuf_addn(strbuf *b, const char *s, size_t n) {
   if (n) memcpy(b->at + b->n, s, n);
   b->n += n;
   b->at[b->n] = '\0';
+  damo_assert(b->n < b->cap);
 }
 
 void strbuf_add(strbuf *b, const char *s) { strbuf_addn(b, s, strlen(s)); }

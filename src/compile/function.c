@@ -438,11 +438,13 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
 }
 
 damo_obj *function_peek(const damo_function *f, int64_t i) {
+  damo_assert(f->running && i >= 0 && i < f->program->n_outputs);
   const fn_output *out = &f->program->outputs[i];
   return f->staged[i] != NULL ? f->staged[i] : f->frame.frame.cells[out->cell];
 }
 
 damo_obj *function_take(damo_function *f, int64_t i) {
+  damo_assert(f->running && i >= 0 && i < f->program->n_outputs);
   const fn_output *out = &f->program->outputs[i];
   if (output_stays(f, i) && !out->copy) return damo_retain(f->frame.frame.cells[out->cell]);
   damo_obj **place = out->copy ? &f->staged[i] : &f->frame.frame.cells[out->cell];

@@ -416,6 +416,7 @@ static damo_status build_steps(planner *p) {
   DAMO_TRY(plan_reserve(p));
   for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(new_thunk(p, p->nodes.at[k]));
   DAMO_TRY(place_results(p));
+  damo_assert(p->plan->n_thunks == p->nodes.n && p->plan->n_constants <= p->plan->constant_cap);
   DAMO_TRY(plan_branches(p));
   DAMO_TRY(make_frame(p));
   DAMO_TRY(plan_demand(p));

@@ -15,6 +15,7 @@ static damo_var *copied(build *b, damo_var *x) {
 }
 
 static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
+  damo_assert(op_alias_has(node->op->destroy_map, -1, i));
   build b;
   build_init(&b, fg->obj.ctx);
   damo_var *copy = copied(&b, node->in[i]);

@@ -180,6 +180,7 @@ static void target_put(damo_array **place, damo_array *take) {
 /* Makes m equal to v. The values are copied into m's buffer if that has space; else m takes v's data, which belong to
  * this call alone (target_must_stage). */
 static void target_write_sparse(damo_sparse *m, const damo_sparse *v) {
+  damo_assert(m->format == v->format && m->shape[0] == v->shape[0] && m->shape[1] == v->shape[1]);
   const int64_t n = sparse_nnz(v);
   if (has_space(m->data, n)) {
     array_shape(m->data)[0] = n;
@@ -191,6 +192,7 @@ static void target_write_sparse(damo_sparse *m, const damo_sparse *v) {
   target_put(&m->indptr, damo_retain(v->indptr));
   m->sorted = v->sorted;
   m->unique = v->unique;
+  damo_assert(sparse_check(m, NULL));
 }
 
 /* Arrays first, matrices last: writing a matrix can't fail, so a call that fails while it writes the arrays leaves the

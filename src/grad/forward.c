@@ -190,6 +190,7 @@ static damo_status push_node(push *p, damo_apply *node) {
     whole = whole && (eval[i] != NULL || !is_reached);
   }
   if (reached) DAMO_TRY(push_mark_reached(p, node));
+  damo_assert(reached || !any);
   if (!any) return DAMO_OK;
   damo_status s = grad_forward_node(p->b, node, eval, rout);
   if (s == DAMO_OK) return keep_tangents(p, node, rout, whole);

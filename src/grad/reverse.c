@@ -54,6 +54,7 @@ static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
 }
 
 static damo_status sweep_accumulate(sweep *w, damo_var *x, damo_var *g) {
+  damo_assert(map_get(&w->reaches, x, NULL));
   if (map_get(&w->fixed, x, NULL)) return DAMO_OK;
   damo_var *before = map_get_ptr(&w->acc, x);
   if (before != NULL) {
@@ -100,6 +101,7 @@ static damo_status note_rule(sweep *w, damo_apply *node, damo_var *const *gout, 
 
 static damo_status sweep_node(sweep *w, damo_apply *node) {
   damo_var **gout = (damo_var **)w->gout.at, **gin = (damo_var **)w->gin.at;
+  damo_assert(w->gout.cap >= node->n_out && w->gin.cap >= node->n_in && w->null.cap >= node->n_out);
   bool any = false, any_null = false;
   for (int o = 0; o < node->n_out; o++) {
     damo_var *y = node->out[o];

@@ -300,6 +300,7 @@ damo_status destroy_order(const damo_fgraph *fg, const destroy_rules *rules, des
   } else if (s == DAMO_OK) {
     for (int64_t k = 0; k < d.nodes.n && s == DAMO_OK; k++) s = ptrvec_push(out, d.nodes.at[k]);
   }
+  damo_assert(s != DAMO_OK || out->n >= d.nodes.n);
   map_clear(&d.group);
   map_clear(&d.destroyer);
   ptrvec_clear(&d.nodes);

@@ -45,6 +45,7 @@ static damo_status places_make(const damo_fgraph *fg, fg_clients *c) {
 static damo_status clients_append(damo_fgraph *fg, fg_clients *c, damo_apply *node, int32_t index) {
   if (c->places == NULL && c->n >= LONG_LIST) DAMO_TRY(places_make(fg, c));
   if (c->places != NULL) DAMO_TRY(map_put(c->places, fgraph_use_at(fg, node, index), (uintptr_t)c->n));
+  damo_assert(c->n < c->cap);
   c->at[c->n++] = (fg_client){node, index};
   return DAMO_OK;
 }
@@ -73,6 +74,7 @@ damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t 
 /* The list still has the space of the removed use, so only the map can fail: the list then goes on without it. */
 void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
   fg_clients *c = map_get_ptr(&fg->clients, v);
+  damo_assert(c != NULL && c->n < c->cap);
   if (clients_append(fg, c, node, index) == DAMO_OK) return;
   places_drop(fg->obj.ctx, c); /* back to a linear search */
   c->at[c->n++] = (fg_client){node, index};

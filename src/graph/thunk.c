@@ -67,6 +67,7 @@ static size_t slot_bytes(const damo_apply *node) {
 }
 
 thunk *thunk_new(damo_ctx *ctx, damo_apply *node, int32_t number, const int32_t *slots) {
+  damo_assert(number >= 0);
   thunk *t = mem_calloc(ctx, sizeof *t + slot_bytes(node));
   if (t == NULL) return NULL;
   memcpy(t + 1, slots, slot_bytes(node));
@@ -212,6 +213,7 @@ void *thunk_scratch(const thunk *t, frame *f, size_t size) {
   scratch_free(f, local);
   uintptr_t start = ((uintptr_t)block + sizeof(void *) + SCRATCH_ALIGN - 1) & ~(uintptr_t)(SCRATCH_ALIGN - 1);
   local->scratch = (void *)start;
+  damo_assert(start + size <= (uintptr_t)block + whole);
   local->scratch_size = size;
   ((void **)local->scratch)[-1] = block; /* address of the allocation, for scratch_free */
   return local->scratch;
@@ -251,6 +253,7 @@ void thunk_alone_free(thunk_alone *a) {
 /* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
 void thunk_set_out(const thunk *t, frame *f, int i, damo_obj *take_value) {
+  damo_assert(i >= 0 && i < t->n_out);
   cell *c = &f->cells[t->out[i]];
   damo_obj *old = *c;
   *c = take_value;

@@ -135,10 +135,19 @@ void thunk_tell_branch(const thunk *t, frame *f);
 /* ---- Inputs and outputs ------------------------------------------------------------------------------------------ */
 
 /* The value of input i; thunk_in for an input that is an Array. */
-static inline damo_obj *thunk_value(const thunk *t, const frame *f, int i) { return f->cells[t->in[i]]; }
-static inline damo_array *thunk_in(const thunk *t, const frame *f, int i) { return (damo_array *)f->cells[t->in[i]]; }
+static inline damo_obj *thunk_value(const thunk *t, const frame *f, int i) {
+  damo_assert(i >= 0 && i < t->n_in);
+  return f->cells[t->in[i]];
+}
+static inline damo_array *thunk_in(const thunk *t, const frame *f, int i) {
+  damo_assert(i >= 0 && i < t->n_in);
+  return (damo_array *)f->cells[t->in[i]];
+}
 /* The content of output i's cell; before the run it is a value of an earlier run, or NULL. */
-static inline damo_obj *thunk_result(const thunk *t, const frame *f, int i) { return f->cells[t->out[i]]; }
+static inline damo_obj *thunk_result(const thunk *t, const frame *f, int i) {
+  damo_assert(i >= 0 && i < t->n_out);
+  return f->cells[t->out[i]];
+}
 /* Whether that is a caller's array, to be written into. */
 static inline bool thunk_out_is_fixed(const thunk *t, const frame *f, int i) {
   const uint8_t *fixed = thunk_local_of(t, f)->out_fixed;

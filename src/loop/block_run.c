@@ -110,6 +110,7 @@ static void choose_block(loop_plan *p) {
   p->rows = p->inner < SHORT_ROW && p->inner < most && p->space.rows > 1 ? most / p->inner : 1;
   if (p->rows > p->space.rows) p->rows = p->space.rows;
   p->block = p->rows > 1 ? p->rows * p->inner : p->inner < most ? p->inner : most;
+  damo_assert(p->rows > 0 && p->block > 0 && p->block <= p->rows * p->inner);
 }
 
 static void plan_operand(loop_plan *p, int k, bool is_out) {
@@ -403,6 +404,8 @@ static void run_single(const block_run *r, char *const *base) {
 
 void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
   if (row >= end) return;
+  damo_assert(row >= 0 && end <= p->space.rows);
+  damo_assert(p->workspace == 0 || (uintptr_t)workspace % 64 == 0);
   if (p->direct) {
     for (int i = 0; i < p->lp->n_steps; i++) run_step(&p->lp->steps[i], (void *const *)base, p->inner);
     return;

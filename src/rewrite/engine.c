@@ -334,6 +334,7 @@ static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_va
   }
   if (n == 0) return DAMO_OK;
   *changed = true;
+  damo_assert(fgraph_has_node(fg, node));
   for (int i = 0; i < n; i++) DAMO_TRY(work_touch_users(w, fg, old[i]));
   DAMO_TRY(trusted ? fgraph_replace_trusted(fg, old, now, n, name) : fgraph_replace_all(fg, old, now, n, name));
   for (int i = 0; i < n; i++) DAMO_TRY(work_touch_makers(w, fg, now[i]));
@@ -375,6 +376,7 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
   while (w->head < w->queue.n && budget > 0) {
     damo_apply *node = w->queue.at[w->head++];
+    damo_assert(map_get(&w->queued, node, NULL));
     map_remove(&w->queued, node);
     if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
     bool changed = false;
@@ -438,6 +440,7 @@ damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
     /* new nodes may be equal to existing ones */
     if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before) s = run_phase(fg, query, PHASE_MERGE, &rules);
   }
+  damo_assert(graph_notes_of(fg->obj.ctx)->rewriting == &fg->obj);
   ptrvec_clear(&rules);
   graph_notes_of(fg->obj.ctx)->rewriting = outer;
   return s;

@@ -32,6 +32,7 @@ static damo_status merge_add_entry(merger *m, uint64_t hash, void *what) {
     m->entries = grown;
     m->cap = cap;
   }
+  damo_assert(m->n < m->cap && merge_first_entry(m, hash) < m->n);
   m->entries[m->n] = (merge_entry){what, merge_first_entry(m, hash)};
   return map_put(&m->heads, hash_key(hash), (uintptr_t)++m->n);
 }

@@ -42,6 +42,7 @@ damo_sparse *sparse_to_format(damo_sparse *a, damo_format format) {
   b->sorted = true;
   b->unique = a->unique;
   if (!a->unique) sparse_find_flags(b);
+  damo_assert(sparse_check(b, NULL));
   return b;
 }
 
@@ -80,6 +81,7 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype) {
   b->data = damo_retain(a->data);
   b->sorted = a->sorted;
   b->unique = a->unique;
+  damo_assert(sparse_check(b, NULL));
   return b;
 }
 
@@ -112,6 +114,7 @@ damo_sparse *sparse_sort(damo_sparse *a) {
   if (a->sorted) return damo_retain(a);
   damo_sparse *b = sp_uninitialized_copy(a, true);
   if (b) sparse_find_flags(b);
+  damo_assert(!b || b->sorted);
   return b;
 }
 

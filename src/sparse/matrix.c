@@ -60,6 +60,7 @@ damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, d
                           int64_t nnz) {
   damo_sparse *a = sp_header_new(ctx, format, shape);
   if (!a) return NULL;
+  damo_assert(sparse_itype_for(itype, shape[0], shape[1], nnz) == itype);
   a->data = sparse_vector(ctx, dtype, nnz);
   a->indices = a->data ? sparse_vector(ctx, itype, nnz) : NULL;
   a->indptr = a->indices ? sparse_vector(ctx, itype, sparse_major(a) + 1) : NULL;
@@ -88,14 +89,19 @@ static damo_array *sp_cut_vector(damo_array *take, int64_t n) {
 }
 
 damo_sparse *sparse_cut(damo_sparse *take, int64_t nnz) {
+  damo_assert(take->obj.refs == 1 && nnz <= sparse_nnz(take));
   take->data = sp_cut_vector(take->data, nnz);
   take->indices = sp_cut_vector(take->indices, nnz);
-  if (take->data && take->indices) return take;
+  if (take->data && take->indices) {
+    damo_assert(sparse_check(take, NULL));
+    return take;
+  }
   damo_release(take);
   return NULL;
 }
 
 damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data) {
+  damo_assert(array_size(data) == sparse_nnz(a) && array_is_contiguous(data));
   damo_sparse *b = sp_header_new(a->obj.ctx, sparse_format(a), a->shape);
   if (!b) return NULL;
   b->sorted = a->sorted;
@@ -116,6 +122,7 @@ damo_sparse *sparse_lend(damo_ctx *ctx, const damo_sparse *a) {
   b->data = array_lend(ctx, a->data);
   b->indices = b->data ? array_lend(ctx, a->indices) : NULL;
   b->indptr = b->indices ? array_lend(ctx, a->indptr) : NULL;
+  damo_assert(!b->indptr || b->indptr->buf->obj.flags & BUFFER_FROZEN);
   if (b->indptr) return b;
   damo_release(b);
   return NULL;

@@ -44,6 +44,7 @@ damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int
 /* Makes the vector read-only for everybody (its maker may still write through its pointer until it hands the vector
  * out). */
 static inline void sparse_freeze(damo_array *v) {
+  damo_assert(v->obj.refs == 1);
   v->writeable = false;
   v->buf->obj.flags |= BUFFER_FROZEN;
 }

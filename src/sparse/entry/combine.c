@@ -18,7 +18,11 @@ damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_s
   const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32;
   *x = sp_merge_form(a, sparse_format(a), dtype, itype);
   *y = *x ? sp_merge_form(b, sparse_format(a), dtype, itype) : NULL;
-  if (*y) return DAMO_OK;
+  if (*y) {
+    damo_assert(sparse_is_canonical(*x) && sparse_is_canonical(*y));
+    damo_assert(sparse_itype(*x) == sparse_itype(*y) && sparse_dtype(*x) == sparse_dtype(*y));
+    return DAMO_OK;
+  }
   damo_release(*x);
   return damo_error_status(a->obj.ctx);
 }
@@ -92,6 +96,7 @@ static damo_status sp_check_scale(const damo_sparse *a, int axis, const damo_arr
 
 damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out) {
   DAMO_TRY(sp_check_scale(a, axis, s));
+  damo_assert(sparse_shares(a, out));
   const damo_dtype dtype = sparse_dtype(out);
   damo_array *x = array_as_contiguous(a->data, dtype), *v = x ? array_as_contiguous(s, dtype) : NULL;
   if (v) {

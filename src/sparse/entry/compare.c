@@ -10,6 +10,7 @@
 
 /* True at every place except those of e, which is canonical. */
 static damo_sparse *sp_all_but(const damo_sparse *e) {
+  damo_assert(sparse_is_canonical(e));
   damo_ctx *ctx = e->obj.ctx;
   int64_t size;
   if (shape_size(ctx, 2, e->shape, &size) != DAMO_OK) return NULL;
@@ -22,6 +23,7 @@ static damo_sparse *sp_all_but(const damo_sparse *e) {
     ctx->isa->sparse.flags[itype == DAMO_INT64]->complement(&raw, out->indptr->data, out->indices->data);
     if (nnz > 0) memset(out->data->data, 1, (size_t)nnz);
     out->sorted = out->unique = true;
+    damo_assert(sparse_check(out, NULL));
   }
   damo_release(own);
   damo_release(same);
@@ -31,6 +33,7 @@ static damo_sparse *sp_all_but(const damo_sparse *e) {
 /* The places where a comparison is true, given its results at `places` (flags; canonical) and its one result elsewhere.
  * Overwrites flags. */
 static damo_sparse *sp_true_places(const damo_sparse *places, damo_array *flags, bool elsewhere) {
+  damo_assert(sparse_is_canonical(places) && array_size(flags) == sparse_nnz(places));
   uint8_t *at = (uint8_t *)flags->data;
   for (int64_t p = 0; elsewhere && p < array_size(flags); p++) at[p] = !at[p];
   damo_sparse *all = sparse_with_data(places, flags), *exceptions = all ? sparse_drop_zeros(all) : NULL, *out = NULL;

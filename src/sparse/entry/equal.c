@@ -19,6 +19,7 @@ static damo_status sp_compare_forms(damo_sparse *a, damo_sparse *b, damo_sparse 
   *y = NULL;
   *x = sp_compare_form(a, sparse_format(a), itype);
   if (*x) *y = sp_compare_form(b, sparse_format(a), itype);
+  damo_assert(!*y || (sparse_is_canonical(*x) && sparse_is_canonical(*y) && sparse_itype(*x) == sparse_itype(*y)));
   if (*y) return DAMO_OK;
   damo_release(*x);
   return a->obj.ctx->error.status;

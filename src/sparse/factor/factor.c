@@ -18,6 +18,7 @@ static void factor_drop_backend(damo_factor *f) {
   if (f->backend) f->backend->free(f);
   f->backend = NULL;
   factor_charge(f, 0);
+  damo_assert(f->charged == 0);
 }
 
 static void factor_matrix_clear(damo_ctx *ctx, factor_matrix *m) {

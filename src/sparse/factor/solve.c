@@ -28,6 +28,7 @@ static void factor_conjugate_block(double *x, int64_t n) {
 }
 
 damo_status factor_raw_solve(damo_factor *f, factor_system system, int64_t k, double *x) {
+  damo_assert(f->backend && f->fault == FACTOR_FINE && k > 0);
   bool transposed, conjugated;
   factor_map_system(f, system, &transposed, &conjugated);
   const bool around = conjugated && !transposed;

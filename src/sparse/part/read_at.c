@@ -76,6 +76,7 @@ static int64_t sp_run_end(const damo_sparse *a, int64_t p, int64_t end) {
 /* Adds the entries of a major vector of `from` to elements of out, which the entries of `to` at the same places number.
  * Where a place has several entries the k-th is added to the k-th, cyclically if one run is shorter. */
 static void sp_pair_major(const damo_sparse *from, const damo_sparse *to, int64_t major, damo_array *out) {
+  damo_assert(from->sorted && to->sorted && sparse_is_wide(from) && sparse_is_wide(to));
   const size_t size = dtype_size(array_dtype(out));
   const kernel_fn add = out->obj.ctx->isa->add->fn[array_dtype(out)];
   int64_t p = sp_index_values(from->indptr)[major], q = sp_index_values(to->indptr)[major];
@@ -105,6 +106,7 @@ damo_array *sparse_pair(damo_sparse *g, const damo_sparse *x) {
 
 /* Both store the same places, each equally often. Both are sorted, with int64 indices. */
 static bool sp_same_places(const damo_sparse *a, const damo_sparse *b) {
+  damo_assert(a->sorted && b->sorted && sparse_is_wide(a) && sparse_is_wide(b));
   const size_t ends = (size_t)array_size(a->indptr) * sizeof(int64_t);
   const size_t entries = (size_t)sparse_nnz(a) * sizeof(int64_t);
   if (sparse_nnz(a) != sparse_nnz(b) || memcmp(a->indptr->data, b->indptr->data, ends) != 0) return false;

@@ -51,6 +51,7 @@ static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t ma
   const size_t isize = dtype_size(to), size = dtype_size(dtype);
   const int64_t nnz = sparse_nnz(block);
   char *data = out->data->data + (size_t)at * size;
+  damo_assert(at + nnz <= sparse_nnz(out) && major + sparse_major(block) <= sparse_major(out));
   sp_move_indices(isa, from, block->indptr->data, to, out->indptr->data + (size_t)major * isize,
                   sparse_major(block) + 1, at);
   sp_move_indices(isa, from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
@@ -198,6 +199,7 @@ static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t si
 
 /* The part of `size` major vectors from number `major` on. */
 static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t major, int64_t size, uint64_t mask) {
+  damo_assert(major >= 0 && size >= 0 && major + size <= sparse_major(a));
   const bool wide = sparse_is_wide(a);
   const int64_t end = sparse_index_get(a->indptr->data, wide, major + size);
   sparse_raw raw = sparse_raw_of(a);

@@ -60,6 +60,7 @@ static int64_t spgemm_next_capacity(const spgemm_product *p) {
 
 /* A matrix with capacity for more entries and the first n of `old`; takes `old`. */
 static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t capacity) {
+  damo_assert(n <= sparse_nnz(old) && n <= capacity);
   const size_t index = dtype_size(sparse_itype(old));
   damo_sparse *out =
       sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, capacity);
@@ -87,6 +88,7 @@ static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wid
   while (out) {
     value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
                                      out->data->data);
+    damo_assert(p->at.n <= p->at.capacity && p->at.major <= p->a.major);
     if (p->at.major == p->a.major) return spgemm_closed(p, out);
     p->at.capacity = spgemm_next_capacity(p);
     *wider = p->at.capacity > p->most;
@@ -105,6 +107,7 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
                                     const int64_t shape[2], bool *wider) {
   damo_ctx *ctx = x->obj.ctx;
   spgemm_product p = {.x = x, .a = sparse_raw_of(x), .b = sparse_raw_of(y)};
+  damo_assert(p.a.minor == p.b.major && sparse_dtype(x) == sparse_dtype(y) && sparse_itype(x) == sparse_itype(y));
   p.most = sparse_is_wide(x) ? INT64_MAX / 32 : INT32_MAX;
   p.bound = spgemm_count_products(&p, p.a.major);
   p.mark_size = (size_t)p.b.minor * dtype_size(sparse_itype(x));
@@ -122,6 +125,7 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
 
 /* Undoes the renumbering of columns by sparse_narrow_one. Takes its argument. */
 static damo_sparse *spgemm_restore_columns(damo_sparse *take, const damo_array *columns, const int64_t shape[2]) {
+  damo_assert(sparse_is_wide(take) && take->obj.refs == 1);
   int64_t *idx = (int64_t *)(void *)take->indices->data;
   const int64_t *col = (const int64_t *)(void *)columns->data, nnz = sparse_nnz(take);
   for (int64_t p = 0; p < nnz; p++) idx[p] = col[idx[p]];

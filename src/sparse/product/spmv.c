@@ -222,6 +222,7 @@ void sparse_product_run(const sparse_product *p, void *workspace) {
   sp_product_plan w = sp_product_plan_of(p);
   const sp_dense_view x = sp_dense_view_of(p->x, p->left), y = sp_dense_view_of(p->y, p->left);
   const sp_dense_view z = p->z ? sp_dense_view_of(p->z, p->left) : y;
+  damo_assert(x.cols == y.cols && z.rows == y.rows && z.cols == y.cols);
   const sp_product_packing k = sp_product_packing_of(&x, &y, w.size);
   if (sp_product_transposes(&w, &y)) {
     workspace = sp_product_transpose(&w, p, workspace);
@@ -251,6 +252,7 @@ damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha
   if (s == DAMO_OK) {
     /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
     const bool csr = x->format == DAMO_CSR;
+    damo_assert(x->format == z->format && sparse_itype(x) == sparse_itype(z));
     const sparse_raw first = sparse_raw_of(csr ? x : z), second = sparse_raw_of(csr ? z : x);
     const int64_t *step = array_strides(y);
     value_fns_of(x)->add_product(&first, &second, alpha, y->data, step[!csr], step[csr]);
@@ -281,6 +283,8 @@ static damo_array *sp_sample_run(const damo_sparse *p, const damo_sparse *x, con
   damo_ctx *ctx = p->obj.ctx;
   const bool csr = p->format == DAMO_CSR;
   const sparse_raw at = sparse_raw_of(p), major = sparse_raw_of(csr ? x : y), minor = sparse_raw_of(csr ? y : x);
+  damo_assert(x->format == DAMO_CSR && y->format == DAMO_CSR && major.minor == minor.minor);
+  damo_assert(at.major == major.major && at.minor == minor.major);
   damo_array *out = sparse_vector(ctx, sparse_dtype(x), sparse_nnz(p));
   damo_array *row = out ? sparse_vector(ctx, sparse_dtype(x), major.minor) : NULL;
   damo_array *mark = row ? sparse_vector(ctx, sparse_itype(x), major.minor) : NULL;

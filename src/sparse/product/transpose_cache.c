@@ -71,6 +71,7 @@ static void sp_transpose_places(const damo_sparse *a, sparse_transpose_cache *ke
 
 sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace,
                                 const void **places) {
+  damo_assert((uintptr_t)workspace % sizeof(int64_t) == 0);
   const sp_transpose_parts p = sp_transpose_parts_of(a, true, workspace);
   if (!sp_transpose_is_kept(a, kept, &p) || !kept->has_places) sp_transpose_places(a, kept, &p);
   *places = p.places;
@@ -78,6 +79,7 @@ sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *ke
 }
 
 sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace, void *values) {
+  damo_assert((uintptr_t)workspace % sizeof(int64_t) == 0);
   const sp_transpose_parts p = sp_transpose_parts_of(a, kept != NULL, workspace);
   const sparse_raw raw = sparse_raw_of(a);
   /* the pattern may not come again, so the permutation is not computed yet */
