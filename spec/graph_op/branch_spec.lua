@@ -131,3 +131,45 @@ describe("a program with branches", function()
     end)
   end
 end)
+
+describe("a switch by a scalar", function()
+  local c, x, y = damo.lscalar "c", damo.dvector "x", damo.dvector "y"
+
+  local function count(f, name)
+    local n = 0
+    for _, node in ipairs(f.fgraph.apply_nodes) do n = n + (tostring(node.op):match "^%w+" == name and 1 or 0) end
+    return n
+  end
+
+  it("over a costly branch computes one branch alone", function()
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "NANGUARD" } do -- DEBUG also computes the graph as it is written
+      local a, b = damo.sum(Mark(x, damo.constant(1))), damo.sum(Mark(y, damo.constant(2)))
+      local f = damo.compile({ c, x, y }, damo.switch(damo.gt(c, 0), a, b), { mode = mode })
+      assert.equal(1, count(f, "IfElse"))
+      runs = {}
+      assert.equal(5, f(1, { 1, 2 }, { 5 }))
+      assert.is_nil(runs[2])
+      runs = {}
+      assert.equal(7, f(0, { 1, 2 }, { 5 }))
+      assert.is_nil(runs[1])
+    end
+  end)
+
+  it("stays where both branches are cheap, or are needed anyway, or may differ in shape", function()
+    for _, outs in ipairs {
+      { damo.switch(damo.gt(c, 0), damo.exp(x), x) },
+      { damo.switch(damo.gt(c, 0), damo.cumsum(x), x), damo.cumsum(x) },
+      { damo.switch(damo.gt(c, 0), damo.cumsum(x), y) },
+      { damo.switch(damo.gt(x, 0), damo.cumsum(x), x) },
+    } do
+      assert.equal(0, count(damo.compile({ c, x, y }, outs, { on_unused_input = "ignore" }), "IfElse"))
+    end
+  end)
+
+  it("has the gradient of the branch taken", function()
+    local cost = damo.switch(damo.gt(c, 0), damo.sum(damo.cumsum(x)), damo.sum(damo.sqr(x)))
+    local f = damo.compile({ c, x }, damo.grad(cost, x))
+    assert.same({ 2, 1 }, f(1, { 3, 4 }):totable())
+    assert.same({ 6, 8 }, f(0, { 3, 4 }):totable())
+  end)
+end)

@@ -139,6 +139,8 @@ extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def,
 
 /* op/control/ifelse.c */
 extern const op_def ifelse_def;
+/* x where the scalar cond is true, else y; only that is computed. x and y need a Type that holds both. */
+damo_var *build_ifelse(build *b, damo_var *cond, damo_var *x, damo_var *y);
 
 /* op/shape/alloc.c */
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,

@@ -264,6 +264,12 @@ static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, d
   return s;
 }
 
+damo_var *build_ifelse(build *b, damo_var *cond, damo_var *x, damo_var *y) {
+  damo_var *out = NULL;
+  if (cond == NULL || x == NULL || y == NULL) return NULL;
+  return ifelse_choose(b, cond, &x, &y, 1, &out) == DAMO_OK ? out : NULL;
+}
+
 static damo_status fn_ifelse(build *b, const fn_args *a, ptrvec *out) {
   damo_var *result = NULL;
   DAMO_TRY(ifelse_choose(b, a->in[0], &a->in[1], &a->in[2], 1, &result));
