@@ -50,7 +50,7 @@ describe("a rewrite rule written in Lua", function()
     assert.equal("abs", names(damo.compile({ x }, y)))
     assert.equal(20, #damo.compile({ x }, y, { mode = "FAST_COMPILE" }).fgraph.apply_nodes)
     rewrite.unregister "peel"
-    assert.equal(20, #damo.compile({ x }, y).fgraph.apply_nodes)
+    assert.equal(20, #compile({ x }, y, { exclude = { "fuse_elemwise" } }).fgraph.apply_nodes)
     register("peel", function(_, node) return is_exp(node) and damo.sin(node.inputs[1]) end, "fast_compile")
     assert.equal("sin", names(damo.compile({ x }, damo.exp(x), { mode = "FAST_COMPILE" })))
     assert.equal("exp", names(damo.compile({ x }, damo.exp(x))))

@@ -257,7 +257,12 @@ static damo_status rewrite_by_mode(compile_job *j, damo_fgraph *fg) {
   const char *optimizer = o->optimizer;
   if (optimizer == NULL) optimizer = strcmp(mode_of(o), "FAST_COMPILE") == 0 ? "fast_compile" : "fast_run";
   bool none = strcmp(optimizer, "none") == 0;
-  rewrite_query q = {none ? NULL : optimizer, o->include, o->exclude, o->require};
+  const fn_watcher *watcher = o->mode != NULL ? compile_watcher(j->ctx, o->mode) : NULL;
+  const rewrite_query q = {.include = none ? NULL : optimizer,
+                           .also = o->include,
+                           .exclude = o->exclude,
+                           .require = o->require,
+                           .without = watcher != NULL ? watcher->leaves_out : NULL};
   if (!none || o->include != NULL) DAMO_TRY(rewrite_run(fg, &q));
   return DAMO_OK;
 }

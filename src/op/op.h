@@ -51,6 +51,7 @@ extern const op_def *const *const sparse_classes[];
 extern const op_def *const *const sparse_inner_classes[];
 /* The Op classes of the other families, each list ended by NULL. */
 extern const op_def *const elemwise_classes[];
+extern const op_def *const loop_classes[];
 extern const op_def *const reduce_classes[];
 extern const op_def *const cumulative_classes[];
 extern const op_def *const shape_classes[];

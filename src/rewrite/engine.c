@@ -51,7 +51,7 @@ damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule) {
 damo_status rewrite_register_all(damo_ctx *ctx) {
   static const rewrite_rule *const families[] = {merge_rules,   fold_rules,      canonicalize_rules, shape_rules,
                                                  fill_rules,    stabilize_rules, specialize_rules,   sparse_rules,
-                                                 sampled_rules, inplace_rules,   choice_rules};
+                                                 sampled_rules, fusion_rules,    inplace_rules,      choice_rules};
   ptrvec *rules = mem_calloc(ctx, sizeof *rules);
   if (rules == NULL) return DAMO_EMEMORY;
   ptrvec_init(rules, ctx);
@@ -79,7 +79,7 @@ static bool rule_has_word(const rewrite_rule *r, const char *word, size_t n) {
 bool rewrite_has_tag(const rewrite_rule *rule, const char *word) { return rule_has_word(rule, word, strlen(word)); }
 
 rewrite_phase rewrite_phase_of(const char *tags) {
-  static const char *const names[N_PHASES] = {NULL, "canonicalize", "stabilize", "specialize", "fuse", "inplace"};
+  static const char *const names[N_PHASES] = {NULL, "canonicalize", "stabilize", "specialize", "fuse", "loop", "inplace"};
   const rewrite_rule r = {.name = "", .tags = tags};
   for (int p = 0; p < N_PHASES; p++) {
     if (names[p] != NULL && rewrite_has_tag(&r, names[p])) return (rewrite_phase)p;
@@ -159,7 +159,7 @@ static bool rule_has_any(const rewrite_rule *r, const char *words) {
 
 static bool rule_is_selected(const rewrite_rule *r, const rewrite_query *q) {
   return (rule_has_any(r, q->include) || rule_has_any(r, q->also)) && !rule_has_any(r, q->exclude) &&
-         rule_has_all(r, q->require);
+         !rule_has_any(r, q->without) && rule_has_all(r, q->require);
 }
 
 static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_phase phase, ptrvec *out) {

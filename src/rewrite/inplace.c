@@ -2,6 +2,7 @@
  * input), no view, not viewed, and has no other use. The result must not be an output of the graph, because an in-place
  * result would have to be copied for the caller. */
 #include "rewrite_int.h"
+#include "op/elem/loop_op.h"
 #include "op/op.h"
 
 #include <string.h>
@@ -69,7 +70,32 @@ static damo_status op_in_place(build *b, damo_fgraph *fg, damo_apply *node, int 
   return DAMO_OK;
 }
 
+#define LOOP_MOST_OUT 64
+
+/* A Loop: each output over an input that is not needed after it. */
+static damo_status loop_in_place(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  int over[LOOP_MOST_OUT] = {0};
+  bool any = false;
+  if (node->op->destroy_map != NULL || node->n_out > LOOP_MOST_OUT || var_ndim(node->out[0]) == 0) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) {
+    if (rewrite_must_last(fg, node->in[i]) || !match_fits(node, i)) continue;
+    for (int o = 0; o < node->n_out; o++) {
+      const bool same = var_dtype(node->in[i]) == var_dtype(node->out[o]);
+      if (over[o] != 0 || !same || leaves_graph(fg, node->out[o]) || !loop_may_overwrite(node->op, o, i)) continue;
+      over[o] = i + 1;
+      any = true;
+      break;
+    }
+  }
+  if (!any) return DAMO_OK;
+  damo_apply *made = build_apply(b, loop_op_inplace(node->op, over), node->in, node->n_in);
+  for (int o = 0; made != NULL && o < node->n_out; o++) repl[o] = made->out[o];
+  *did = made != NULL;
+  return b->status;
+}
+
 static damo_status take_over(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  if (node->op->def == &loop_def) return loop_in_place(b, fg, node, repl, did);
   int prop = inplace_prop(node->op->def);
   if (prop < 0 || node->op->n_props > INPLACE_MAX_PROPS || node->op->destroy_map != NULL || node->n_out != 1)
     return DAMO_OK;

@@ -18,7 +18,8 @@ typedef enum rewrite_phase {
   PHASE_CANONICALIZE, /* one form for equivalent expressions; constant folding */
   PHASE_STABILIZE,    /* forms that avoid overflow and cancellation */
   PHASE_SPECIALIZE,   /* faster forms: BLAS, … */
-  PHASE_FUSE,
+  PHASE_FUSE,         /* several nodes in one pass, but for elementwise ones */
+  PHASE_LOOP,         /* elementwise nodes in one pass: Loop */
   PHASE_INPLACE,
   N_PHASES
 } rewrite_phase;
@@ -47,9 +48,9 @@ struct rewrite_rule {
   .tracks = (const op_def *const[]) { __VA_ARGS__, NULL }
 
 /* The rules that a Mode selects, by space-separated tags or names (NULL: none): those that have a word of include or
- * also, no word of exclude and every word of require. */
+ * also, no word of exclude or without, and every word of require. */
 typedef struct rewrite_query {
-  const char *include, *also, *exclude, *require;
+  const char *include, *also, *exclude, *require, *without;
 } rewrite_query;
 
 damo_status rewrite_register_all(damo_ctx *ctx);

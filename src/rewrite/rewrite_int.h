@@ -15,6 +15,7 @@ extern const rewrite_rule stabilize_rules[];
 extern const rewrite_rule specialize_rules[];
 extern const rewrite_rule sparse_rules[];
 extern const rewrite_rule sampled_rules[];
+extern const rewrite_rule fusion_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
 

@@ -230,7 +230,9 @@ static damo_status debug_compare(damo_function *f) {
   return DAMO_OK;
 }
 
+/* Without fusion, so that each node is checked by itself. */
 const fn_watcher debug_watcher = {.mode = "DEBUG",
+                                  .leaves_out = "fuse_elemwise",
                                   .begin = debug_begin,
                                   .finish = debug_finish,
                                   .prepare = debug_prepare,

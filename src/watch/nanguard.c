@@ -176,5 +176,9 @@ static damo_status nanguard_prepare(damo_function *f, damo_obj *const *args, int
   return nanguard_check_inputs(f, "NANGUARD");
 }
 
-const fn_watcher nanguard_watcher = {
-    .mode = "NANGUARD", .prepare = nanguard_prepare, .step = nanguard_step, .clear = nanguard_clear_masks};
+/* Without fusion, so that an error names the node whose result is not finite. */
+const fn_watcher nanguard_watcher = {.leaves_out = "fuse_elemwise",
+                                     .mode = "NANGUARD",
+                                     .prepare = nanguard_prepare,
+                                     .step = nanguard_step,
+                                     .clear = nanguard_clear_masks};

@@ -1,0 +1,171 @@
+-- Loop: Elemwise nodes of one iteration space in one pass. Results are those of the separate nodes to the bit.
+local damo = require "damo"
+
+local separate = damo.Mode { exclude = { "fusion" } }
+
+local function names(f)
+  local count = {}
+  for _, node in ipairs(f.fgraph.apply_nodes) do
+    local name = tostring(node.op):match "^%w+"
+    count[name] = (count[name] or 0) + 1
+  end
+  return count
+end
+
+local function same_bits(a, b, what)
+  assert.equal(a.dtype, b.dtype, what)
+  assert.same(a.shape, b.shape, what)
+  assert.is_true(damo.array_equal(a, b, { equal_nan = true }), what)
+end
+
+-- ---- Random graphs --------------------------------------------------------------------------------------------------
+
+local unary = { "neg", "exp", "tanh", "sin", "sqr", "abs", "sigmoid", "log1p", "floor" }
+local binary = { "add", "sub", "mul", "maximum", "true_div", "gt", "eq" }
+local dtypes = { "float64", "float32", "int32", "bool", "int64" }
+
+local function pick(list) return list[math.random(#list)] end
+
+-- Inputs of ranks 0 to 2, some of which broadcast, and what each is called with.
+local function random_inputs(n, m)
+  local inputs, values = {}, {}
+  local shapes = { {}, { m }, { n, m }, { n, 1 }, { 1, m }, { n, m }, { 1, 1 } }
+  for i = 1, 6 do
+    local dtype, shape = pick(dtypes), pick(shapes)
+    local static = {}
+    for d, length in ipairs(shape) do static[d] = length == 1 and 1 or false end
+    inputs[i] = damo.tensor("x" .. i, { dtype = dtype, shape = static })
+    local v = damo.random.normal(0, 2, { size = shape })
+    values[i] = damo.cast(type(v) == "number" and damo.array(v) or v, dtype)
+    if #shape == 2 and math.random(3) == 1 and shape[1] > 1 then -- other strides
+      values[i] = damo.cast(damo.random.normal(0, 2, { size = { shape[2], shape[1] } }), dtype).T
+    end
+  end
+  return inputs, values
+end
+
+local function random_graph(inputs, n)
+  local v = {}
+  for i, x in ipairs(inputs) do v[i] = x end
+  for _ = 1, n do
+    local kind = math.random(12)
+    local x, y = pick(v), math.random(2) == 1 and v[#v] or pick(v)
+    if kind <= 4 then
+      v[#v + 1] = damo[pick(unary)](damo.cast(x, pick { "float64", "float32" }))
+    elseif kind <= 9 then
+      v[#v + 1] = damo[pick(binary)](damo.cast(x, "float64"), y)
+    elseif kind == 10 then
+      v[#v + 1] = damo.cast(x, pick(dtypes))
+    elseif kind == 11 then
+      v[#v + 1] = damo.switch(damo.gt(damo.cast(x, "float64"), 0), y, 1.5)
+    else
+      v[#v + 1] = damo.cast(damo.second(x, y), "float64")
+    end
+  end
+  return v
+end
+
+local function check_random(seed)
+  math.randomseed(seed)
+  damo.random.seed(seed)
+  local n, m = pick { 1, 2, 7, 33 }, pick { 1, 3, 64, 700 }
+  local inputs, values = random_inputs(n, m)
+  local v = random_graph(inputs, math.random(3, 25))
+  local outs = { v[#v], v[math.random(#inputs + 1, #v)], v[math.random(#inputs + 1, #v)] }
+  local f = damo.compile(inputs, outs, { on_unused_input = "ignore" })
+  local g = damo.compile(inputs, outs, { on_unused_input = "ignore", mode = separate })
+  for _ = 1, 2 do -- the second time in memory that is there
+    local got, expected = { f(table.unpack(values)) }, { g(table.unpack(values)) }
+    for k in ipairs(outs) do
+      local a, b = got[k], expected[k]
+      if type(a) ~= "userdata" then a, b = damo.array(a), damo.array(b) end
+      same_bits(a, b, ("seed %d, result %d"):format(seed, k))
+    end
+  end
+  return names(f).Loop or 0, names(g).Loop or 0
+end
+
+describe("a Loop", function()
+  local x, y = damo.dvector "x", damo.dvector "y"
+
+  it("stands for a chain with any inputs and outputs, and what is used inside and outside", function()
+    local z = damo.exp(-x * x) * damo.sin(x) + y
+    local f = damo.compile({ x, y }, { z, damo.tanh(z) * 2 })
+    assert.same({ Loop = 1 }, names(f))
+    local a, b = f({ 1, 2 }, { 3, 4 })
+    local c, d = damo.compile({ x, y }, { z, damo.tanh(z) * 2 }, { mode = separate })({ 1, 2 }, { 3, 4 })
+    same_bits(a, c)
+    same_bits(b, d)
+  end)
+
+  it("gives the bits of the separate nodes in random graphs", function()
+    local fused = 0
+    for seed = 1, 250 do
+      local loops, none = check_random(seed)
+      fused = fused + loops
+      assert.equal(0, none)
+    end
+    assert.is_true(fused > 200)
+  end)
+
+  it("takes one node's result through two ways in, but none that leads through another node", function()
+    local a = damo.exp(x)
+    local f = damo.compile({ x }, damo.tanh(a) + damo.cumsum(a) * 2)
+    assert.equal(1, names(f).Loop)
+    assert.equal(1, names(f).Elemwise)
+    local g = damo.compile({ x }, damo.tanh(a) + damo.cumsum(a) * 2, { mode = separate })
+    same_bits(f { 1, 2, 3 }, g { 1, 2, 3 })
+  end)
+
+  it("computes nothing twice: what broadcasts is a node by itself", function()
+    local m, r = damo.dmatrix "m", damo.drow "r"
+    local f = damo.compile({ m, r }, damo.tanh(m + damo.exp(r)) * 2)
+    assert.same({ Loop = 1, Elemwise = 1 }, names(f))
+  end)
+
+  it("overwrites what nobody needs any more", function()
+    local w = damo.shared(damo.array { 1, 2, 3 }, { name = "w" })
+    local g = damo.cumsum(x)
+    local f = damo.compile({ x }, damo.cumsum(damo.exp(g) * 2 + g), { updates = { [w] = w - x * 0.5 } })
+    local inplace = false
+    for _, node in ipairs(f.fgraph.apply_nodes) do
+      if node.op.destroy_map and next(node.op.destroy_map) then inplace = true end
+    end
+    assert.is_true(inplace)
+    local plain = damo.compile({ x }, damo.cumsum(damo.exp(g) * 2 + g), { mode = separate })
+    same_bits(f { 1, 2, 3 }, plain { 1, 2, 3 })
+    assert.same({ 0.5, 1, 1.5 }, w:get_value():totable())
+  end)
+
+  it("fails as the separate nodes do", function()
+    local z = damo.exp(x) + damo.sin(y)
+    for _, mode in ipairs { damo.Mode {}, separate } do
+      local f = damo.compile({ x, y }, z * 2, { mode = mode })
+      local ok, err = pcall(f, { 1, 2, 3 }, { 1, 2 })
+      assert.is_false(ok)
+      assert.equal("shape", err.kind)
+      assert.matches("add: shapes %(3,?%) and %(2,?%) do not agree: axis 1 is 3 in operand 1 and 2 in operand 2", err.message)
+    end
+  end)
+
+  it("of 0-d values runs its kernels one after the other", function()
+    local s = damo.dscalar "s"
+    local f = damo.compile({ s }, damo.exp(s * s) + 1)
+    assert.same({ Loop = 1 }, names(f))
+    assert.equal(math.exp(4) + 1, f(2))
+  end)
+
+  it("has gradients, where somebody asks for them", function()
+    local f = damo.compile({ x }, damo.exp(x) * x)
+    local node = f.fgraph.apply_nodes[1]
+    assert.equal("Loop", tostring(node.op):match "^%w+")
+    local loop = node.op(x)
+    local g = damo.compile({ x }, damo.grad(damo.sum(loop), x))
+    local expected = damo.compile({ x }, damo.grad(damo.sum(damo.exp(x) * x), x))
+    assert.is_true(damo.allclose(g { 1, 2 }, expected { 1, 2 }))
+    local t = damo.dvector "t"
+    local r = damo.compile({ x, t }, damo.Rop(loop, x, t))
+    local rx = damo.compile({ x, t }, damo.Rop(damo.exp(x) * x, x, t))
+    assert.is_true(damo.allclose(r({ 1, 2 }, { 3, 4 }), rx({ 1, 2 }, { 3, 4 })))
+  end)
+end)

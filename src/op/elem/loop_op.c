@@ -1,0 +1,711 @@
+/* loop_op: the Op class Loop: Elemwise nodes over one iteration space as one pass over memory.
+ *
+ * Properties: `n_in`, the number of inputs; `parts`, the Elemwise Ops with their result's dtype and the registers that
+ * they read; `outs`, the registers that are results; `inplace`, for each output the 1-based input that it overwrites, 0:
+ * none. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone.
+ *
+ * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part has the whole
+ * shape, so nothing is computed twice. The value of an entry is that of the separate nodes to the bit: the same kernels
+ * run, over blocks that stay in L1 (loop/loop.h). A Loop of 0-d values runs its kernels one after the other on values.
+ */
+#include "loop_op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "build_arith.h"
+#include "elem_int.h"
+#include "op/shape/shape_int.h"
+#include "loop/loop.h"
+
+typedef struct loop_props {
+  prop_value n_in, parts, outs, inplace;
+} loop_props;
+
+/* The properties, parsed. */
+typedef struct loop_data {
+  int32_t n_in, n_parts, n_out;
+  loop_part *parts;
+  int16_t *outs;
+  op_alias *destroy;
+  size_t bytes; /* of the allocation that starts at parts */
+} loop_data;
+
+static const loop_data *loop_data_of(const damo_op *op) { return (const loop_data *)op->data; }
+static int loop_arity(const loop_part *p) { return elemwise_data_of(p->op)->row->arity; }
+
+/* ---- The class --------------------------------------------------------------------------------------------------- */
+
+static bool is_register(const prop_value *v, int64_t end) { return v->kind == PROP_INT && v->u.i >= 0 && v->u.i < end; }
+
+static bool parse_part(loop_data *d, int k, const prop_value *v) {
+  if (v->kind != PROP_LIST || v->n < 3 || v->u.list[0].kind != PROP_OP || !is_register(&v->u.list[1], DAMO_N_DTYPES))
+    return false;
+  loop_part *p = &d->parts[k];
+  *p = (loop_part){.op = v->u.list[0].u.op, .dtype = (damo_dtype)v->u.list[1].u.i};
+  if (p->op->def != &elemwise_def || p->op->destroy_map != NULL || v->n != 2 + loop_arity(p)) return false;
+  for (int i = 0; i + 2 < v->n; i++) {
+    if (!is_register(&v->u.list[i + 2], d->n_in + k)) return false;
+    p->in[i] = (int16_t)v->u.list[i + 2].u.i;
+  }
+  return true;
+}
+
+static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *inplace) {
+  int n = 0;
+  for (int o = 0; o < d->n_out; o++) {
+    if (!is_register(&outs->u.list[o], d->n_in + d->n_parts) || outs->u.list[o].u.i < d->n_in) return false;
+    d->outs[o] = (int16_t)outs->u.list[o].u.i;
+    if (inplace->kind != PROP_LIST || o >= inplace->n || inplace->u.list[o].u.i == 0) continue;
+    d->destroy[n++] = (op_alias){(int16_t)o, (int16_t)(inplace->u.list[o].u.i - 1)};
+  }
+  d->destroy[n] = (op_alias)OP_ALIAS_END;
+  return true;
+}
+
+#define LOOP_MOST_REGISTERS INT16_MAX
+
+static damo_status loop_init(damo_op *op) {
+  loop_data *d = op->data;
+  const loop_props *p = OP_PROPS(op, loop_props);
+  bool fits = op->n_props >= 3 && p->n_in.kind == PROP_INT && p->parts.kind == PROP_LIST && p->outs.kind == PROP_LIST &&
+              p->n_in.u.i >= 0 && p->n_in.u.i + p->parts.n <= LOOP_MOST_REGISTERS && p->parts.n > 0 && p->outs.n > 0;
+  if (fits) {
+    const size_t parts = (size_t)p->parts.n * sizeof *d->parts, outs = (size_t)p->outs.n * sizeof *d->outs;
+    const size_t outs_end = (outs + sizeof(op_alias) - 1) / sizeof(op_alias) * sizeof(op_alias);
+    d->n_in = (int32_t)p->n_in.u.i;
+    d->bytes = parts + outs_end + ((size_t)p->outs.n + 1) * sizeof(op_alias);
+    d->parts = mem_alloc(op->obj.ctx, d->bytes);
+    if (d->parts == NULL) return DAMO_EMEMORY;
+    d->n_parts = p->parts.n;
+    d->n_out = p->outs.n;
+    d->outs = (int16_t *)(void *)((char *)d->parts + parts);
+    d->destroy = (op_alias *)(void *)((char *)d->outs + outs_end);
+    for (int k = 0; k < d->n_parts && fits; k++) fits = parse_part(d, k, &p->parts.u.list[k]);
+    fits = fits && parse_outs(d, &p->outs, op->n_props > 3 ? &p->inplace : &(prop_value){.kind = PROP_NIL});
+  }
+  if (!fits) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Loop: its parts are Elemwise Ops over earlier registers");
+  if (d->destroy[0].out >= 0) op->destroy_map = d->destroy;
+  return DAMO_OK;
+}
+
+static void loop_clear(damo_op *op) {
+  loop_data *d = op->data;
+  if (d->parts != NULL) mem_free(op->obj.ctx, d->parts, d->bytes);
+}
+
+static int loop_count(const damo_op *op, int n_in) {
+  (void)n_in;
+  return loop_data_of(op)->n_out;
+}
+
+/* "Loop{exp(1), mul(4, 2)}": registers from 1. */
+static void loop_format(strbuf *out, const damo_op *op) {
+  const loop_data *d = loop_data_of(op);
+  strbuf_add(out, "Loop{");
+  for (int k = 0; k < d->n_parts; k++) {
+    const loop_part *p = &d->parts[k];
+    strbuf_addf(out, "%s%s(", k > 0 ? ", " : "", elemwise_data_of(p->op)->row->name);
+    for (int i = 0; i < loop_arity(p); i++) strbuf_addf(out, "%s%d", i > 0 ? ", " : "", p->in[i] + 1);
+    strbuf_add(out, ")");
+  }
+  strbuf_add(out, op->destroy_map != NULL ? ", inplace}" : "}");
+}
+
+/* Length of input i along that axis of the results, 1 where it is padded. */
+static int64_t loop_dim(const damo_type *t, int ndim, int axis) {
+  const int k = axis - (ndim - t->ndim);
+  return k < 0 ? 1 : t->shape[k];
+}
+
+static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const loop_data *d = loop_data_of(op);
+  damo_ctx *ctx = op->obj.ctx;
+  if (n_in != d->n_in) return ctx_fail(ctx, DAMO_ETYPE, "Loop: expected %d operands, got %d", d->n_in, n_in);
+  int ndim = 0;
+  for (int i = 0; i < n_in; i++) {
+    if (!type_is_tensor(in[i]->type)) return ctx_fail(ctx, DAMO_ETYPE, "Loop: operand %d must be a tensor", i + 1);
+    if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
+  }
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int axis = 0; axis < ndim; axis++) {
+    shape[axis] = 1;
+    for (int i = 0; i < n_in; i++) {
+      const int64_t length = loop_dim(in[i]->type, ndim, axis);
+      if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
+    }
+  }
+  for (int o = 0; o < d->n_out; o++) {
+    out[o] = type_tensor(ctx, d->parts[d->outs[o] - d->n_in].dtype, ndim, shape);
+    if (out[o] == NULL) return damo_error_status(ctx);
+  }
+  return DAMO_OK;
+}
+
+static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                    damo_var ***out_shape) {
+  const damo_type *t = node->out[0]->type;
+  for (int axis = 0; axis < t->ndim; axis++) {
+    damo_var *found = t->shape[axis] >= 0 ? build_i64(b, t->shape[axis]) : NULL;
+    for (int i = 0; i < node->n_in && !found; i++) {
+      const int k = axis - (t->ndim - var_ndim(node->in[i]));
+      if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) found = in_shape[i][k];
+    }
+    for (int o = 0; o < node->n_out; o++) out_shape[o][axis] = found;
+  }
+  return b->status;
+}
+
+/* The register whose block register r is: parts that copy have none of their own. */
+static int loop_root(const loop_data *d, int r) {
+  while (r >= d->n_in && elemwise_data_of(d->parts[r - d->n_in].op)->row->kernel == KERNEL_NONE) {
+    const loop_part *p = &d->parts[r - d->n_in];
+    r = p->in[loop_arity(p) - 1];
+  }
+  return r;
+}
+
+bool loop_may_overwrite(const damo_op *op, int o, int i) {
+  const loop_data *d = loop_data_of(op);
+  for (int k = d->outs[o] - d->n_in + 1; k < d->n_parts; k++) {
+    for (int j = 0; j < loop_arity(&d->parts[k]); j++) {
+      if (loop_root(d, d->parts[k].in[j]) == i) return false;
+    }
+  }
+  return true;
+}
+
+damo_op *loop_op_inplace(const damo_op *op, const int *in) {
+  const loop_data *d = loop_data_of(op);
+  damo_ctx *ctx = op->obj.ctx;
+  const size_t bytes = (size_t)d->n_out * sizeof(prop_value);
+  prop_value *list = mem_alloc(ctx, bytes);
+  if (list == NULL) return NULL;
+  for (int o = 0; o < d->n_out; o++) list[o] = prop_int(in[o]);
+  loop_props p = *OP_PROPS(op, loop_props);
+  p.inplace = prop_list(list, d->n_out);
+  damo_op *made = op_new(ctx, &loop_def, &p);
+  mem_free(ctx, list, bytes);
+  return made;
+}
+
+/* ---- As separate nodes ------------------------------------------------------------------------------------------- */
+
+/* The registers as Variables, over the node's inputs; owned memory. */
+static damo_var **loop_registers(build *b, const damo_apply *node) {
+  const loop_data *d = loop_data_of(node->op);
+  damo_var **reg = mem_alloc(b->ctx, (size_t)(d->n_in + d->n_parts) * sizeof *reg);
+  if (reg == NULL) return NULL;
+  memcpy(reg, node->in, (size_t)d->n_in * sizeof *reg);
+  for (int k = 0; k < d->n_parts; k++) {
+    const loop_part *p = &d->parts[k];
+    damo_var *in[LOOP_PART_MOST_IN];
+    for (int i = 0; i < loop_arity(p); i++) in[i] = reg[p->in[i]];
+    reg[d->n_in + k] = build_op(b, damo_retain(p->op), in, loop_arity(p));
+    if (b->status != DAMO_OK) break;
+  }
+  return reg;
+}
+
+static void loop_registers_free(build *b, const damo_apply *node, damo_var **reg) {
+  const loop_data *d = loop_data_of(node->op);
+  if (reg != NULL) mem_free(b->ctx, reg, (size_t)(d->n_in + d->n_parts) * sizeof *reg);
+}
+
+damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out) {
+  const loop_data *d = loop_data_of(node->op);
+  damo_var **reg = loop_registers(b, node);
+  if (reg == NULL) return b->status = DAMO_EMEMORY;
+  for (int o = 0; o < d->n_out && b->status == DAMO_OK; o++) out[o] = reg[d->outs[o]];
+  loop_registers_free(b, node, reg);
+  return b->status;
+}
+
+/* Adds g (NULL: nothing) to a sum that may be empty. */
+static void add_to(build *b, damo_var **sum, damo_var *g) {
+  if (g != NULL) *sum = *sum != NULL ? build_add(b, *sum, g) : g;
+}
+
+/* Reverse mode through the parts, last first. */
+static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const loop_data *d = loop_data_of(node->op);
+  const size_t bytes = (size_t)(d->n_in + d->n_parts) * sizeof(damo_var *);
+  damo_var **reg = loop_registers(b, node), **g = mem_calloc(b->ctx, bytes);
+  if (reg == NULL || g == NULL) b->status = DAMO_EMEMORY;
+  for (int o = 0; o < d->n_out && b->status == DAMO_OK; o++) g[d->outs[o]] = gout[o];
+  for (int k = d->n_in + d->n_parts - 1; k >= d->n_in && b->status == DAMO_OK; k--) {
+    damo_apply *part = reg[k]->owner;
+    damo_var *part_gin[LOOP_PART_MOST_IN] = {NULL};
+    if (g[k] == NULL || elemwise_def.grad(b, part, &g[k], part_gin) != DAMO_OK) continue;
+    for (int i = 0; i < part->n_in; i++) add_to(b, &g[d->parts[k - d->n_in].in[i]], part_gin[i]);
+  }
+  for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) gin[i] = g[i];
+  loop_registers_free(b, node, reg);
+  if (g != NULL) mem_free(b->ctx, g, bytes);
+  return b->status;
+}
+
+static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const loop_data *d = loop_data_of(node->op);
+  const size_t bytes = (size_t)(d->n_in + d->n_parts) * sizeof(damo_var *);
+  damo_var **reg = loop_registers(b, node), **t = mem_calloc(b->ctx, bytes);
+  if (reg == NULL || t == NULL) b->status = DAMO_EMEMORY;
+  for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) t[i] = eval[i];
+  for (int k = 0; k < d->n_parts && b->status == DAMO_OK; k++) {
+    damo_var *part_eval[LOOP_PART_MOST_IN];
+    for (int i = 0; i < loop_arity(&d->parts[k]); i++) part_eval[i] = t[d->parts[k].in[i]];
+    elemwise_def.rop(b, reg[d->n_in + k]->owner, part_eval, &t[d->n_in + k]);
+  }
+  for (int o = 0; o < d->n_out && b->status == DAMO_OK; o++) rout[o] = t[d->outs[o]];
+  loop_registers_free(b, node, reg);
+  if (t != NULL) mem_free(b->ctx, t, bytes);
+  return b->status;
+}
+
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
+
+/* What a frame keeps: the program, which depends on the node alone, and its plan, which depends on shapes and strides.
+ * One allocation. */
+typedef struct loop_kept {
+  size_t bytes;
+  bool valid; /* the plan is for the shapes and strides of the key */
+  int32_t ndim;
+  loop_program program;
+  loop_reg *regs;
+  loop_step *steps;
+  loop_plan *plan;
+  void *plan_memory;
+  damo_c128 *values; /* 0-d: of the registers */
+  char **base;       /* operands' addresses; 0-d: of all registers */
+  int64_t *shape, *key, *out_strides;
+} loop_kept;
+
+typedef struct loop_state {
+  loop_kept *kept;
+} loop_state;
+
+static void loop_state_clear(const thunk *t, frame *f) {
+  loop_state *s = thunk_state(t, f);
+  if (s->kept != NULL) mem_free(f->ctx, s->kept, s->kept->bytes);
+  s->kept = NULL;
+}
+
+static void copy_1(const void *src, void *dst, int64_t n) { memmove(dst, src, (size_t)n); }
+static void copy_2(const void *src, void *dst, int64_t n) { memmove(dst, src, 2 * (size_t)n); }
+static void copy_4(const void *src, void *dst, int64_t n) { memmove(dst, src, 4 * (size_t)n); }
+static void copy_8(const void *src, void *dst, int64_t n) { memmove(dst, src, 8 * (size_t)n); }
+static void copy_16(const void *src, void *dst, int64_t n) { memmove(dst, src, 16 * (size_t)n); }
+
+static cast_fn copy_of(damo_dtype dtype) {
+  switch (dtype_size(dtype)) {
+    case 1: return copy_1;
+    case 2: return copy_2;
+    case 4: return copy_4;
+    case 8: return copy_8;
+    default: return copy_16;
+  }
+}
+
+/* A program under construction. reg[k]: the program's register that holds register k of the Loop; the outputs' registers
+ * follow the inputs', temporaries come last. */
+typedef struct loop_maker {
+  const loop_data *d;
+  const thunk *t;
+  loop_program *lp;
+  loop_reg *regs;
+  loop_step *steps;
+  int16_t *reg;    /* of the Loop's registers */
+  uint8_t *dtype;  /* of the Loop's registers */
+  int16_t *is_out; /* of the Loop's registers: the output's number + 1, 0: none */
+} loop_maker;
+
+static int16_t new_register(loop_maker *m, damo_dtype dtype) {
+  m->regs[m->lp->n_regs].dtype = (uint8_t)dtype;
+  return (int16_t)m->lp->n_regs++;
+}
+
+static loop_step *new_step(loop_maker *m, loop_kind kind, int n_in, int16_t out) {
+  loop_step *s = &m->steps[m->lp->n_steps++];
+  *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1};
+  s->reg[n_in] = out;
+  return s;
+}
+
+/* The program's register that holds register k in that dtype; an earlier cast of it serves again. */
+static int16_t cast_register(loop_maker *m, int16_t k, damo_dtype to) {
+  if (m->dtype[k] == to) return m->reg[k];
+  const cast_fn cast = kernel_cast((damo_dtype)m->dtype[k], to);
+  for (int i = 0; i < m->lp->n_steps; i++) {
+    const loop_step *s = &m->steps[i];
+    if (s->kind == LOOP_CAST && s->fn.cast == cast && s->reg[0] == m->reg[k]) return s->reg[1];
+  }
+  const int16_t out = new_register(m, to);
+  loop_step *s = new_step(m, LOOP_CAST, 1, out);
+  s->reg[0] = m->reg[k];
+  s->fn.cast = cast;
+  return out;
+}
+
+/* A part that copies its last operand, perhaps into another dtype, is that operand where no output has to be written. */
+static void make_copy(loop_maker *m, int k, int16_t from) {
+  const int16_t r = (int16_t)(m->d->n_in + k);
+  const damo_dtype to = (damo_dtype)m->dtype[r];
+  if (m->is_out[r] == 0) {
+    m->reg[r] = cast_register(m, from, to);
+    return;
+  }
+  m->reg[r] = (int16_t)(m->d->n_in + m->is_out[r] - 1);
+  loop_step *s = new_step(m, LOOP_CAST, 1, m->reg[r]);
+  s->reg[0] = m->reg[from];
+  s->fn.cast = m->dtype[from] == to ? copy_of(to) : kernel_cast((damo_dtype)m->dtype[from], to);
+}
+
+static damo_status make_part(loop_maker *m, int k) {
+  const loop_part *p = &m->d->parts[k];
+  const elemwise_data *e = elemwise_data_of(p->op);
+  const int n = loop_arity(p);
+  const int16_t r = (int16_t)(m->d->n_in + k);
+  damo_dtype in[LOOP_PART_MOST_IN], loop, result;
+  for (int i = 0; i < n; i++) in[i] = (damo_dtype)m->dtype[p->in[i]];
+  DAMO_TRY(elemwise_dtypes(p->op, in, p->dtype, &loop, &result));
+  m->dtype[r] = (uint8_t)result;
+  const kernel_fn fn = elemwise_kernel(e, loop);
+  if (fn == NULL) return make_copy(m, k, p->in[n - 1]), DAMO_OK;
+  int16_t from[LOOP_PART_MOST_IN];
+  for (int i = 0; i < n; i++) from[i] = cast_register(m, p->in[i], elemwise_operand_dtype(e->row, i, loop));
+  m->reg[r] = m->is_out[r] != 0 ? (int16_t)(m->d->n_in + m->is_out[r] - 1) : new_register(m, result);
+  loop_step *s = new_step(m, LOOP_KERNEL, n, m->reg[r]);
+  memcpy(s->reg, from, (size_t)n * sizeof *from);
+  s->fn.kernel = fn;
+  return DAMO_OK;
+}
+
+/* The program of the node: for each part casts of its operands and a kernel. */
+static damo_status make_loop_program(loop_maker *m, const frame *f) {
+  const loop_data *d = m->d;
+  for (int i = 0; i < d->n_in; i++) {
+    m->reg[i] = new_register(m, var_dtype(m->t->node->in[i]));
+    m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
+  }
+  for (int o = 0; o < d->n_out; o++) {
+    new_register(m, var_dtype(m->t->node->out[o]));
+    m->is_out[d->outs[o]] = (int16_t)(o + 1);
+  }
+  for (int k = 0; k < d->n_parts; k++) DAMO_TRY(make_part(m, k));
+  m->lp->n_in = d->n_in;
+  m->lp->n_out = d->n_out;
+  m->lp->max_block = ctx_stress(f->ctx, STRESS_BLOCK) ? 3 : 0;
+  return DAMO_OK;
+}
+
+/* ---- What is kept ------------------------------------------------------------------------------------------------ */
+
+static size_t take_space(size_t *at, size_t n, size_t size) {
+  const size_t from = *at;
+  *at += (n * size + 63) & ~(size_t)63;
+  return from;
+}
+
+/* Makes the program in scratch memory of the greatest size that it can have. */
+static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
+  const loop_data *d = loop_data_of(t->node->op);
+  const size_t n = (size_t)(d->n_in + d->n_parts), most = (size_t)(d->n_in + d->n_out + 4 * d->n_parts);
+  size_t bytes = 0;
+  const size_t regs = take_space(&bytes, most, sizeof(loop_reg)), steps = take_space(&bytes, most, sizeof(loop_step));
+  const size_t reg = take_space(&bytes, n, sizeof(int16_t)), dtype = take_space(&bytes, n, 1);
+  const size_t is_out = take_space(&bytes, n, sizeof(int16_t));
+  char *m = thunk_scratch(t, f, bytes);
+  if (m == NULL) return damo_error_status(f->ctx);
+  memset(m, 0, bytes);
+  *lp = (loop_program){.n_regs = 0};
+  loop_maker make = {.d = d,
+                     .t = t,
+                     .lp = lp,
+                     .regs = (loop_reg *)(void *)(m + regs),
+                     .steps = (loop_step *)(void *)(m + steps),
+                     .reg = (int16_t *)(void *)(m + reg),
+                     .dtype = (uint8_t *)(m + dtype),
+                     .is_out = (int16_t *)(void *)(m + is_out)};
+  lp->regs = make.regs;
+  lp->steps = make.steps;
+  return make_loop_program(&make, f);
+}
+
+static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
+  loop_program lp;
+  DAMO_TRY(make_in_scratch(t, f, &lp));
+  const size_t ndim = (size_t)var_ndim(t->node->out[0]);
+  size_t bytes = sizeof(loop_kept), n_key = 0;
+  for (int i = 0; i < t->n_in; i++) n_key += 2 * (size_t)var_ndim(t->node->in[i]);
+  take_space(&bytes, 0, 0);
+  bytes = (bytes + 63) & ~(size_t)63;
+  const size_t regs = take_space(&bytes, (size_t)lp.n_regs, sizeof(loop_reg));
+  const size_t steps = take_space(&bytes, (size_t)lp.n_steps, sizeof(loop_step));
+  const size_t base = take_space(&bytes, (size_t)lp.n_regs, sizeof(char *));
+  const size_t values = take_space(&bytes, ndim == 0 ? (size_t)lp.n_regs : 0, sizeof(damo_c128));
+  const size_t shape = take_space(&bytes, ndim, sizeof(int64_t)), key = take_space(&bytes, n_key, sizeof(int64_t));
+  const size_t out_strides = take_space(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
+  const size_t plan = take_space(&bytes, loop_plan_bytes(&lp, (int)ndim), 1);
+  char *m = mem_calloc(f->ctx, bytes);
+  if (m == NULL) return DAMO_EMEMORY;
+  loop_kept *k = (loop_kept *)(void *)m;
+  *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .program = lp};
+  k->regs = memcpy(m + regs, lp.regs, (size_t)lp.n_regs * sizeof(loop_reg));
+  k->steps = memcpy(m + steps, lp.steps, (size_t)lp.n_steps * sizeof(loop_step));
+  k->program.regs = k->regs;
+  k->program.steps = k->steps;
+  k->base = (char **)(void *)(m + base);
+  k->values = (damo_c128 *)(void *)(m + values);
+  k->shape = (int64_t *)(void *)(m + shape);
+  k->key = (int64_t *)(void *)(m + key);
+  k->out_strides = (int64_t *)(void *)(m + out_strides);
+  k->plan_memory = m + plan;
+  for (int r = 0; ndim == 0 && r < lp.n_regs; r++) k->base[r] = (char *)&k->values[r];
+  state->kept = k;
+  return DAMO_OK;
+}
+
+/* Whether the inputs have the key's shapes and strides. With `store` these are written into the key instead. */
+static bool loop_key_fits(loop_kept *k, const thunk *t, frame *f, bool store) {
+  int64_t *key = k->key;
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = thunk_in(t, f, i);
+    const size_t bytes = 2 * (size_t)x->ndim * sizeof(int64_t);
+    if (store) {
+      memcpy(key, x->dims, bytes);
+    } else if (memcmp(key, x->dims, bytes) != 0) {
+      return false;
+    }
+    key += 2 * x->ndim;
+  }
+  return true;
+}
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
+
+/* Whether register r of the Loop broadcasts along that axis of the results. */
+static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
+  const damo_type *type = r < t->n_in ? t->node->in[r]->type : t->node->out[0]->type;
+  const int own = axis - (k->ndim - type->ndim);
+  return own < 0 || type_dim_is_one(type, own);
+}
+
+/* The length of register r along an axis along which it does not broadcast. */
+static int64_t register_length(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, int axis) {
+  if (r >= t->n_in) return made[(int64_t)(r - t->n_in) * k->ndim + axis];
+  return array_shape(thunk_in(t, f, r))[axis - (k->ndim - var_ndim(t->node->in[r]))];
+}
+
+static void register_shape(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, char *text,
+                           size_t n) {
+  if (r < t->n_in) {
+    const damo_array *x = thunk_in(t, f, r);
+    shape_format(text, n, x->ndim, array_shape(x));
+  } else {
+    shape_format(text, n, k->ndim, made + (int64_t)(r - t->n_in) * k->ndim);
+  }
+}
+
+static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, const loop_part *p,
+                             int axis, int i, int j) {
+  char x[256], y[256], hint[320];
+  const int64_t li = is_broadcast(t, k, p->in[i], axis) ? 1 : register_length(t, f, k, made, p->in[i], axis);
+  const int64_t lj = register_length(t, f, k, made, p->in[j], axis);
+  register_shape(t, f, k, made, p->in[i], x, sizeof x);
+  register_shape(t, f, k, made, p->in[j], y, sizeof y);
+  const char *name = elemwise_data_of(p->op)->row->name;
+  if (li != 1 && lj != 1) {
+    return ctx_fail(f->ctx, DAMO_ESHAPE,
+                    "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, x,
+                    y, axis + 1, (long long)li, i + 1, (long long)lj, j + 1);
+  }
+  const int one = li == 1 ? i : j, r = p->in[one];
+  const damo_type *type = r < t->n_in ? t->node->in[r]->type : t->node->out[0]->type;
+  const int own = axis - (k->ndim - type->ndim);
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, x, y,
+                  own + 1, one + 1, broadcast_hint(hint, sizeof hint, type, own));
+}
+
+/* The first part whose operands disagree fails as its Elemwise node would. made: shapes of the parts' results. */
+static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int64_t *made) {
+  const loop_data *d = loop_data_of(t->node->op);
+  for (int part = 0; part < d->n_parts; part++) {
+    const loop_part *p = &d->parts[part];
+    for (int axis = 0; axis < k->ndim; axis++) {
+      int64_t *length = &made[(int64_t)part * k->ndim + axis];
+      int owner = -1;
+      *length = 1;
+      for (int i = 0; i < loop_arity(p); i++) {
+        if (is_broadcast(t, k, p->in[i], axis)) continue;
+        const int64_t own = register_length(t, f, k, made, p->in[i], axis);
+        if (owner >= 0 && own != *length) return fail_part(t, f, k, made, p, axis, owner, i);
+        owner = i;
+        *length = own;
+      }
+    }
+  }
+  return DAMO_OK;
+}
+
+/* The shape of the results: a dimension broadcasts only where the operand's static Type says 1. */
+static damo_status loop_shape(const thunk *t, frame *f, loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  bool agree = true;
+  for (int axis = 0; axis < k->ndim; axis++) {
+    bool found = false;
+    k->shape[axis] = 1;
+    for (int i = 0; i < t->n_in; i++) {
+      if (is_broadcast(t, k, i, axis)) continue;
+      const int64_t length = register_length(t, f, k, NULL, i, axis);
+      agree = agree && (!found || length == k->shape[axis]);
+      if (!found) k->shape[axis] = length;
+      found = true;
+    }
+  }
+  if (agree) return DAMO_OK;
+  const size_t bytes = (size_t)d->n_parts * (size_t)k->ndim * sizeof(int64_t);
+  int64_t *made = mem_alloc(f->ctx, bytes);
+  if (made == NULL) return DAMO_EMEMORY;
+  damo_status s = check_parts(t, f, k, made);
+  mem_free(f->ctx, made, bytes);
+  return s != DAMO_OK ? s : ctx_fail(f->ctx, DAMO_ESHAPE, "Loop: the shapes of its operands do not agree");
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
+
+/* The input that output o overwrites, -1: none. */
+static int overwritten_by(const damo_op *op, int o) {
+  for (const op_alias *a = op->destroy_map; a != NULL && a->out >= 0; a++) {
+    if (a->out == o) return a->in;
+  }
+  return -1;
+}
+
+static damo_array *loop_result(const thunk *t, frame *f, const loop_kept *k, int o) {
+  const int j = overwritten_by(t->node->op, o);
+  if (j >= 0) {
+    const damo_array *x = thunk_in(t, f, j);
+    const size_t n = (size_t)k->ndim * sizeof(int64_t);
+    if (x->ndim == k->ndim && memcmp(array_shape(x), k->shape, n) == 0) return thunk_out_inplace(t, f, o, j);
+  }
+  return thunk_out_strided(t, f, o, var_dtype(t->node->out[o]), k->ndim, k->shape);
+}
+
+static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
+  for (int o = 0; o < t->n_out; o++) {
+    damo_array *out = loop_result(t, f, k, o);
+    if (out == NULL) return damo_error_status(f->ctx);
+    k->base[t->n_in + o] = out->data;
+  }
+  for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  for (const loop_step *s = k->steps, *end = s + k->program.n_steps; s < end; s++) {
+    void *args[LOOP_STEP_REGS];
+    for (int i = 0; i < s->n_in + s->n_out; i++) args[i] = k->base[s->reg[i]];
+    if (s->kind == LOOP_KERNEL)
+      s->fn.kernel(args, 1);
+    else
+      s->fn.cast(args[0], args[1], 1);
+  }
+  return DAMO_OK;
+}
+
+/* The plan for these inputs and the results, which are in their cells. */
+static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
+  const size_t n_ops = (size_t)(t->n_in + t->n_out), ndim = (size_t)k->ndim;
+  const size_t bytes = n_ops * (ndim * sizeof(int64_t) + sizeof(int64_t *));
+  const int64_t **strides = mem_alloc(f->ctx, bytes);
+  if (strides == NULL) return DAMO_EMEMORY;
+  int64_t *along = (int64_t *)(void *)(strides + n_ops);
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = thunk_in(t, f, i);
+    strides[i] = along;
+    for (int axis = 0; axis < k->ndim; axis++) {
+      const int own = axis - (k->ndim - x->ndim);
+      *along++ = own < 0 || array_shape(x)[own] == 1 ? 0 : array_strides(x)[own];
+    }
+  }
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_array *out = (const damo_array *)thunk_result(t, f, o);
+    strides[t->n_in + o] = array_strides(out);
+    memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
+  }
+  k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
+  mem_free(f->ctx, strides, bytes);
+  loop_key_fits(k, t, f, true);
+  k->valid = true;
+  return DAMO_OK;
+}
+
+static damo_status loop_perform(const thunk *t, frame *f) {
+  loop_state *state = thunk_state(t, f);
+  if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state));
+  loop_kept *k = state->kept;
+  if (k->ndim == 0) return run_values(t, f, k);
+  if (k->valid && !loop_key_fits(k, t, f, false)) k->valid = false;
+  if (!k->valid) DAMO_TRY(loop_shape(t, f, k));
+  bool same = k->valid;
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_array *out = loop_result(t, f, k, o);
+    if (out == NULL) return damo_error_status(f->ctx);
+    const size_t n = (size_t)k->ndim;
+    same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
+  }
+  if (!same) DAMO_TRY(plan_loop(t, f, k));
+  void *workspace = NULL;
+  const size_t bytes = loop_workspace(k->plan);
+  if (bytes > 0 && (workspace = thunk_scratch(t, f, bytes)) == NULL) return damo_error_status(f->ctx);
+  for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
+  loop_run(k->plan, k->base, workspace, 0, loop_rows(k->plan));
+  return DAMO_OK;
+}
+
+const op_def loop_def = {
+    .name = "Loop",
+    .doc = "elementwise Ops over one iteration space, in one pass over memory",
+    .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, parts), PROP(loop_props, outs), PROP(loop_props, inplace)),
+    .n_in = OP_VARIADIC,
+    .n_out = OP_VARIADIC,
+    .data_size = sizeof(loop_data),
+    .init = loop_init,
+    .clear = loop_clear,
+    .count_out = loop_count,
+    .infer_type = loop_infer_type,
+    .perform = loop_perform,
+    .state_size = sizeof(loop_state),
+    .state_clear = loop_state_clear,
+    .grad = loop_grad,
+    .rop = loop_rop,
+    .infer_shape = loop_infer_shape,
+    .format = loop_format,
+    .no_check = "its parts: spec/op/loop_spec.lua compares random Loops with them, to the bit",
+};
+
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+damo_apply *build_loop(build *b, damo_var *const *in, int n_in, const loop_part *parts, int n_parts,
+                       const int16_t *outs, int n_out) {
+  if (b->status != DAMO_OK) return NULL;
+  const size_t per_part = 1 + 2 + LOOP_PART_MOST_IN;
+  const size_t bytes = ((size_t)n_parts * per_part + (size_t)n_out) * sizeof(prop_value);
+  prop_value *list = mem_alloc(b->ctx, bytes);
+  if (list == NULL) {
+    b->status = DAMO_EMEMORY;
+    return NULL;
+  }
+  prop_value *next = list + n_parts, *out_list = next + (size_t)n_parts * (per_part - 1);
+  for (int k = 0; k < n_parts; k++) {
+    prop_value *at = next;
+    *next++ = (prop_value){.kind = PROP_OP, .u.op = parts[k].op};
+    *next++ = prop_int(parts[k].dtype);
+    for (int i = 0; i < loop_arity(&parts[k]); i++) *next++ = prop_int(parts[k].in[i]);
+    list[k] = prop_list(at, (int)(next - at));
+  }
+  for (int o = 0; o < n_out; o++) out_list[o] = prop_int(outs[o]);
+  const loop_props p = {.n_in = prop_int(n_in), .parts = prop_list(list, n_parts), .outs = prop_list(out_list, n_out)};
+  damo_apply *node = build_apply(b, op_new(b->ctx, &loop_def, &p), in, n_in);
+  mem_free(b->ctx, list, bytes);
+  return node;
+}
+
+const op_def *const loop_classes[] = {&loop_def, NULL};
