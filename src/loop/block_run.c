@@ -12,6 +12,8 @@
 #include "loop.h"
 
 #define BLOCK_BYTES 8192
+#define CHAIN_BYTES 4096 /* where several steps share L1 */
+#define CHAIN_STEPS 3
 #define SHORT_ROW 64 /* rows shorter than this are gathered several at a time */
 
 typedef enum operand_mode {
@@ -32,6 +34,8 @@ typedef struct reg_plan {
   bool is_value;   /* one value, not a block */
   bool is_read;    /* by a step */
   bool has_buffer; /* for a block: gathered, scattered, a temporary, or a value expanded */
+  int32_t last;    /* of a temporary: the last step that reads it, -1 */
+  bool lends;      /* of a temporary: its buffer may serve another after `last` */
   size_t value;    /* offset in the workspace of a value that a step makes */
   size_t buffer;
 } reg_plan;
@@ -106,7 +110,8 @@ static void choose_block(loop_plan *p) {
     const bool used = r >= p->lp->n_in || p->reg[r].is_read;
     if (used && p->reg[r].size > widest) widest = p->reg[r].size;
   }
-  const int64_t fits = BLOCK_BYTES / widest, max = p->lp->max_block, most = max > 0 && max < fits ? max : fits;
+  const int64_t bytes = p->lp->n_steps < CHAIN_STEPS ? BLOCK_BYTES : CHAIN_BYTES;
+  const int64_t fits = bytes / widest, max = p->lp->max_block, most = max > 0 && max < fits ? max : fits;
   p->rows = p->inner < SHORT_ROW && p->inner < most && p->space.rows > 1 ? most / p->inner : 1;
   if (p->rows > p->space.rows) p->rows = p->space.rows;
   p->block = p->rows > 1 ? p->rows * p->inner : p->inner < most ? p->inner : most;
@@ -165,6 +170,40 @@ static void plan_step(loop_plan *p, int i) {
   p->step_is_value[i] = is_value;
 }
 
+static bool is_block_temporary(const loop_plan *p, int r) {
+  return r >= n_operands(p->lp) && p->reg[r].has_buffer && p->reg[r].time == TIME_BLOCK;
+}
+
+/* The buffer of temporary r, which step i writes: that of a temporary of the same size that no later step reads, so that
+ * the buffers in use stay in L1, or a new one. A kernel may write over an operand of the same size. */
+static void plan_temporary(loop_plan *p, int i, int r) {
+  reg_plan *t = &p->reg[r];
+  for (int q = n_operands(p->lp); q < p->lp->n_regs; q++) {
+    reg_plan *old = &p->reg[q];
+    if (q == r || !old->lends || old->last > i || old->size != t->size) continue;
+    old->lends = false;
+    t->buffer = old->buffer;
+    t->lends = true;
+    return;
+  }
+  t->buffer = take_bytes(&p->workspace, (size_t)p->block * t->size);
+  t->lends = true;
+}
+
+static void plan_temporaries(loop_plan *p) {
+  for (int r = 0; r < p->lp->n_regs; r++) p->reg[r].last = -1;
+  for (int i = 0; i < p->lp->n_steps; i++) {
+    const loop_step *s = &p->lp->steps[i];
+    for (int k = 0; k < s->n_in; k++) p->reg[s->reg[k]].last = i;
+  }
+  for (int i = 0; i < p->lp->n_steps; i++) {
+    const loop_step *s = &p->lp->steps[i];
+    for (int k = s->n_in; k < s->n_in + s->n_out; k++) {
+      if (is_block_temporary(p, s->reg[k])) plan_temporary(p, i, s->reg[k]);
+    }
+  }
+}
+
 /* The workspace: addresses of blocks, of values, cursors, values, buffers. */
 static void plan_workspace(loop_plan *p) {
   const size_t n_regs = (size_t)p->lp->n_regs;
@@ -175,8 +214,9 @@ static void plan_workspace(loop_plan *p) {
     reg_plan *r = &p->reg[i];
     if (r->is_value) { r->value = take_bytes(&p->workspace, r->size); }
     if (r->time == TIME_ONCE) p->once = true;
-    if (r->has_buffer) r->buffer = take_bytes(&p->workspace, (size_t)p->block * r->size);
+    if (r->has_buffer && !is_block_temporary(p, i)) r->buffer = take_bytes(&p->workspace, (size_t)p->block * r->size);
   }
+  plan_temporaries(p);
 }
 
 /* What each block needs, apart from what all blocks share. */
@@ -203,7 +243,7 @@ static void plan_registers(loop_plan *p) {
   for (int k = 0; k < n_operands(lp); k++) direct = direct && p->operand[k].mode <= MODE_WHOLE;
   for (int i = 0; i < lp->n_regs; i++) buffered = buffered || p->reg[i].has_buffer;
   p->direct = direct && lp->n_regs == n_operands(lp) && lp->max_block == 0;
-  if (!buffered && p->rows == 1 && lp->max_block == 0) p->block = p->inner;
+  if (!buffered && p->rows == 1 && lp->max_block == 0 && lp->n_steps < 2) p->block = p->inner;
   p->single = p->rows == p->space.rows && p->rows * p->inner <= p->block;
   plan_moves(p);
   if (!p->direct) plan_workspace(p);
