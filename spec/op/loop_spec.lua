@@ -65,13 +65,27 @@ local function random_graph(inputs, n)
   return v
 end
 
+local folds = { "sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "logsumexp" }
+
+-- A reduction of a graph's value, over all axes, the last ones or another one.
+local function random_fold(x)
+  if x.ndim == 0 then return x end
+  local kind, axis = pick(folds), pick { false, x.ndim, x.ndim, { 1, x.ndim }, 1 }
+  if type(axis) == "table" and x.ndim == 1 then axis = 1 end
+  if kind == "logsumexp" or kind == "prod" then x = damo.tanh(damo.cast(x, "float64")) end
+  return damo[kind](x, { axis = axis or nil, keepdims = math.random(3) == 1 })
+end
+
 local function check_random(seed)
   math.randomseed(seed)
   damo.random.seed(seed)
-  local n, m = pick { 1, 2, 7, 33 }, pick { 1, 3, 64, 700 }
+  local n, m = pick { 1, 2, 7, 33 }, pick { 1, 3, 15, 64, 511, 513, 1700 }
   local inputs, values = random_inputs(n, m)
   local v = random_graph(inputs, math.random(3, 25))
   local outs = { v[#v], v[math.random(#inputs + 1, #v)], v[math.random(#inputs + 1, #v)] }
+  for k = 1, 3 do -- beside the values that are folded, or in their place
+    outs[math.random(2) == 1 and #outs + 1 or k] = random_fold(v[math.random(#inputs + 1, #v)])
+  end
   local f = damo.compile(inputs, outs, { on_unused_input = "ignore" })
   local g = damo.compile(inputs, outs, { on_unused_input = "ignore", mode = separate })
   for _ = 1, 2 do -- the second time in memory that is there
@@ -100,7 +114,7 @@ describe("a Loop", function()
 
   it("gives the bits of the separate nodes in random graphs", function()
     local fused = 0
-    for seed = 1, 250 do
+    for seed = 1, 400 do
       local loops, none = check_random(seed)
       fused = fused + loops
       assert.equal(0, none)
@@ -146,6 +160,31 @@ describe("a Loop", function()
       assert.equal("shape", err.kind)
       assert.matches("add: shapes %(3,?%) and %(2,?%) do not agree: axis 1 is 3 in operand 1 and 2 in operand 2", err.message)
     end
+  end)
+
+  it("reduces over the last axes what it computes, in the same pass", function()
+    local m = damo.dmatrix "m"
+    local f = damo.compile({ m }, { damo.sum(damo.exp(m) * 2, { axis = 2 }), damo.max(damo.exp(m), { axis = 2 }) })
+    assert.same({ Loop = 1 }, names(f))
+    local all = damo.compile({ m }, damo.sum(damo.sqr(m) - m))
+    assert.same({ Loop = 1 }, names(all))
+    assert.equal(1 - 1 + 4 - 2, all { { 1, 2 } })
+    assert.same({ Loop = 1, Reduce = nil }, names(damo.compile({ m }, damo.sum(damo.abs(m), { axis = { 1, 2 } }))))
+    -- a reduction over other axes is a node by itself
+    local g = damo.compile({ m }, { damo.sum(damo.exp(m), { axis = 1 }), damo.sum(damo.exp(m) * 2, { axis = 2 }) })
+    assert.equal(1, names(g).Loop)
+    assert.equal(1, names(g).Sum)
+  end)
+
+  it("has no maximum of nothing, and other reductions of nothing", function()
+    local m = damo.dmatrix "m"
+    local f = damo.compile({ m }, damo.max(damo.exp(m), { axis = 2 }))
+    local ok, err = pcall(f, damo.zeros { 3, 0 })
+    assert.is_false(ok)
+    assert.equal("max: axis 2 of shape (3, 0) is empty and has no such element", err.message)
+    assert.same({ 0 }, f(damo.zeros { 0, 3 }).shape)
+    assert.same({ 0, 0, 0 }, damo.compile({ m }, damo.sum(damo.exp(m), { axis = 2 }))(damo.zeros { 3, 0 }):totable())
+    assert.equal(0, damo.compile({ m }, damo.sum(damo.exp(m)))(damo.zeros { 3, 0 }))
   end)
 
   it("of 0-d values runs its kernels one after the other", function()

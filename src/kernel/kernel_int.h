@@ -78,5 +78,8 @@ typedef struct reduce_fns {
 
 extern const square_reducer reduce_squares_base[DAMO_N_DTYPES];
 extern const reduce_fns reduce_fns_base;
+#if defined(__x86_64__)
+extern const reduce_fns reduce_fns_avx2, reduce_fns_avx512;
+#endif
 
 #endif

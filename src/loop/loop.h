@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "base/base.h"
 #include "kernel/kernel.h"
+#include "kernel/reduce/reduce.h"
 #include "kernel/walk.h"
 #include "kernel/isa.h"
 
@@ -104,12 +105,17 @@ typedef struct loop_step {
 /* The computation for each element: plain immutable data without addresses of operands. Operand k is register k: inputs
  * first, then outputs; registers after these are temporaries. Each register is written by one step, before others read
  * it; each output is written by a step; an input that no step reads is not accessed. An output may share the memory of
- * an input of the same element size, element for element, if no later step reads that input. */
+ * an input of the same element size, element for element, if no later step reads that input.
+ *
+ * The last n_folds outputs may be folded: a plan then reduces them along the innermost axes, block by block, and writes
+ * the results alone. */
 typedef struct loop_program {
   int32_t n_in, n_out, n_regs, n_steps;
+  int32_t n_folds;
   int32_t max_block; /* a block has so many elements at most; 0: as many as fit in L1 */
   const loop_reg *regs;
   const loop_step *steps;
+  const reduce_kind *folds; /* n_folds; not logsumexp */
 } loop_program;
 
 /* The plan of a program for operands of given shapes and strides: immutable once made. */
@@ -121,6 +127,11 @@ size_t loop_plan_bytes(const loop_program *lp, int ndim);
  * 0 if an input is broadcast. The program must outlive the plan. */
 loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
                           const int64_t *const *strides);
+/* The same with the program's folds over the last n_axes axes; the strides of folded outputs are not read, and their
+ * entries of base are where the results go, C-contiguous. NULL if no operand order lets these axes be walked as one, or
+ * if they are empty. */
+loop_plan *loop_plan_init_folded(void *memory, const loop_program *lp, const kernel_isa *isa, int ndim,
+                                 const int64_t *shape, const int64_t *const *strides, int n_axes);
 /* Bytes of workspace of a run, 64-byte aligned; 0: none. */
 size_t loop_workspace(const loop_plan *plan);
 /* The rows of the iteration, which may be divided into any shares for loop_run; 0: nothing to do. */

@@ -116,6 +116,14 @@ damo_var *build_mean(build *b, damo_var *x); /* op/reduce/composite.c: over all 
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes);
 extern const op_def reduce_def;
 reduce_kind reduce_op_kind(const damo_op *op); /* of a Reduce */
+/* The axes of an operand of that rank that it reduces, as bits. */
+uint32_t reduce_op_axes(const damo_op *op, int ndim);
+/* How many axes it reduces if these are the last ones and one pass suffices, else 0. */
+int reduce_op_trailing(const damo_op *op, int ndim);
+/* The result's shape, into out; returns its rank. */
+int reduce_op_shape(const damo_op *op, int ndim, const int64_t *shape, int64_t *out);
+/* A value error where an axis without elements is reduced and a result would need one. */
+damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const int64_t *shape);
 
 /* op/shape/shape.c */
 damo_var *build_shape(build *b, damo_var *x);         /* int64 vector */

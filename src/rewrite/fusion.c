@@ -1,10 +1,12 @@
-/* fusion.c: Elemwise nodes that have one iteration space become Loop nodes: one pass over memory for all of them.
+/* fusion.c: Elemwise nodes that have one iteration space, and reductions of their results over the last axes, become Loop
+ * nodes: one pass over memory for all of them.
  *
  * Nodes whose results broadcast along the same axes have one iteration space. Each node gets a level, such that an edge
  * between two nodes of one space may stay on a level and every other edge that leaves an Elemwise node goes up at least
  * one. Levels then never fall along a path, so the nodes of one space and level that edges connect make a convex set: a
  * path from one of them to another passes through nodes of the set alone, and fusing the set makes no cycle. Levels are
- * as late as the users of a node allow, so that a node is fused with them. The work is proportional to the edges.
+ * as late as the users of a node allow, so that a node is fused with them. A reduction stays on the level of its operand,
+ * and all its users are on higher ones. The work is proportional to the edges.
  */
 #include <string.h>
 
@@ -18,8 +20,10 @@
 
 typedef struct fusion_node {
   damo_apply *node;
-  bool fusable;
-  uint32_t space; /* axes along which its result broadcasts, the lowest bit being axis 0; and its rank */
+  bool fusable; /* an Elemwise */
+  bool folds;   /* a reduction that a Loop can do */
+  uint32_t
+      space; /* axes along which its result (what it folds) broadcasts, the lowest bit being axis 0; and its rank */
   int32_t region; /* of graph/region.h: nodes of different regions stay apart */
   int32_t level;
   int32_t group; /* a node of the same group, nearer to the one that stands for it; itself: that one */
@@ -34,14 +38,22 @@ typedef struct fusion {
   fusion_node *nodes;
 } fusion;
 
+#define FUSION_MOST_RANK 26 /* of bits of a space */
+
 static bool is_fusable(const damo_apply *node) {
-  return node->op->def == &elemwise_def && node->op->destroy_map == NULL;
+  return node->op->def == &elemwise_def && node->op->destroy_map == NULL && var_ndim(node->out[0]) <= FUSION_MOST_RANK;
 }
 
-/* Rank and static pattern of broadcasting of a Type; ranks above 26 share their patterns with none. */
+static bool is_fold(const damo_apply *node) {
+  if (node->op->def != &reduce_def) return false;
+  const int ndim = var_ndim(node->in[0]);
+  return ndim <= FUSION_MOST_RANK && reduce_op_trailing(node->op, ndim) > 0;
+}
+
+/* Rank and static pattern of broadcasting of a Type. */
 static uint32_t space_of(const damo_type *t) {
-  uint32_t bits = (uint32_t)t->ndim << 26;
-  for (int axis = 0; axis < t->ndim && axis < 26; axis++) bits |= (uint32_t)type_dim_is_one(t, axis) << axis;
+  uint32_t bits = (uint32_t)t->ndim << FUSION_MOST_RANK;
+  for (int axis = 0; axis < t->ndim; axis++) bits |= (uint32_t)type_dim_is_one(t, axis) << axis;
   return bits;
 }
 
@@ -53,7 +65,7 @@ static int32_t fusion_number(const fusion *f, const damo_apply *node) {
 /* Whether the edge from node k to its user may stay on a level. */
 static bool is_joint(const fusion *f, int32_t k, int32_t user) {
   const fusion_node *a = &f->nodes[k], *b = &f->nodes[user];
-  return a->fusable && b->fusable && a->space == b->space && a->region == b->region;
+  return a->fusable && (b->fusable || b->folds) && a->space == b->space && a->region == b->region;
 }
 
 static damo_status fusion_nodes(fusion *f) {
@@ -67,10 +79,11 @@ static damo_status fusion_nodes(fusion *f) {
     damo_apply *node = f->order.at[k];
     fusion_node *n = &f->nodes[k];
     *n = (fusion_node){.node = node, .group = (int32_t)k, .next = -1, .last = (int32_t)k};
-    n->fusable = is_fusable(node) && var_ndim(node->out[0]) <= 26;
-    if (n->fusable) n->space = space_of(node->out[0]->type);
+    n->fusable = is_fusable(node);
+    n->folds = is_fold(node);
+    if (n->fusable || n->folds) n->space = space_of((n->folds ? node->in[0] : node->out[0])->type);
     n->region = region_of(&regions, node);
-    n->fusable = n->fusable && n->region != REGION_ON_DEMAND;
+    if (n->region == REGION_ON_DEMAND) n->fusable = n->folds = false;
     if (s == DAMO_OK) s = map_put(&f->number, node, (uintptr_t)k);
   }
   region_map_clear(&regions);
@@ -133,6 +146,7 @@ static void fusion_groups(fusion *f) {
 typedef struct loop_draft {
   fusion *f;
   int n_in, n_parts, n_out;
+  int n_axes; /* of the folds, 0: there are none */
   damo_var *in[FUSION_MOST_OPERANDS];
   damo_apply *nodes[FUSION_MOST_PARTS];
   damo_var *out[FUSION_MOST_OPERANDS];
@@ -148,9 +162,15 @@ static int draft_input(const loop_draft *d, const damo_var *v) {
   return -1;
 }
 
-/* Takes the node as the next part, where its operands fit; false where they do not. */
+/* Takes the node as the next part; false where a Loop can take no more. A fold over other axes than those of the folds
+ * before it stays by itself, as does one of a value that no part makes. */
 static bool draft_add(loop_draft *d, damo_apply *node, damo_status *s) {
   int more = 0;
+  if (node->op->def == &reduce_def) {
+    const int n_axes = reduce_op_trailing(node->op, var_ndim(node->in[0]));
+    if (!map_get(&d->part, node->in[0]->owner, NULL) || (d->n_axes != 0 && d->n_axes != n_axes)) return true;
+    if (d->n_parts < FUSION_MOST_PARTS) d->n_axes = n_axes;
+  }
   for (int i = 0; i < node->n_in; i++) {
     more += !map_get(&d->part, node->in[i]->owner, NULL) && draft_input(d, node->in[i]) < 0;
   }
@@ -233,7 +253,7 @@ static damo_status draft_replace(loop_draft *d) {
 }
 
 static void draft_begin(loop_draft *d) {
-  d->n_in = d->n_parts = d->n_out = 0;
+  d->n_in = d->n_parts = d->n_out = d->n_axes = 0;
   map_clear(&d->part);
   map_init(&d->part, d->f->fg->obj.ctx);
 }

@@ -72,16 +72,25 @@ static damo_status op_in_place(build *b, damo_fgraph *fg, damo_apply *node, int 
 
 #define LOOP_MOST_OUT 64
 
+/* Whether x has the shape of y, where both have one iteration space: the same rank and the same axes of length 1. */
+static bool same_space(const damo_var *x, const damo_var *y) {
+  bool same = var_ndim(x) == var_ndim(y);
+  for (int k = 0; same && k < var_ndim(x); k++) same = type_dim_is_one(x->type, k) == type_dim_is_one(y->type, k);
+  return same;
+}
+
 /* A Loop: each output over an input that is not needed after it. */
 static damo_status loop_in_place(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   int over[LOOP_MOST_OUT] = {0};
   bool any = false;
-  if (node->op->destroy_map != NULL || node->n_out > LOOP_MOST_OUT || var_ndim(node->out[0]) == 0) return DAMO_OK;
+  if (node->op->destroy_map != NULL || node->n_out > LOOP_MOST_OUT || node->n_in == 0) return DAMO_OK;
   for (int i = 0; i < node->n_in; i++) {
-    if (rewrite_must_last(fg, node->in[i]) || !match_fits(node, i)) continue;
+    if (rewrite_must_last(fg, node->in[i])) continue;
     for (int o = 0; o < node->n_out; o++) {
-      const bool same = var_dtype(node->in[i]) == var_dtype(node->out[o]);
-      if (over[o] != 0 || !same || leaves_graph(fg, node->out[o]) || !loop_may_overwrite(node->op, o, i)) continue;
+      const bool same = var_dtype(node->in[i]) == var_dtype(node->out[o]) && same_space(node->in[i], node->out[o]);
+      if (over[o] != 0 || !same || var_ndim(node->out[o]) == 0 || leaves_graph(fg, node->out[o]) ||
+          !loop_may_overwrite(node->op, o, i))
+        continue;
       over[o] = i + 1;
       any = true;
       break;

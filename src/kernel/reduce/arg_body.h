@@ -11,6 +11,9 @@ static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *be
   NAME(block)(x, n, &top);
   if (position > 0 && !NAME(at_beats)(top, *best)) return;
   int64_t i = 0;
+#ifdef BEFORE
+  if (!NAME(at_nan)(top)) i = BEFORE(x, n, top);
+#endif
   while (!SAME(x[i], top) && !NAME(at_nan)(x[i])) i++; /* if there is a nan, top is nan */
   *best = top;
   *at = position + i;
@@ -28,3 +31,4 @@ static void NAME(arg_rows)(const void *restrict row, int64_t width, int64_t posi
 }
 
 #undef SAME
+#undef BEFORE

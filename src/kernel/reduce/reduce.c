@@ -319,6 +319,11 @@ static const void *reduce_strip_row(const reduce_strip *s, const char *p) {
   return plan->casted;
 }
 
+/* Begins to load a row that is read next: rows lie far apart, so hardware prefetchers don't foresee them. */
+static inline void reduce_prefetch(const char *row, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) PREFETCH(row + at);
+}
+
 /* Folds the next m rows into the first lane. */
 static void reduce_strip_fold(const reduce_strip *s, nd_cursor *c, int64_t m, const char *shift) {
   const reduce_plan *plan = s->plan;
@@ -326,7 +331,10 @@ static void reduce_strip_fold(const reduce_strip *s, nd_cursor *c, int64_t m, co
   const int64_t used = m < op->lanes ? m : op->lanes;
   for (int64_t i = 0; i < m; i++) {
     char *lane = plan->lanes + (size_t)(i & (op->lanes - 1)) * s->bytes;
-    const void *row = reduce_strip_row(s, nd_cursor_address(c));
+    const char *at = nd_cursor_address(c);
+    nd_cursor_skip(c, 1);
+    reduce_prefetch(nd_cursor_address(c), s->stride * s->width);
+    const void *row = reduce_strip_row(s, at);
     if (plan->second_pass) {
       logsumexp_subtract(plan, row, shift, 1, plan->casted, s->width);
       row = plan->casted;
@@ -335,7 +343,6 @@ static void reduce_strip_fold(const reduce_strip *s, nd_cursor *c, int64_t m, co
       memcpy(lane, row, s->bytes);
     else
       op->rows(lane, row, s->width);
-    nd_cursor_skip(c, 1);
   }
   for (int64_t half = op->lanes / 2; half > 0; half /= 2)
     for (int64_t l = 0; l < half && l + half < used; l++)
@@ -387,8 +394,10 @@ static void reduce_strip_positions(const reduce_strip *s, const char *x, char *o
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   for (int64_t i = 0; i < plan->n_per; i++) {
-    plan->arg->rows(reduce_strip_row(s, nd_cursor_address(&c)), s->width, i, plan->lanes, at);
+    const char *row = nd_cursor_address(&c);
     nd_cursor_skip(&c, 1);
+    reduce_prefetch(nd_cursor_address(&c), s->stride * s->width);
+    plan->arg->rows(reduce_strip_row(s, row), s->width, i, plan->lanes, at);
   }
   for (int64_t j = 0; j < s->width; j++) at[j]++;
   memcpy(out, at, (size_t)s->width * sizeof *at);
@@ -453,4 +462,55 @@ void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const
   plan.op = &isa->reduce->sum[plan.acc];
   plan.second_pass = isa;
   reduce_run_plan(&plan, x, out);
+}
+
+/* ---- Folds ------------------------------------------------------------------------------------------------------- */
+
+struct reduce_fold {
+  reduce_plan plan; /* op, arg, cast and squares alone */
+  int64_t n_per, done;
+  int64_t at; /* argmax, argmin: 0-based position of the best element */
+  _Alignas(16) char tree[TREE_LEVELS][ELEMENT_MAX];
+  _Alignas(16) char value[ELEMENT_MAX]; /* argmax, argmin: the best element */
+  _Alignas(64) char casted[REDUCE_STAGE_BYTES];
+};
+
+_Static_assert(REDUCE_FOLD_BLOCK == REDUCE_BLOCK, "the blocks of a fold are those of a sequence");
+
+size_t reduce_fold_bytes(void) { return sizeof(reduce_fold); }
+
+void reduce_fold_init(reduce_fold *f, const kernel_isa *isa, reduce_kind kind, damo_dtype in) {
+  reduce_plan_op(&f->plan, isa->reduce, kind, in);
+  f->plan.in_size = dtype_size(in);
+}
+
+void reduce_fold_begin(reduce_fold *f, int64_t n_per) {
+  f->n_per = n_per;
+  f->done = f->at = 0;
+}
+
+void reduce_fold_add(reduce_fold *f, const void *block, int64_t n) {
+  const reduce_plan *plan = &f->plan;
+  if (plan->cast && !plan->squares) {
+    plan->cast(block, f->casted, n);
+    block = f->casted;
+  }
+  if (plan->arg) {
+    plan->arg->run(block, n, f->done, f->value, &f->at);
+  } else {
+    (plan->squares ? plan->squares->block : plan->op->block)(block, n, f->value);
+    if (f->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, f->tree, 0, f->done / REDUCE_BLOCK, f->value);
+  }
+  f->done += n;
+}
+
+void reduce_fold_end(reduce_fold *f, void *out) {
+  if (f->plan.arg) {
+    f->at++;
+    memcpy(out, &f->at, sizeof f->at);
+    return;
+  }
+  const int64_t blocks = (f->n_per + REDUCE_BLOCK - 1) / REDUCE_BLOCK;
+  if (f->n_per > REDUCE_BLOCK) reduce_tree_finish(f->plan.op, f->tree, blocks, f->value);
+  memcpy(out, f->value, f->plan.op->size);
 }

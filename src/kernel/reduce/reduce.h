@@ -34,4 +34,19 @@ size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t
 void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
                    const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work);
 
+/* One result of a reduction whose elements come in blocks, for a loop that computes them: the bits are kernel_reduce's.
+ * Each block has REDUCE_FOLD_BLOCK elements but the last, which may be shorter; there is at least one element. Not for
+ * logsumexp, which takes two passes. */
+#define REDUCE_FOLD_BLOCK 512
+
+typedef struct reduce_fold reduce_fold;
+
+size_t reduce_fold_bytes(void); /* of a fold; 64-byte aligned memory */
+void reduce_fold_init(reduce_fold *f, const kernel_isa *isa, reduce_kind kind, damo_dtype in);
+/* Begins a result of that many elements. */
+void reduce_fold_begin(reduce_fold *f, int64_t n_per);
+void reduce_fold_add(reduce_fold *f, const void *block, int64_t n);
+/* Writes the result, of reduce_out_dtype. */
+void reduce_fold_end(reduce_fold *f, void *out);
+
 #endif

@@ -1,12 +1,17 @@
-/* loop_op: the Op class Loop: Elemwise nodes over one iteration space as one pass over memory.
+/* loop_op: the Op class Loop: Elemwise nodes over one iteration space, and reductions of their results, as one pass over
+ * memory.
  *
- * Properties: `n_in`, the number of inputs; `parts`, the Elemwise Ops with their result's dtype and the registers that
- * they read; `outs`, the registers that are results; `inplace`, for each output the 1-based input that it overwrites, 0:
- * none. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone.
+ * Properties: `n_in`, the number of inputs; `parts`, the Ops with their result's dtype and the registers that they read;
+ * `outs`, the registers that are results; `inplace`, for each output the 1-based input that it overwrites, 0: none.
+ * Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. A part is
+ * an Elemwise, or a fold: a Reduce over the last axes, the same for all folds of a Loop, whose result is an output that
+ * no part reads.
  *
  * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part has the whole
  * shape, so nothing is computed twice. The value of an entry is that of the separate nodes to the bit: the same kernels
- * run, over blocks that stay in L1 (loop/loop.h). A Loop of 0-d values runs its kernels one after the other on values.
+ * run, over blocks that stay in L1 (loop/loop.h), and folds take the blocks that a reduction by itself takes. Where
+ * strides don't let the last axes be walked as one, or these are short, what is folded is written to a workspace and
+ * reduced from there. A Loop of 0-d values runs its kernels one after the other on values.
  */
 #include "loop_op.h"
 
@@ -24,7 +29,7 @@ typedef struct loop_props {
 
 /* The properties, parsed. */
 typedef struct loop_data {
-  int32_t n_in, n_parts, n_out;
+  int32_t n_in, n_parts, n_out, n_folds;
   loop_part *parts;
   int16_t *outs;
   op_alias *destroy;
@@ -32,7 +37,8 @@ typedef struct loop_data {
 } loop_data;
 
 static const loop_data *loop_data_of(const damo_op *op) { return (const loop_data *)op->data; }
-static int loop_arity(const loop_part *p) { return elemwise_data_of(p->op)->row->arity; }
+static bool is_fold(const loop_part *p) { return p->op->def == &reduce_def; }
+static int loop_arity(const loop_part *p) { return is_fold(p) ? 1 : elemwise_data_of(p->op)->row->arity; }
 
 /* ---- The class --------------------------------------------------------------------------------------------------- */
 
@@ -43,11 +49,14 @@ static bool parse_part(loop_data *d, int k, const prop_value *v) {
     return false;
   loop_part *p = &d->parts[k];
   *p = (loop_part){.op = v->u.list[0].u.op, .dtype = (damo_dtype)v->u.list[1].u.i};
-  if (p->op->def != &elemwise_def || p->op->destroy_map != NULL || v->n != 2 + loop_arity(p)) return false;
+  if (p->op->def != &elemwise_def && !is_fold(p)) return false;
+  if (p->op->destroy_map != NULL || v->n != 2 + loop_arity(p)) return false;
   for (int i = 0; i + 2 < v->n; i++) {
     if (!is_register(&v->u.list[i + 2], d->n_in + k)) return false;
     p->in[i] = (int16_t)v->u.list[i + 2].u.i;
+    if (p->in[i] >= d->n_in && is_fold(&d->parts[p->in[i] - d->n_in])) return false;
   }
+  d->n_folds += is_fold(p);
   return true;
 }
 
@@ -105,29 +114,43 @@ static void loop_format(strbuf *out, const damo_op *op) {
   strbuf_add(out, "Loop{");
   for (int k = 0; k < d->n_parts; k++) {
     const loop_part *p = &d->parts[k];
-    strbuf_addf(out, "%s%s(", k > 0 ? ", " : "", elemwise_data_of(p->op)->row->name);
+    if (k > 0) strbuf_add(out, ", ");
+    if (is_fold(p))
+      op_format(out, p->op);
+    else
+      strbuf_add(out, elemwise_data_of(p->op)->row->name);
+    strbuf_add(out, "(");
     for (int i = 0; i < loop_arity(p); i++) strbuf_addf(out, "%s%d", i > 0 ? ", " : "", p->in[i] + 1);
     strbuf_add(out, ")");
   }
   strbuf_add(out, op->destroy_map != NULL ? ", inplace}" : "}");
 }
 
-/* Length of input i along that axis of the results, 1 where it is padded. */
+/* Length of an input along that axis of the iteration space, 1 where it is padded. */
 static int64_t loop_dim(const damo_type *t, int ndim, int axis) {
   const int k = axis - (ndim - t->ndim);
   return k < 0 ? 1 : t->shape[k];
 }
 
+static int loop_ndim(damo_var *const *in, int n_in) {
+  int ndim = 0;
+  for (int i = 0; i < n_in; i++) {
+    if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
+  }
+  return ndim;
+}
+
+static const loop_part *part_of_out(const loop_data *d, int o) { return &d->parts[d->outs[o] - d->n_in]; }
+
 static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const loop_data *d = loop_data_of(op);
   damo_ctx *ctx = op->obj.ctx;
   if (n_in != d->n_in) return ctx_fail(ctx, DAMO_ETYPE, "Loop: expected %d operands, got %d", d->n_in, n_in);
-  int ndim = 0;
   for (int i = 0; i < n_in; i++) {
     if (!type_is_tensor(in[i]->type)) return ctx_fail(ctx, DAMO_ETYPE, "Loop: operand %d must be a tensor", i + 1);
-    if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
   }
-  int64_t shape[DAMO_MAX_NDIM];
+  const int ndim = loop_ndim(in, n_in);
+  int64_t shape[DAMO_MAX_NDIM], reduced[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim; axis++) {
     shape[axis] = 1;
     for (int i = 0; i < n_in; i++) {
@@ -135,8 +158,15 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
       if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
     }
   }
+  int n_axes = 0;
   for (int o = 0; o < d->n_out; o++) {
-    out[o] = type_tensor(ctx, d->parts[d->outs[o] - d->n_in].dtype, ndim, shape);
+    const loop_part *p = part_of_out(d, o);
+    const int own = is_fold(p) ? reduce_op_trailing(p->op, ndim) : 0;
+    if (is_fold(p) && (own == 0 || (n_axes != 0 && own != n_axes)))
+      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the last axes, the same for all");
+    n_axes = own != 0 ? own : n_axes;
+    const int rank = is_fold(p) ? reduce_op_shape(p->op, ndim, shape, reduced) : ndim;
+    out[o] = type_tensor(ctx, p->dtype, rank, is_fold(p) ? reduced : shape);
     if (out[o] == NULL) return damo_error_status(ctx);
   }
   return DAMO_OK;
@@ -144,22 +174,32 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
 
 static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                     damo_var ***out_shape) {
-  const damo_type *t = node->out[0]->type;
-  for (int axis = 0; axis < t->ndim; axis++) {
-    damo_var *found = t->shape[axis] >= 0 ? build_i64(b, t->shape[axis]) : NULL;
-    for (int i = 0; i < node->n_in && !found; i++) {
-      const int k = axis - (t->ndim - var_ndim(node->in[i]));
-      if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) found = in_shape[i][k];
+  const loop_data *d = loop_data_of(node->op);
+  const int ndim = loop_ndim(node->in, node->n_in);
+  damo_var *length[DAMO_MAX_NDIM];
+  for (int axis = 0; axis < ndim; axis++) {
+    length[axis] = NULL;
+    for (int i = 0; i < node->n_in && !length[axis]; i++) {
+      const int k = axis - (ndim - var_ndim(node->in[i]));
+      if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) length[axis] = in_shape[i][k];
     }
-    for (int o = 0; o < node->n_out; o++) out_shape[o][axis] = found;
+    if (!length[axis]) length[axis] = build_i64(b, 1);
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    const loop_part *p = part_of_out(d, o);
+    const int kept = is_fold(p) ? ndim - reduce_op_trailing(p->op, ndim) : ndim;
+    for (int axis = 0; axis < var_ndim(node->out[o]); axis++) {
+      out_shape[o][axis] = axis < kept ? length[axis] : build_i64(b, 1);
+    }
   }
   return b->status;
 }
 
 /* The register whose block register r is: parts that copy have none of their own. */
 static int loop_root(const loop_data *d, int r) {
-  while (r >= d->n_in && elemwise_data_of(d->parts[r - d->n_in].op)->row->kernel == KERNEL_NONE) {
+  while (r >= d->n_in) {
     const loop_part *p = &d->parts[r - d->n_in];
+    if (is_fold(p) || elemwise_data_of(p->op)->row->kernel != KERNEL_NONE) break;
     r = p->in[loop_arity(p) - 1];
   }
   return r;
@@ -167,6 +207,7 @@ static int loop_root(const loop_data *d, int r) {
 
 bool loop_may_overwrite(const damo_op *op, int o, int i) {
   const loop_data *d = loop_data_of(op);
+  if (is_fold(part_of_out(d, o))) return false;
   for (int k = d->outs[o] - d->n_in + 1; k < d->n_parts; k++) {
     for (int j = 0; j < loop_arity(&d->parts[k]); j++) {
       if (loop_root(d, d->parts[k].in[j]) == i) return false;
@@ -236,7 +277,7 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
   for (int k = d->n_in + d->n_parts - 1; k >= d->n_in && b->status == DAMO_OK; k--) {
     damo_apply *part = reg[k]->owner;
     damo_var *part_gin[LOOP_PART_MOST_IN] = {NULL};
-    if (g[k] == NULL || elemwise_def.grad(b, part, &g[k], part_gin) != DAMO_OK) continue;
+    if (g[k] == NULL || part->op->def->grad(b, part, &g[k], part_gin) != DAMO_OK) continue;
     for (int i = 0; i < part->n_in; i++) add_to(b, &g[d->parts[k - d->n_in].in[i]], part_gin[i]);
   }
   for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) gin[i] = g[i];
@@ -254,7 +295,8 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
   for (int k = 0; k < d->n_parts && b->status == DAMO_OK; k++) {
     damo_var *part_eval[LOOP_PART_MOST_IN];
     for (int i = 0; i < loop_arity(&d->parts[k]); i++) part_eval[i] = t[d->parts[k].in[i]];
-    elemwise_def.rop(b, reg[d->n_in + k]->owner, part_eval, &t[d->n_in + k]);
+    damo_apply *part = reg[d->n_in + k]->owner;
+    part->op->def->rop(b, part, part_eval, &t[d->n_in + k]);
   }
   for (int o = 0; o < d->n_out && b->status == DAMO_OK; o++) rout[o] = t[d->outs[o]];
   loop_registers_free(b, node, reg);
@@ -268,8 +310,11 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
  * One allocation. */
 typedef struct loop_kept {
   size_t bytes;
-  bool valid; /* the plan is for the shapes and strides of the key */
-  int32_t ndim;
+  bool valid;     /* the plan is for the shapes and strides of the key */
+  bool folded;    /* the plan folds; else what is folded is written to the workspace first */
+  int32_t ndim;   /* of the iteration space */
+  int32_t n_axes; /* of the folds */
+  int32_t n_real; /* outputs that are no folds: the operands behind the inputs; folds come behind these */
   loop_program program;
   loop_reg *regs;
   loop_step *steps;
@@ -277,6 +322,9 @@ typedef struct loop_kept {
   void *plan_memory;
   damo_c128 *values; /* 0-d: of the registers */
   char **base;       /* operands' addresses; 0-d: of all registers */
+  int16_t *operand;  /* of each output */
+  reduce_kind *folds;
+  bool *spans; /* per axis: some input does not broadcast along it */
   int64_t *shape, *key, *out_strides;
 } loop_kept;
 
@@ -316,7 +364,9 @@ typedef struct loop_maker {
   loop_step *steps;
   int16_t *reg;    /* of the Loop's registers */
   uint8_t *dtype;  /* of the Loop's registers */
-  int16_t *is_out; /* of the Loop's registers: the output's number + 1, 0: none */
+  int16_t *is_out; /* of the Loop's registers: the number + 1 of the program's output that holds it, 0: none */
+  int32_t n_real;
+  reduce_kind *folds;
 } loop_maker;
 
 static int16_t new_register(loop_maker *m, damo_dtype dtype) {
@@ -360,6 +410,17 @@ static void make_copy(loop_maker *m, int k, int16_t from) {
   s->fn.cast = m->dtype[from] == to ? copy_of(to) : kernel_cast((damo_dtype)m->dtype[from], to);
 }
 
+/* What part k folds is the program's output i: written there by the part that makes it, or copied. */
+static void make_fold(loop_maker *m, int k, int i) {
+  const int16_t from = m->d->parts[k].in[0];
+  const int16_t operand = (int16_t)(m->d->n_in + i);
+  m->folds[i - m->n_real] = reduce_op_kind(m->d->parts[k].op);
+  if (m->reg[from] == operand) return;
+  loop_step *s = new_step(m, LOOP_CAST, 1, operand);
+  s->reg[0] = m->reg[from];
+  s->fn.cast = copy_of((damo_dtype)m->dtype[from]);
+}
+
 static damo_status make_part(loop_maker *m, int k) {
   const loop_part *p = &m->d->parts[k];
   const elemwise_data *e = elemwise_data_of(p->op);
@@ -380,21 +441,45 @@ static damo_status make_part(loop_maker *m, int k) {
   return DAMO_OK;
 }
 
+static damo_dtype register_dtype(const loop_maker *m, int r) {
+  return r < m->d->n_in ? var_dtype(m->t->node->in[r]) : m->d->parts[r - m->d->n_in].dtype;
+}
+
+/* Numbers the program's operands: inputs, outputs that are no folds, what folds read. */
+static void make_operands(loop_maker *m) {
+  const loop_data *d = m->d;
+  for (int i = 0; i < d->n_in; i++) m->reg[i] = new_register(m, var_dtype(m->t->node->in[i]));
+  for (int o = 0; o < d->n_out; o++) {
+    if (is_fold(part_of_out(d, o))) continue;
+    new_register(m, part_of_out(d, o)->dtype);
+    m->is_out[d->outs[o]] = (int16_t)++m->n_real;
+  }
+  int n = m->n_real;
+  for (int o = 0; o < d->n_out; o++) {
+    const loop_part *p = part_of_out(d, o);
+    if (!is_fold(p)) continue;
+    new_register(m, register_dtype(m, p->in[0]));
+    n++;
+    if (p->in[0] >= d->n_in && m->is_out[p->in[0]] == 0) m->is_out[p->in[0]] = (int16_t)n;
+  }
+}
+
 /* The program of the node: for each part casts of its operands and a kernel. */
 static damo_status make_loop_program(loop_maker *m, const frame *f) {
   const loop_data *d = m->d;
-  for (int i = 0; i < d->n_in; i++) {
-    m->reg[i] = new_register(m, var_dtype(m->t->node->in[i]));
-    m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
-  }
-  for (int o = 0; o < d->n_out; o++) {
-    new_register(m, var_dtype(m->t->node->out[o]));
-    m->is_out[d->outs[o]] = (int16_t)(o + 1);
-  }
-  for (int k = 0; k < d->n_parts; k++) DAMO_TRY(make_part(m, k));
+  make_operands(m);
+  for (int i = 0; i < d->n_in; i++) m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
   m->lp->n_in = d->n_in;
   m->lp->n_out = d->n_out;
+  m->lp->n_folds = d->n_folds;
   m->lp->max_block = ctx_stress(f->ctx, STRESS_BLOCK) ? 3 : 0;
+  int fold = m->n_real;
+  for (int k = 0; k < d->n_parts; k++) {
+    if (is_fold(&d->parts[k]))
+      make_fold(m, k, fold++);
+    else
+      DAMO_TRY(make_part(m, k));
+  }
   return DAMO_OK;
 }
 
@@ -407,13 +492,14 @@ static size_t take_space(size_t *at, size_t n, size_t size) {
 }
 
 /* Makes the program in scratch memory of the greatest size that it can have. */
-static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
+static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp, int32_t *n_real) {
   const loop_data *d = loop_data_of(t->node->op);
   const size_t n = (size_t)(d->n_in + d->n_parts), most = (size_t)(d->n_in + d->n_out + 4 * d->n_parts);
   size_t bytes = 0;
   const size_t regs = take_space(&bytes, most, sizeof(loop_reg)), steps = take_space(&bytes, most, sizeof(loop_step));
   const size_t reg = take_space(&bytes, n, sizeof(int16_t)), dtype = take_space(&bytes, n, 1);
   const size_t is_out = take_space(&bytes, n, sizeof(int16_t));
+  const size_t folds = take_space(&bytes, (size_t)d->n_folds, sizeof(reduce_kind));
   char *m = thunk_scratch(t, f, bytes);
   if (m == NULL) return damo_error_status(f->ctx);
   memset(m, 0, bytes);
@@ -425,16 +511,22 @@ static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
                      .steps = (loop_step *)(void *)(m + steps),
                      .reg = (int16_t *)(void *)(m + reg),
                      .dtype = (uint8_t *)(m + dtype),
-                     .is_out = (int16_t *)(void *)(m + is_out)};
+                     .is_out = (int16_t *)(void *)(m + is_out),
+                     .folds = (reduce_kind *)(void *)(m + folds)};
   lp->regs = make.regs;
   lp->steps = make.steps;
-  return make_loop_program(&make, f);
+  lp->folds = make.folds;
+  DAMO_TRY(make_loop_program(&make, f));
+  *n_real = make.n_real;
+  return DAMO_OK;
 }
 
 static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
+  const loop_data *d = loop_data_of(t->node->op);
   loop_program lp;
-  DAMO_TRY(make_in_scratch(t, f, &lp));
-  const size_t ndim = (size_t)var_ndim(t->node->out[0]);
+  int32_t n_real = 0;
+  DAMO_TRY(make_in_scratch(t, f, &lp, &n_real));
+  const size_t ndim = (size_t)loop_ndim(t->node->in, t->n_in);
   size_t bytes = sizeof(loop_kept), n_key = 0;
   for (int i = 0; i < t->n_in; i++) n_key += 2 * (size_t)var_ndim(t->node->in[i]);
   take_space(&bytes, 0, 0);
@@ -445,15 +537,21 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   const size_t values = take_space(&bytes, ndim == 0 ? (size_t)lp.n_regs : 0, sizeof(damo_c128));
   const size_t shape = take_space(&bytes, ndim, sizeof(int64_t)), key = take_space(&bytes, n_key, sizeof(int64_t));
   const size_t out_strides = take_space(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
+  const size_t operand = take_space(&bytes, (size_t)t->n_out, sizeof(int16_t)), spans = take_space(&bytes, ndim, 1);
+  const size_t folds = take_space(&bytes, (size_t)lp.n_folds, sizeof(reduce_kind));
   const size_t plan = take_space(&bytes, loop_plan_bytes(&lp, (int)ndim), 1);
   char *m = mem_calloc(f->ctx, bytes);
   if (m == NULL) return DAMO_EMEMORY;
   loop_kept *k = (loop_kept *)(void *)m;
-  *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .program = lp};
+  *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .n_real = n_real, .program = lp};
   k->regs = memcpy(m + regs, lp.regs, (size_t)lp.n_regs * sizeof(loop_reg));
   k->steps = memcpy(m + steps, lp.steps, (size_t)lp.n_steps * sizeof(loop_step));
+  k->folds = memcpy(m + folds, lp.folds, (size_t)lp.n_folds * sizeof(reduce_kind));
   k->program.regs = k->regs;
   k->program.steps = k->steps;
+  k->program.folds = k->folds;
+  k->operand = (int16_t *)(void *)(m + operand);
+  k->spans = (bool *)(m + spans);
   k->base = (char **)(void *)(m + base);
   k->values = (damo_c128 *)(void *)(m + values);
   k->shape = (int64_t *)(void *)(m + shape);
@@ -461,6 +559,18 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   k->out_strides = (int64_t *)(void *)(m + out_strides);
   k->plan_memory = m + plan;
   for (int r = 0; ndim == 0 && r < lp.n_regs; r++) k->base[r] = (char *)&k->values[r];
+  int16_t real = (int16_t)t->n_in, fold = (int16_t)(t->n_in + n_real);
+  for (int o = 0; o < t->n_out; o++) {
+    const loop_part *p = part_of_out(d, o);
+    k->operand[o] = is_fold(p) ? fold++ : real++;
+    if (is_fold(p)) k->n_axes = reduce_op_trailing(p->op, k->ndim);
+  }
+  for (int axis = 0; axis < k->ndim; axis++) {
+    for (int i = 0; i < t->n_in; i++) {
+      const int own = axis - (k->ndim - var_ndim(t->node->in[i]));
+      if (own >= 0 && !type_dim_is_one(t->node->in[i]->type, own)) k->spans[axis] = true;
+    }
+  }
   state->kept = k;
   return DAMO_OK;
 }
@@ -483,9 +593,10 @@ static bool loop_key_fits(loop_kept *k, const thunk *t, frame *f, bool store) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-/* Whether register r of the Loop broadcasts along that axis of the results. */
+/* Whether register r of the Loop broadcasts along that axis of the iteration space. */
 static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
-  const damo_type *type = r < t->n_in ? t->node->in[r]->type : t->node->out[0]->type;
+  if (r >= t->n_in) return !k->spans[axis];
+  const damo_type *type = t->node->in[r]->type;
   const int own = axis - (k->ndim - type->ndim);
   return own < 0 || type_dim_is_one(type, own);
 }
@@ -519,8 +630,9 @@ static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const
                     "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, x,
                     y, axis + 1, (long long)li, i + 1, (long long)lj, j + 1);
   }
-  const int one = li == 1 ? i : j, r = p->in[one];
-  const damo_type *type = r < t->n_in ? t->node->in[r]->type : t->node->out[0]->type;
+  /* (A part's result only broadcasts where all inputs do, and then nothing disagrees.) */
+  const int one = li == 1 ? i : j, r = p->in[one] < t->n_in ? p->in[one] : 0;
+  const damo_type *type = t->node->in[r]->type;
   const int own = axis - (k->ndim - type->ndim);
   return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, x, y,
                   own + 1, one + 1, broadcast_hint(hint, sizeof hint, type, own));
@@ -531,7 +643,7 @@ static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int
   const loop_data *d = loop_data_of(t->node->op);
   for (int part = 0; part < d->n_parts; part++) {
     const loop_part *p = &d->parts[part];
-    for (int axis = 0; axis < k->ndim; axis++) {
+    for (int axis = 0; axis < k->ndim && !is_fold(p); axis++) {
       int64_t *length = &made[(int64_t)part * k->ndim + axis];
       int owner = -1;
       *length = 1;
@@ -547,7 +659,7 @@ static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int
   return DAMO_OK;
 }
 
-/* The shape of the results: a dimension broadcasts only where the operand's static Type says 1. */
+/* The shape of the iteration space: a dimension broadcasts only where the operand's static Type says 1. */
 static damo_status loop_shape(const thunk *t, frame *f, loop_kept *k) {
   const loop_data *d = loop_data_of(t->node->op);
   bool agree = true;
@@ -582,20 +694,26 @@ static int overwritten_by(const damo_op *op, int o) {
 }
 
 static damo_array *loop_result(const thunk *t, frame *f, const loop_kept *k, int o) {
+  const loop_part *p = part_of_out(loop_data_of(t->node->op), o);
+  if (is_fold(p)) {
+    int64_t shape[DAMO_MAX_NDIM];
+    const int ndim = reduce_op_shape(p->op, k->ndim, k->shape, shape);
+    return thunk_out(t, f, o, p->dtype, ndim, shape);
+  }
   const int j = overwritten_by(t->node->op, o);
   if (j >= 0) {
     const damo_array *x = thunk_in(t, f, j);
     const size_t n = (size_t)k->ndim * sizeof(int64_t);
     if (x->ndim == k->ndim && memcmp(array_shape(x), k->shape, n) == 0) return thunk_out_inplace(t, f, o, j);
   }
-  return thunk_out_strided(t, f, o, var_dtype(t->node->out[o]), k->ndim, k->shape);
+  return thunk_out_strided(t, f, o, p->dtype, k->ndim, k->shape);
 }
 
 static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
   for (int o = 0; o < t->n_out; o++) {
     damo_array *out = loop_result(t, f, k, o);
     if (out == NULL) return damo_error_status(f->ctx);
-    k->base[t->n_in + o] = out->data;
+    k->base[k->operand[o]] = out->data;
   }
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
   for (const loop_step *s = k->steps, *end = s + k->program.n_steps; s < end; s++) {
@@ -609,30 +727,107 @@ static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
   return DAMO_OK;
 }
 
+#define FOLD_LEAST 16 /* shorter sequences are reduced side by side, from a workspace */
+
+static int64_t elements_per_result(const loop_kept *k) {
+  int64_t n = 1;
+  for (int axis = k->ndim - k->n_axes; axis < k->ndim; axis++) n *= k->shape[axis];
+  return n;
+}
+
+static damo_dtype folded_dtype(const loop_kept *k, int i) {
+  return (damo_dtype)k->regs[k->program.n_in + k->n_real + i].dtype;
+}
+
+/* Strides of a C-contiguous array of the iteration space. */
+static void contiguous_strides(const loop_kept *k, size_t size, int64_t *strides) {
+  int64_t step = (int64_t)size;
+  for (int axis = k->ndim - 1; axis >= 0; axis--) {
+    strides[axis] = step;
+    step *= k->shape[axis];
+  }
+}
+
+/* Strides of the operands along the axes of the iteration space, from the inputs and the results in their cells. */
+static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_t **strides, int64_t *numbers) {
+  const size_t ndim = (size_t)k->ndim;
+  for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * ndim;
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = thunk_in(t, f, i);
+    int64_t *along = numbers + (size_t)i * ndim;
+    for (int axis = 0; axis < k->ndim; axis++) {
+      const int own = axis - (k->ndim - x->ndim);
+      along[axis] = own < 0 || array_shape(x)[own] == 1 ? 0 : array_strides(x)[own];
+    }
+  }
+  for (int o = 0; o < t->n_out; o++) {
+    int64_t *along = numbers + (size_t)k->operand[o] * ndim;
+    const int fold = k->operand[o] - t->n_in - k->n_real;
+    if (fold >= 0) {
+      contiguous_strides(k, dtype_size(folded_dtype(k, fold)), along);
+      continue;
+    }
+    const damo_array *out = (const damo_array *)thunk_result(t, f, o);
+    memcpy(along, array_strides(out), ndim * sizeof(int64_t));
+    memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
+  }
+}
+
 /* The plan for these inputs and the results, which are in their cells. */
 static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   const size_t n_ops = (size_t)(t->n_in + t->n_out), ndim = (size_t)k->ndim;
   const size_t bytes = n_ops * (ndim * sizeof(int64_t) + sizeof(int64_t *));
   const int64_t **strides = mem_alloc(f->ctx, bytes);
   if (strides == NULL) return DAMO_EMEMORY;
-  int64_t *along = (int64_t *)(void *)(strides + n_ops);
-  for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = thunk_in(t, f, i);
-    strides[i] = along;
-    for (int axis = 0; axis < k->ndim; axis++) {
-      const int own = axis - (k->ndim - x->ndim);
-      *along++ = own < 0 || array_shape(x)[own] == 1 ? 0 : array_strides(x)[own];
-    }
+  operand_strides(t, f, k, strides, (int64_t *)(void *)(strides + n_ops));
+  k->plan = NULL;
+  if (k->program.n_folds > 0 && elements_per_result(k) >= FOLD_LEAST) {
+    k->plan = loop_plan_init_folded(k->plan_memory, &k->program, f->ctx->isa, k->ndim, k->shape, strides, k->n_axes);
   }
-  for (int o = 0; o < t->n_out; o++) {
-    const damo_array *out = (const damo_array *)thunk_result(t, f, o);
-    strides[t->n_in + o] = array_strides(out);
-    memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
-  }
-  k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
+  k->folded = k->plan != NULL;
+  if (!k->folded) k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
   mem_free(f->ctx, strides, bytes);
   loop_key_fits(k, t, f, true);
   k->valid = true;
+  return DAMO_OK;
+}
+
+/* Bytes of the workspace: of the plan, and where it does not fold, of what is reduced afterwards and of reducing it. */
+static size_t loop_work_bytes(const loop_kept *k, size_t *reduced, size_t *reducing) {
+  size_t bytes = 0, most = 0;
+  take_space(&bytes, loop_workspace(k->plan), 1);
+  *reduced = bytes;
+  int64_t n = 1;
+  for (int axis = 0; axis < k->ndim; axis++) n *= k->shape[axis];
+  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
+    const uint32_t axes = (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes);
+    const size_t own = reduce_workspace(k->folds[i], folded_dtype(k, i), k->ndim, k->shape, axes);
+    take_space(&bytes, (size_t)n, dtype_size(folded_dtype(k, i)));
+    most = own > most ? own : most;
+  }
+  *reducing = bytes;
+  return bytes + most;
+}
+
+/* Reduces what the plan has written to the workspace. */
+static void reduce_written(const thunk *t, frame *f, const loop_kept *k, void *work) {
+  const uint32_t axes = (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes);
+  int64_t strides[DAMO_MAX_NDIM];
+  for (int o = 0; o < t->n_out; o++) {
+    const int fold = k->operand[o] - t->n_in - k->n_real;
+    if (fold < 0) continue;
+    const damo_dtype in = folded_dtype(k, fold);
+    contiguous_strides(k, dtype_size(in), strides);
+    kernel_reduce(f->ctx->isa, k->folds[fold], in, k->base[k->operand[o]], k->ndim, k->shape, strides, axes,
+                  ((const damo_array *)thunk_result(t, f, o))->data, work);
+  }
+}
+
+static damo_status check_folds(const thunk *t, const frame *f, const loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  for (int i = 0; i < d->n_parts; i++) {
+    if (is_fold(&d->parts[i])) DAMO_TRY(reduce_op_check(f->ctx, d->parts[i].op, k->ndim, k->shape));
+  }
   return DAMO_OK;
 }
 
@@ -642,21 +837,33 @@ static damo_status loop_perform(const thunk *t, frame *f) {
   loop_kept *k = state->kept;
   if (k->ndim == 0) return run_values(t, f, k);
   if (k->valid && !loop_key_fits(k, t, f, false)) k->valid = false;
-  if (!k->valid) DAMO_TRY(loop_shape(t, f, k));
+  if (!k->valid) {
+    DAMO_TRY(loop_shape(t, f, k));
+    DAMO_TRY(check_folds(t, f, k));
+  }
   bool same = k->valid;
   for (int o = 0; o < t->n_out; o++) {
     const damo_array *out = loop_result(t, f, k, o);
     if (out == NULL) return damo_error_status(f->ctx);
     const size_t n = (size_t)k->ndim;
+    if (k->operand[o] >= t->n_in + k->n_real) continue;
     same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
   }
   if (!same) DAMO_TRY(plan_loop(t, f, k));
-  void *workspace = NULL;
-  const size_t bytes = loop_workspace(k->plan);
-  if (bytes > 0 && (workspace = thunk_scratch(t, f, bytes)) == NULL) return damo_error_status(f->ctx);
+  size_t reduced, reducing;
+  const size_t bytes = loop_work_bytes(k, &reduced, &reducing);
+  char *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
-  for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
-  loop_run(k->plan, k->base, workspace, 0, loop_rows(k->plan));
+  for (int o = 0; o < t->n_out; o++) k->base[k->operand[o]] = ((const damo_array *)thunk_result(t, f, o))->data;
+  int64_t n = 1;
+  for (int axis = 0; axis < k->ndim; axis++) n *= k->shape[axis];
+  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
+    k->base[t->n_in + k->n_real + i] = work + reduced;
+    take_space(&reduced, (size_t)n, dtype_size(folded_dtype(k, i)));
+  }
+  loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
+  if (!k->folded) reduce_written(t, f, k, work + reducing);
   return DAMO_OK;
 }
 

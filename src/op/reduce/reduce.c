@@ -51,6 +51,16 @@ static int reduce_axes_of(const reduce_data *d, int ndim, int *axes) {
 
 reduce_kind reduce_op_kind(const damo_op *op) { return reduce_data_of(op)->kind; }
 
+uint32_t reduce_op_axes(const damo_op *op, int ndim) { return reduce_axes_mask(reduce_data_of(op), ndim); }
+
+int reduce_op_trailing(const damo_op *op, int ndim) {
+  const uint32_t axes = reduce_op_axes(op, ndim);
+  int n = 0;
+  while (n < ndim && (axes >> (ndim - 1 - n) & 1)) n++;
+  const uint32_t kept = ndim - n >= 32 ? UINT32_MAX : (UINT32_C(1) << (ndim - n)) - 1;
+  return (axes & kept) == 0 && reduce_op_kind(op) != REDUCE_LOGSUMEXP ? n : 0;
+}
+
 /* ---- The Op ------------------------------------------------------------------------------------------------------ */
 
 static damo_status reduce_init(damo_op *op) {
@@ -122,13 +132,22 @@ static bool needs_an_element(reduce_kind kind) {
   return kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
 }
 
-static damo_status check_not_empty(damo_ctx *ctx, const reduce_data *d, const damo_array *x) {
-  uint32_t mask = reduce_axes_mask(d, x->ndim);
-  for (int k = 0; k < x->ndim; k++) {
-    if (!(mask >> k & 1) || array_shape(x)[k] > 0) continue;
+int reduce_op_shape(const damo_op *op, int ndim, const int64_t *shape, int64_t *out) {
+  return reduced_shape(reduce_data_of(op), ndim, shape, out);
+}
+
+damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const int64_t *shape) {
+  const reduce_data *d = reduce_data_of(op);
+  const uint32_t mask = reduce_axes_mask(d, ndim);
+  if (!needs_an_element(d->kind)) return DAMO_OK;
+  for (int k = 0; k < ndim; k++) {
+    if (!(mask >> k & 1) && shape[k] == 0) return DAMO_OK; /* there is no result */
+  }
+  for (int k = 0; k < ndim; k++) {
+    if (!(mask >> k & 1) || shape[k] > 0) continue;
     char text[256];
     return ctx_fail(ctx, DAMO_EVALUE, "%s: axis %d of shape %s is empty and has no such element", kinds[d->kind].name,
-                    k + 1, shape_format(text, sizeof text, x->ndim, array_shape(x)));
+                    k + 1, shape_format(text, sizeof text, ndim, shape));
   }
   return DAMO_OK;
 }
@@ -142,7 +161,7 @@ static damo_status reduce_perform(const thunk *t, frame *f) {
   uint32_t mask = reduce_axes_mask(d, x->ndim);
   int64_t n_out = 1;
   for (int k = 0; k < ndim; k++) n_out *= shape[k];
-  if (needs_an_element(d->kind) && n_out > 0) DAMO_TRY(check_not_empty(f->ctx, d, x));
+  DAMO_TRY(reduce_op_check(f->ctx, t->node->op, x->ndim, array_shape(x)));
   size_t bytes = reduce_workspace(d->kind, dt, x->ndim, array_shape(x), mask);
   void *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
