@@ -132,6 +132,34 @@ describe("NANGUARD", function()
     end
   end)
 
+  it("follows them through conditions, reductions and moved entries", function()
+    local m = damo.dmatrix "m"
+    local values, rows = damo.array { 4, -1 }, damo.array { { 1, 2 }, { 0, 3 } }
+    local positive, root, logs = damo.gt(x, 0), damo.sqrt(x), damo.log(m)
+    local used = damo.gt(damo.transpose(m)[1], 0)
+    for _, mode in ipairs { "NANGUARD", "DEBUG" } do
+      local function value(out)
+        return damo.compile({ x, m }, out, { mode = mode, on_unused_input = "ignore" })(values, rows)
+      end
+      assert.same({ 1, 0 }, value(damo.where(positive, damo.where(damo.gt(root, 1), 1, 2), 0)):totable())
+      assert.same({ 1, 0 }, value(damo.where(positive & damo.gt(root, 1), 1, 0)):totable())
+      assert.same({ 1, 1 }, value(damo.where(damo.lt(x, 0) | damo.gt(root, 1), 1, 0)):totable())
+      local log2 = math.log(2)
+      for _, y in ipairs { damo.sum(logs, { axis = 2 }), damo.max(logs, { axis = 2 }), damo.dot(logs, damo.ones { 2 }),
+        damo.reshape(logs, { 4 })[{ { 1, 3, 2 } }], damo.cumsum(logs, { axis = 2 })[{ { 1, 2 }, 2 }] } do
+        assert.equal(0, value(damo.where(used, y, 0))[2])
+        local err = failure("numeric", value, damo.where(damo.gt(used, -1), y, 0))
+        assert.matches("log", err.op)
+        assert.matches("inf at {2, 1}", err.message)
+      end
+      assert.is_true(math.abs(value(damo.where(used, damo.sum(logs, { axis = 2 }), 0))[1] - log2) < 1e-15)
+      -- exp(-inf) is finite, and the result of the branch taken still depends on it
+      assert.matches("inf at {2, 1}", failure("numeric", value, damo.sum(damo.softmax(logs))).message)
+      assert.matches("inf at {2, 1}", failure("numeric", value, damo.sum(damo.exp(logs), { axis = 2 })).message)
+      assert.matches("inf at {2, 1}", failure("numeric", value, damo.argmax(logs, { axis = 2 })).message)
+    end
+  end)
+
   it("checks arguments and shared values", function()
     local s = damo.shared(damo.array { 1, 1 / 0 }, "weights")
     assert.matches("weights", failure("numeric", damo.compile({ x }, x + s, { mode = "NANGUARD" }), { 1, 2 }).message)

@@ -117,6 +117,12 @@ static damo_status push_by_l_ops(build *b, damo_apply *node, damo_var *const *ev
   return s;
 }
 
+damo_status grad_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const op_def *def = node->op->def;
+  damo_status s = def->rop != NULL ? def->rop(b, node, eval, rout) : push_by_l_ops(b, node, eval, rout);
+  return s == DAMO_OK ? b->status : s;
+}
+
 /* Checks that a tangent has its output's rank, and casts it to its dtype. */
 static damo_status check_tangent(build *b, const damo_apply *node, int o, damo_var **r) {
   char want[320], got[320];
@@ -133,17 +139,40 @@ static damo_status check_tangent(build *b, const damo_apply *node, int o, damo_v
                type_format(got, sizeof got, (*r)->type));
     return b->status;
   }
-  if (var_dtype(*r) != y->dtype && !dtype_is_discrete(y->dtype)) *r = build_cast(b, *r, y->dtype);
+  if (!dtype_is_discrete(y->dtype)) *r = grad_cast(b, *r, y->dtype, false);
   return b->status;
+}
+
+static damo_status apply_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, int n_branches);
+
+/* Of tangents that belong to a branch: the rule is applied to what they are there, and its results belong to it too. */
+static damo_status rop_in_branch(build *b, damo_apply *node, const build_mask *branch, damo_var *const *eval,
+                                 damo_var **rout, int n_branches) {
+  const size_t bytes = (size_t)node->n_in * sizeof(damo_var *);
+  damo_var **raw = mem_alloc(b->ctx, bytes);
+  if (raw == NULL) return b->status = DAMO_EMEMORY;
+  for (int i = 0; i < node->n_in; i++) raw[i] = eval[i] != NULL ? build_mask_of(b, eval[i])->raw : NULL;
+  damo_status s = apply_rop(b, node, raw, rout, n_branches + 1);
+  for (int o = 0; o < node->n_out && s == DAMO_OK; o++) {
+    if (rout[o] == NULL || !type_has_shape(rout[o]->type) || !type_has_shape(node->out[o]->type)) continue;
+    rout[o] = build_ifelse_zero(b, branch->cond, rout[o], branch->inverse, node->out[o]);
+    s = b->status;
+  }
+  mem_free(b->ctx, raw, bytes);
+  return s;
+}
+
+static damo_status apply_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, int n_branches) {
+  const build_mask *branch = n_branches < GRAD_MAX_BRANCHES ? grad_branch_of(b, eval, node->n_in) : NULL;
+  if (branch != NULL) return rop_in_branch(b, node, branch, eval, rout, n_branches);
+  damo_status s = grad_rop(b, node, eval, rout);
+  for (int o = 0; o < node->n_out && s == DAMO_OK; o++) s = check_tangent(b, node, o, &rout[o]);
+  return s == DAMO_OK ? grad_pass_masks(b, node, true, eval, node->n_in, rout, node->n_out) : s;
 }
 
 damo_status grad_forward_node(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   for (int o = 0; o < node->n_out; o++) rout[o] = NULL;
-  damo_status s =
-      node->op->def->rop != NULL ? node->op->def->rop(b, node, eval, rout) : push_by_l_ops(b, node, eval, rout);
-  if (s == DAMO_OK) s = b->status;
-  for (int o = 0; o < node->n_out && s == DAMO_OK; o++) s = check_tangent(b, node, o, &rout[o]);
-  return s;
+  return apply_rop(b, node, eval, rout, 0);
 }
 
 /* Marks the outputs that are connected to a wrt through the node. */

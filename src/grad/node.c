@@ -1,6 +1,5 @@
 /* node.c: calls the L_op of one node and checks its results. */
 #include "grad_int.h"
-#include "op/elem/build_arith.h"
 #include "op/op.h"
 
 #include <stdio.h>
@@ -53,10 +52,7 @@ static damo_status check_result(build *b, const damo_apply *node, int i, damo_va
     return type_has_shape(x->type) ? wrong_result(b, node, i, *g) : DAMO_OK;
   }
   if (var_ndim(*g) != var_ndim(x)) return wrong_result(b, node, i, *g);
-  damo_dtype want = grad_dtype(b->ctx, x);
-  if (var_dtype(*g) == want) return DAMO_OK;
-  if (dtype_is_complex(var_dtype(*g)) && !dtype_is_complex(want)) *g = build_real(b, *g);
-  *g = *g != NULL ? build_cast(b, *g, want) : NULL;
+  *g = grad_cast(b, *g, grad_dtype(b->ctx, x), true);
   return b->status;
 }
 
@@ -67,14 +63,43 @@ static damo_status missing_rule(build *b, damo_apply *node, damo_var **gin) {
   return b->status;
 }
 
+static damo_status apply_rule(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin, int n_branches);
+
+/* Of cotangents that belong to a branch: the rule is applied to what they are there, and its results belong to it
+ * too. So nothing of them is computed where the branch is not taken. */
+static damo_status apply_in_branch(build *b, damo_apply *node, const build_mask *branch, damo_var *const *gout,
+                                   damo_var **gin, int n_branches) {
+  const size_t bytes = (size_t)node->n_out * sizeof(damo_var *);
+  damo_var **raw = mem_alloc(b->ctx, bytes);
+  if (raw == NULL) return b->status = DAMO_EMEMORY;
+  for (int o = 0; o < node->n_out; o++) raw[o] = gout[o] != NULL ? build_mask_of(b, gout[o])->raw : NULL;
+  damo_status s = apply_rule(b, node, raw, gin, n_branches + 1);
+  for (int i = 0; i < node->n_in && s == DAMO_OK; i++) {
+    if (gin[i] == NULL || !type_has_shape(gin[i]->type) || !type_has_shape(node->in[i]->type)) continue;
+    gin[i] = build_ifelse_zero(b, branch->cond, gin[i], branch->inverse, node->in[i]);
+    s = b->status;
+  }
+  mem_free(b->ctx, raw, bytes);
+  return s;
+}
+
+static damo_status apply_rule(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin, int n_branches) {
+  const op_def *def = node->op->def;
+  const build_mask *branch = n_branches < GRAD_MAX_BRANCHES ? grad_branch_of(b, gout, node->n_out) : NULL;
+  if (branch != NULL && def->grad != NULL && def->masks != MASKS_END)
+    return apply_in_branch(b, node, branch, gout, gin, n_branches);
+  damo_status s = def->grad != NULL ? def->grad(b, node, gout, gin) : missing_rule(b, node, gin);
+  if (s == DAMO_OK) s = b->status;
+  for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = check_result(b, node, i, &gin[i]);
+  return s == DAMO_OK ? grad_pass_masks(b, node, false, gout, node->n_out, gin, node->n_in) : s;
+}
+
 damo_status grad_node(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_obj *trace = graph_notes_of(b->ctx)->trace;
   for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
   /* nodes made by the rule inherit the node's trace, the user's line */
   if (node->trace != NULL) graph_notes_of(b->ctx)->trace = &node->trace->obj;
-  damo_status s = node->op->def->grad != NULL ? node->op->def->grad(b, node, gout, gin) : missing_rule(b, node, gin);
-  if (s == DAMO_OK) s = b->status;
-  for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = check_result(b, node, i, &gin[i]);
+  damo_status s = apply_rule(b, node, gout, gin, 0);
   graph_notes_of(b->ctx)->trace = trace;
   if (s != DAMO_OK) {
     if (b->status == DAMO_OK) b->status = s;

@@ -6,6 +6,7 @@
  * Variable that is connected through such an Op counts as connected.
  */
 #include "grad_int.h"
+#include "op/elem/masked.h"
 #include "op/op.h"
 #include "op/sparse/build_sparse.h"
 
@@ -53,13 +54,21 @@ static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
   return DAMO_OK;
 }
 
+/* g + h as cotangents of x. */
+static damo_var *sweep_sum(build *b, damo_var *x, damo_var *g, damo_var *h) {
+  damo_var *sum = build_ifelse_add(b, x, g, h);
+  if (sum != NULL || b->status != DAMO_OK) return sum;
+  const bool are_masked = masked_of(b, g).cond != NULL && masked_of(b, h).cond != NULL;
+  return are_masked ? build_masked_add(b, g, h) : build_add_cotangents(b, x, g, h);
+}
+
 static damo_status sweep_accumulate(sweep *w, damo_var *x, damo_var *g) {
   damo_assert(map_get(&w->reaches, x, NULL));
   if (map_get(&w->fixed, x, NULL)) return DAMO_OK;
   damo_var *before = map_get_ptr(&w->acc, x);
   if (before != NULL) {
     if (before->type->kind == TYPE_NULL) return DAMO_OK;
-    if (g->type->kind != TYPE_NULL) g = build_add_cotangents(w->b, x, before, g);
+    if (g->type->kind != TYPE_NULL) g = sweep_sum(w->b, x, before, g);
     if (g == NULL) return w->b->status;
   }
   return map_put(&w->acc, x, (uintptr_t)g);

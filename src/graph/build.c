@@ -7,9 +7,17 @@ void build_init(build *b, damo_ctx *ctx) {
   b->ctx = ctx;
   b->status = DAMO_OK;
   ptrvec_init(&b->owned, ctx);
+  map_init(&b->masks, ctx);
+  b->first_mask = NULL;
 }
 
 damo_status build_end(build *b) {
+  while (b->first_mask != NULL) {
+    build_mask *note = b->first_mask;
+    b->first_mask = note->next;
+    mem_free(b->ctx, note, sizeof *note);
+  }
+  map_clear(&b->masks);
   ptrvec_release_all(&b->owned);
   return b->status;
 }
@@ -35,6 +43,21 @@ damo_var *build_fail(build *b, damo_status status, const char *fmt, ...) {
   va_end(args);
   return NULL;
 }
+
+damo_var *build_keep_mask(build *b, damo_var *v, build_mask note) {
+  build_mask *kept = b->status == DAMO_OK ? mem_alloc(b->ctx, sizeof *kept) : NULL;
+  if (kept == NULL || map_put(&b->masks, v, (uintptr_t)kept) != DAMO_OK) {
+    if (kept != NULL) mem_free(b->ctx, kept, sizeof *kept);
+    if (b->status == DAMO_OK) b->status = DAMO_EMEMORY;
+    return NULL;
+  }
+  *kept = note;
+  kept->next = b->first_mask;
+  b->first_mask = kept;
+  return v;
+}
+
+const build_mask *build_mask_of(const build *b, const damo_var *v) { return map_get_ptr(&b->masks, v); }
 
 static bool any_missing(build *b, damo_var *const *in, int n) {
   if (b->status != DAMO_OK) return true;

@@ -9,10 +9,21 @@
 #ifndef DAMO_GRAPH_BUILD_H
 #define DAMO_GRAPH_BUILD_H
 
+/* A note of a scope: a Variable is where(cond, raw, 0), or with `inverse` where(cond, 0, raw). raw is the Variable
+ * itself where it is 0 outside the condition by how it was made. op/elem/masked.h says what notes are for. */
+typedef struct build_mask {
+  struct build_mask *next;
+  damo_var *cond, *raw;
+  bool inverse, weak;
+  bool lazy; /* an ifelse in place of the where: raw is only computed where it is taken */
+} build_mask;
+
 struct build {
   damo_ctx *ctx;
   ptrvec owned;
   damo_status status;
+  map masks; /* damo_var* of the scope → its build_mask */
+  build_mask *first_mask;
 };
 
 void build_init(build *b, damo_ctx *ctx);
@@ -22,6 +33,10 @@ damo_status build_end(build *b);
 /* Gives an owned reference to the scope; NULL marks the scope failed (with the context's pending error). Returns its
  * argument. */
 damo_var *build_take(build *b, damo_var *owned);
+/* Keeps a copy of the note for v, in place of an earlier one; returns v, NULL on failure. build_mask_of: v's note or
+ * NULL. */
+damo_var *build_keep_mask(build *b, damo_var *v, build_mask note);
+const build_mask *build_mask_of(const build *b, const damo_var *v);
 /* Fails the scope, unless it has failed already: build_fail(b, DAMO_ESHAPE, "…"). Returns NULL. */
 damo_var *build_fail(build *b, damo_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 

@@ -132,6 +132,15 @@ typedef enum op_terms {
   TERMS_LEAST    /* the same for x = S·b; with three operands, the second is A and the second result is b - A·x */
 } op_terms;
 
+/* How a cotangent or tangent that is 0 outside a condition (op/elem/masked.h) passes the class's grad and rop. */
+typedef enum op_masks {
+  MASKS_WHOLE,  /* linear: where all of it is 0, all of the result is */
+  MASKS_MOVED,  /* the entries of the result are entries of it, each at most once, of any dtype */
+  MASKS_SUMMED, /* they are sums of entries of it, if the Op's terms are TERMS_LINEAR; else as MASKS_WHOLE */
+  MASKS_OWN,    /* grad and rop pass it themselves */
+  MASKS_END     /* a 0 may give another number */
+} op_masks;
+
 /* How a node reads in one line of text (graph_pprint): a call exp(x), a sum x + y, a part x[{2, 3}]. */
 typedef struct op_notation {
   const char *name;  /* in a call */
@@ -239,6 +248,7 @@ struct op_def {
    * (apply_shares_pattern). */
   bool entrywise;
   op_terms terms;
+  op_masks masks;
   /* Exactly one of the two is set: a check by OP_CHECK(symbol), or the reason why there is none. */
   const op_check *check;
   const char *no_check;

@@ -82,6 +82,7 @@ typedef struct sparse_forms {
   damo_var *(*zeros)(build *b, damo_var *x, damo_dtype dtype);  /* x's shape and format, nothing stored */
   damo_var *(*to_format)(build *b, damo_var *x, damo_format f); /* x itself when it has the format */
   damo_var *(*to_dense)(build *b, damo_var *x);                 /* x itself when it is dense */
+  damo_var *(*add_cotangents)(build *b, damo_var *x, damo_var *g, damo_var *h); /* g + h as cotangents of x */
   /* damo.mul of a sparse operand, which stretches a dense row or column as sparse.mul does not. */
   damo_status (*mul)(build *b, const fn_args *a, ptrvec *out);
   /* Output i is that matrix, its index dtype brought to what the output's Type asks for at this size. */
@@ -150,6 +151,11 @@ extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def,
 extern const op_def ifelse_def;
 /* x where the scalar cond is true, else y; only that is computed. x and y need a Type that holds both. */
 damo_var *build_ifelse(build *b, damo_var *cond, damo_var *x, damo_var *y);
+/* g where cond holds (with `inverse`: where it does not), else zeros of x's shape, with a lazy note in the scope
+ * (build_mask): a derivative that belongs to one branch. */
+damo_var *build_ifelse_zero(build *b, damo_var *cond, damo_var *g, bool inverse, damo_var *x);
+/* g + h as cotangents of x, where both belong to branches of one condition; else NULL. */
+damo_var *build_ifelse_add(build *b, damo_var *x, damo_var *g, damo_var *h);
 
 /* op/shape/alloc.c */
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,

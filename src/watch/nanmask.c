@@ -1,10 +1,14 @@
 /* nanmask.c: tracks non-finite entries that may still be discarded by a switch, so that NANGUARD and DEBUG do not
  * report an entry of the branch that is not taken.
  *
- * A result with such entries is tolerated while it is only read by elementwise nodes (not as a switch's condition) and
- * by DimShuffle. A mask records the positions of its entries. These nodes propagate the mask, broadcast or with its
- * axes moved; a switch propagates only the entries that its condition selects. An entry that remains where any other
- * node reads the result, or at an output of the graph, is an error, attributed to the node where the entry arose.
+ * A result with such entries is tolerated while it is only read by nodes that propagate a mask, which records the
+ * positions of its entries: elementwise nodes and Alloc (broadcast), DimShuffle, Reshape, reductions (a group with such
+ * an entry), Ops that move, sum or multiply entries (the entries of the result that are not finite either, or all of it if
+ * the mask has finite ones), and softmax (all of it). A switch propagates only the entries
+ * that its condition selects, and those where the condition itself is in the mask. The false of an `and` and the true
+ * of an `or` need no other operand: gradients of nested branches put their conditions together so. An entry that
+ * remains where any other node reads the result, or at an output of the graph, is an error, attributed to the node
+ * where the entry arose.
  */
 #include "op/elem/scalar.h"
 #include "watch_int.h"
@@ -17,6 +21,7 @@ struct nanguard_mask {
   nanguard_mask *next;
   const damo_var *of; /* a Variable of the Function's graph */
   damo_array *at;     /* bool, of the value's shape: true at such entries */
+  bool finite;        /* some of these entries are finite, as exp(-inf) is */
   damo_apply *origin; /* the node where the first entry arose; text describes it */
   char text[400];
 };
@@ -42,14 +47,33 @@ static bool is_switch(const damo_apply *node) { return elemwise_scalar_id(node->
 
 static bool is_dimshuffle(const damo_apply *node) { return node->op->def == &dimshuffle_def; }
 
-/* Whether v is only read by nodes that propagate a mask, and not as a condition. */
+/* Whether every entry of the results is not finite that depends on an operand's entry that is not. */
+static bool keeps_nonfinite(const damo_apply *node) {
+  const op_def *def = node->op->def;
+  if (def == &dot_def || def == &matmul_def || def == &gemm_def || def == &gemv_def || def == &ger_def) return true;
+  return def->masks == MASKS_MOVED || (def->masks == MASKS_SUMMED && node->op->terms == TERMS_LINEAR);
+}
+
+/* Whether the node propagates masks of float operands, and has no errors that depend on their values. */
+static bool propagates(const damo_apply *node) {
+  const op_def *def = node->op->def;
+  return keeps_nonfinite(node) || def->masks == MASKS_SUMMED || (def->masks == MASKS_OWN && def != &ifelse_def) ||
+         def == &softmax_grad_def || def == &log_softmax_grad_def;
+}
+
+static bool reads_shape_alone(const damo_apply *node) {
+  return node->op->def == &shape_def || node->op->def == &shape_i_def;
+}
+
+/* Whether v is only read by nodes that propagate a mask. */
 static bool may_wait(const damo_function *f, const damo_var *v) {
   const fg_clients *c = fgraph_clients(f->program->fgraph, v);
   if (c == NULL || !type_is_tensor(v->type)) return false;
   for (int32_t i = 0; i < c->n; i++) {
     const damo_apply *node = c->at[i].node;
-    if (node == NULL || (is_switch(node) && c->at[i].index == 0)) return false;
-    if (node->op->def != &elemwise_def && !is_dimshuffle(node)) return false;
+    if (node == NULL) return false;
+    if (node->op->def == &elemwise_def || reads_shape_alone(node)) continue;
+    if (dtype_is_discrete(var_dtype(v)) || !propagates(node)) return false;
   }
   return true;
 }
@@ -77,26 +101,81 @@ static bool is_true(scalar s) { return scalar_cast(s, DAMO_BOOL).v.i != 0; }
 typedef struct mask_finding {
   damo_array *at;
   const nanguard_mask *inherited; /* the first operand's mask that contributes an entry */
+  bool finite;                    /* some of them are finite */
   bool fresh;                     /* some entries arose in this node; text describes the first */
   char text[400];
 } mask_finding;
 
-/* Whether the entry at this index of the result is computed from an entry in an operand's mask *from. */
-static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const int64_t *index,
-                         const nanguard_mask **from) {
+/* The mask that operand i has at this entry of the result, or NULL. */
+static const nanguard_mask *operand_mask(const damo_function *f, const damo_apply *node, int i, int ndim,
+                                         const int64_t *index) {
+  const nanguard_mask *m = nan_mask_of(f, node->in[i]);
+  return m != NULL && is_true(entry_at(m->at, ndim, index)) ? m : NULL;
+}
+
+/* Whether an operand that is not in a mask decides the entry of an `and` or an `or` of bool. */
+static bool is_decided(const damo_function *f, const thunk *t, int ndim, const int64_t *index) {
   const damo_apply *node = t->node;
-  if (is_dimshuffle(node)) {
-    *from = nan_mask_of(f, node->in[0]);
-    return *from != NULL && is_true(moved_entry_at((*from)->at, node, index));
+  const scalar_id id = elemwise_scalar_id(node->op);
+  if ((id != SCALAR_and_ && id != SCALAR_or_) || var_dtype(node->out[0]) != DAMO_BOOL) return false;
+  for (int i = 0; i < 2; i++) {
+    if (operand_mask(f, node, i, ndim, index) != NULL) continue;
+    if (is_true(entry_at(thunk_in(t, &f->frame.frame, i), ndim, index)) == (id == SCALAR_or_)) return true;
   }
-  if (node->op->def != &elemwise_def) return false;
+  return false;
+}
+
+/* Sets the entries of `at`, of the shape of a reduction's result, whose groups have an entry in the operand's mask. */
+static void mark_groups(const damo_apply *node, const nanguard_mask *m, damo_array *at) {
+  const reduce_props *p = OP_PROPS(node->op, reduce_props);
+  const bool keepdims = prop_bool_or(p->keepdims, false);
+  bool reduced[DAMO_MAX_NDIM] = {false};
+  array_places e;
+  for (int k = 0; k < m->at->ndim && p->axis.kind == PROP_NIL; k++) reduced[k] = true;
+  for (int i = 0; p->axis.kind == PROP_LIST && i < p->axis.n; i++) reduced[p->axis.u.list[i].u.i - 1] = true;
+  for (char *place = places_begin(&e, m->at); place; place = places_next(&e, place)) {
+    if (*place == 0) continue;
+    int64_t row = 0;
+    for (int k = 0, d = 0; k < m->at->ndim; k++) {
+      if (reduced[k] && !keepdims) continue;
+      row = row * array_shape(at)[d++] + (reduced[k] ? 0 : e.walk.at[k]);
+    }
+    ((uint8_t *)at->data)[row] = 1;
+  }
+}
+
+/* Whether the entry at this index of the result, the row-th in C order, is computed from an entry in an operand's mask
+ * *from. */
+static bool is_inherited(const damo_function *f, const thunk *t, const damo_array *at, const int64_t *index,
+                         int64_t row, bool is_finite, const nanguard_mask **from) {
+  const damo_apply *node = t->node;
+  const op_def *def = node->op->def;
+  const int ndim = at->ndim;
+  if (def != &elemwise_def) {
+    if (reads_shape_alone(node) || !propagates(node)) return false;
+    bool finite = false;
+    for (int i = node->n_in - 1; i >= 0; i--) {
+      const nanguard_mask *m = nan_mask_of(f, node->in[i]);
+      if (m != NULL) *from = m;
+      finite = finite || (m != NULL && m->finite);
+    }
+    if (*from == NULL) return false;
+    if (is_dimshuffle(node)) return is_true(moved_entry_at((*from)->at, node, index));
+    if (def == &reshape_def) return ((uint8_t *)(*from)->at->data)[row] != 0;
+    if (def == &alloc_def) return is_true(entry_at((*from)->at, ndim, index));
+    if (def == &reduce_def) return ((uint8_t *)at->data)[row] != 0;
+    return finite || !is_finite || !keeps_nonfinite(node);
+  }
   int first = 0, last = node->n_in - 1;
-  if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, &f->frame.frame, 0), ndim, index)) ? 1 : 2;
+  if (is_decided(f, t, ndim, index)) return false;
+  if (is_switch(node)) {
+    *from = operand_mask(f, node, 0, ndim, index);
+    if (*from != NULL) return true;
+    first = last = is_true(entry_at(thunk_in(t, &f->frame.frame, 0), ndim, index)) ? 1 : 2;
+  }
   for (int i = first; i <= last; i++) {
-    const nanguard_mask *m = nan_mask_of(f, node->in[i]);
-    if (m == NULL || !is_true(entry_at(m->at, ndim, index))) continue;
-    *from = m;
-    return true;
+    *from = operand_mask(f, node, i, ndim, index);
+    if (*from != NULL) return true;
   }
   return false;
 }
@@ -113,13 +192,18 @@ static damo_status mask_find(const damo_function *f, const thunk *t, const damo_
   const bool reads = reads_mask(f, t->node);
   found->at = array_empty(f->obj.ctx, DAMO_BOOL, a->ndim, array_shape(a));
   if (found->at == NULL) return DAMO_EMEMORY;
+  memset(found->at->data, 0, (size_t)array_size(found->at));
+  const nanguard_mask *of = t->node->op->def == &reduce_def ? nan_mask_of(f, t->node->in[0]) : NULL;
+  if (of != NULL) mark_groups(t->node, of, found->at);
   for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
     const int64_t *index = e.walk.at;
     const nanguard_mask *from = NULL;
-    const bool inherited = reads && is_inherited(f, t, a->ndim, index, &from);
+    const bool is_finite = !nanguard_is_odd(scalar_load(array_dtype(a), p), NONFINITE_NEVER);
+    const bool inherited = reads && is_inherited(f, t, found->at, index, e.walk.row, is_finite, &from);
     const bool odd = !inherited && nanguard_is_odd(scalar_load(array_dtype(a), p), t->node->op->def->nonfinite);
     ((uint8_t *)found->at->data)[e.walk.row] = inherited || odd;
     if (inherited && found->inherited == NULL) found->inherited = from;
+    found->finite = found->finite || (inherited && is_finite);
     if (odd && !found->fresh) nanguard_entry_text(found->text, sizeof found->text, a, index);
     found->fresh = found->fresh || odd;
   }
@@ -133,6 +217,7 @@ static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *no
   if (m == NULL) return DAMO_EMEMORY;
   const nanguard_mask *old = found->inherited;
   *m = (nanguard_mask){.next = f->watch_state, .of = v, .at = damo_retain(found->at)};
+  m->finite = found->finite;
   m->origin = old != NULL ? old->origin : node;
   snprintf(m->text, sizeof m->text, "%s", old != NULL ? old->text : found->text);
   f->watch_state = m;

@@ -3,6 +3,7 @@
  * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Compiled programs
  * jump over the branch that is not taken; run by demand, its thunks ask for cond, then for the values of one branch.
  */
+#include "op/elem/masked.h"
 #include "op/shape/shape_int.h"
 
 typedef struct ifelse_props {
@@ -140,29 +141,10 @@ static damo_var *with_lengths(build *b, damo_var *g, damo_var *x) {
     dims[d] = tells ? build_i64(b, x->type->shape[d]) : NULL;
     more = more || tells;
   }
-  return more ? build_specify_shape(b, g, dims) : g;
+  return more ? build_note_mask(b, build_specify_shape(b, g, dims), masked_of(b, g)) : g;
 }
 
-/* Each branch gets the gradient where it is taken, zeros of its own shape where it is not. */
-static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  int n = node->n_out;
-  for (int i = 0; i < n && b->status == DAMO_OK; i++) {
-    damo_var *g = gout[i], **of_x = &gin[1 + i], **of_y = &gin[1 + n + i];
-    if (g == NULL) continue;
-    if (!type_has_shape(g->type)) { /* an undefined gradient is one in both branches */
-      *of_x = *of_y = g;
-      continue;
-    }
-    damo_var *x = node->in[1 + i], *y = node->in[1 + n + i];
-    damo_var *gx = with_lengths(b, g, x), *gy = with_lengths(b, g, y);
-    damo_var *zero_x = zero_of_branch(b, x, g), *zero_y = zero_of_branch(b, y, g);
-    DAMO_TRY(ifelse_choose(b, node->in[0], &gx, &zero_x, 1, of_x));
-    DAMO_TRY(ifelse_choose(b, node->in[0], &zero_y, &gy, 1, of_y));
-  }
-  return b->status;
-}
-
-/* Converts the tangents of both branches to one format, or dense, and to one dtype. */
+/* Converts the derivatives of both branches to one format, or dense, and to one dtype. */
 static void ifelse_bring_together(build *b, damo_var **dx, damo_var **dy) {
   if (type_is_sparse((*dx)->type) && type_is_sparse((*dy)->type)) {
     *dy = sparse_form.to_format(b, *dy, (damo_format)(*dx)->type->format);
@@ -176,15 +158,58 @@ static void ifelse_bring_together(build *b, damo_var **dx, damo_var **dy) {
   *dy = build_cast(b, *dy, dtype);
 }
 
+damo_var *build_ifelse_zero(build *b, damo_var *cond, damo_var *g, bool inverse, damo_var *x) {
+  damo_var *result = NULL, *zero = g != NULL ? zero_of_branch(b, x, g) : NULL;
+  if (zero == NULL) return NULL;
+  ifelse_choose(b, cond, inverse ? &zero : &g, inverse ? &g : &zero, 1, &result);
+  if (result == NULL) return NULL;
+  return build_keep_mask(b, result, (build_mask){.raw = g, .cond = cond, .inverse = inverse, .lazy = true});
+}
+
+damo_var *build_ifelse_add(build *b, damo_var *x, damo_var *g, damo_var *h) {
+  const build_mask *m = build_mask_of(b, g), *o = build_mask_of(b, h);
+  damo_var *result = NULL, *gr, *hr;
+  if (m == NULL || o == NULL || !m->lazy || !o->lazy || m->cond != o->cond) return NULL;
+  gr = m->raw, hr = o->raw;
+  if (m->inverse == o->inverse)
+    return build_ifelse_zero(b, m->cond, sparse_form.add_cotangents(b, x, gr, hr), m->inverse, x);
+  const masked g_mask = masked_of(b, gr), h_mask = masked_of(b, hr);
+  ifelse_bring_together(b, &gr, &hr);
+  ifelse_choose(b, m->cond, m->inverse ? &hr : &gr, m->inverse ? &gr : &hr, 1, &result);
+  return masked_same(g_mask, h_mask) ? build_note_mask(b, result, g_mask) : result;
+}
+
+/* Each branch gets the gradient where it is taken, zeros of its own shape where it is not. */
+static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  int n = node->n_out;
+  for (int i = 0; i < n && b->status == DAMO_OK; i++) {
+    damo_var *g = gout[i], **of_x = &gin[1 + i], **of_y = &gin[1 + n + i];
+    if (g == NULL) continue;
+    if (!type_has_shape(g->type)) { /* an undefined gradient is one in both branches */
+      *of_x = *of_y = g;
+      continue;
+    }
+    damo_var *x = node->in[1 + i], *y = node->in[1 + n + i];
+    *of_x = build_ifelse_zero(b, node->in[0], with_lengths(b, g, x), false, x);
+    *of_y = build_ifelse_zero(b, node->in[0], with_lengths(b, g, y), true, y);
+  }
+  return b->status;
+}
+
 static damo_status ifelse_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   int n = node->n_out;
   for (int i = 0; i < n && b->status == DAMO_OK; i++) {
     damo_var *dx = eval[1 + i], *dy = eval[1 + n + i];
     if (dx == NULL && dy == NULL) continue;
-    if (dx == NULL) dx = zero_of_branch(b, node->in[1 + i], dy);
-    if (dy == NULL) dy = zero_of_branch(b, node->in[1 + n + i], dx);
+    if (dx == NULL || dy == NULL) {
+      damo_var *d = dx != NULL ? dx : dy, *other = node->in[dx != NULL ? 1 + n + i : 1 + i];
+      rout[i] = build_ifelse_zero(b, node->in[0], d, dx == NULL, other);
+      continue;
+    }
+    const masked x = masked_of(b, dx), y = masked_of(b, dy);
     if (b->status == DAMO_OK) ifelse_bring_together(b, &dx, &dy);
     DAMO_TRY(ifelse_choose(b, node->in[0], &dx, &dy, 1, &rout[i]));
+    if (masked_same(x, y)) build_note_mask(b, rout[i], x);
   }
   return b->status;
 }
@@ -231,6 +256,7 @@ const op_def ifelse_def = {
     .rop = ifelse_rop,
     .infer_shape = ifelse_shape,
     .connection_pattern = ifelse_connection,
+    .masks = MASKS_OWN,
     .no_check = "hands on a branch as it is",
 };
 

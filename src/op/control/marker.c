@@ -4,6 +4,7 @@
 #include "loop/loop.h"
 #include "op/shape/shape_int.h"
 #include "op/elem/build_arith.h"
+#include "op/elem/masked.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,9 @@ static damo_status clip_gradient(build *b, damo_apply *node, damo_var *const *go
 }
 
 static damo_status scale_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_mul(b, gout[0], build_num(b, OP_PROPS(node->op, grad_scale_props)->multiplier.u.f));
+  masked g = masked_of(b, gout[0]);
+  g.raw = build_mul(b, g.raw, build_num(b, OP_PROPS(node->op, grad_scale_props)->multiplier.u.f));
+  gin[0] = build_masked(b, g);
   return b->status;
 }
 
@@ -119,6 +122,7 @@ const op_def grad_clip_def = {
     .grad = clip_gradient,
     .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
+    .masks = MASKS_END,
     OP_CHECK(same_check),
 };
 
@@ -133,6 +137,7 @@ const op_def grad_scale_def = {
     .grad = scale_gradient,
     .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
+    .masks = MASKS_OWN,
     OP_CHECK(same_check),
 };
 
@@ -305,6 +310,7 @@ static const op_def specify_def = {
     .infer_shape = specify_infer_shape,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_MOVED,
     OP_CHECK(same_check),
 };
 
@@ -456,6 +462,7 @@ static const op_def unbroadcast_def = {
     .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_MOVED,
     OP_CHECK(same_check),
 };
 

@@ -77,6 +77,9 @@ kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop);
 /* False where the output does not depend differentiably on operand i: a condition, or second's first operand, which
  * only gives the shape. */
 bool elemwise_is_connected(const scalar_op *row, int i);
+/* The axes of a value of Type g that build_unbroadcast sums for an operand of Type like, ascending; returns their
+ * number. */
+int elemwise_summed_axes(const damo_type *g, const damo_type *like, int *axes);
 
 /* run.c */
 typedef struct elemwise_plan elemwise_plan;

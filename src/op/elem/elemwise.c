@@ -7,6 +7,7 @@
  */
 #include "elem_int.h"
 #include "build_arith.h"
+#include "masked.h"
 #include "op/shape/shape_int.h"
 
 #include <stdio.h>
@@ -239,21 +240,23 @@ static damo_status as_floats(build *b, const scalar_op *row, const damo_apply *n
 
 static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
-  damo_var *g = gout[0], *in[SCALAR_MAX_ARITY];
-  if (g == NULL) return DAMO_OK;
+  const masked g = masked_of(b, gout[0]);
+  damo_var *in[SCALAR_MAX_ARITY];
+  if (gout[0] == NULL) return DAMO_OK;
   bool flat = elemwise_is_flat(row, node);
   if (!flat) DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
     damo_var *x = node->in[i];
     if (!elemwise_is_connected(row, i)) continue;
     if (flat) {
-      gin[i] = build_zero_grad(b, x);
+      gin[i] = build_note_mask(b, build_zero_grad(b, x), mask_unbroadcast(b, g, node->out[0]->type, x->type));
     } else if (row->grad == NULL) {
       char why[128];
       snprintf(why, sizeof why, "the gradient of %s is not implemented", row->name);
       gin[i] = build_null(b, why);
     } else {
-      gin[i] = build_unbroadcast(b, row->grad(b, in, node->out[0], g, i), x);
+      damo_var *d = row->grad(b, in, node->out[0], g.raw, i);
+      gin[i] = build_masked_unbroadcast(b, d != g.raw ? build_within(b, d, g) : gout[0], x);
     }
   }
   return b->status;
@@ -269,7 +272,8 @@ static bool is_real_linear(const scalar_op *row) {
 static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
   damo_var *in[SCALAR_MAX_ARITY];
   for (int i = 0; i < node->n_in; i++) in[i] = eval[i] ? eval[i] : build_zeros_like(b, node->in[i]);
-  return build_op(b, damo_retain(node->op), in, node->n_in);
+  damo_var *r = build_op(b, damo_retain(node->op), in, node->n_in);
+  return node->n_in == 1 ? build_note_mask(b, r, masked_of(b, eval[0])) : r;
 }
 
 /* Forward mode of a real function f of a complex z: with its gradient s = ∂f/∂Re z + i ∂f/∂Im z it is Re(conj(s)
@@ -277,14 +281,33 @@ static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
 static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
   damo_var *slope = row->grad(b, node->in, node->out[0], build_ones_like(b, node->out[0]), 0);
-  return build_real(b, build_mul(b, build_conj_if_complex(b, slope), dz));
+  masked m = masked_of(b, dz);
+  m.raw = build_real(b, build_mul(b, build_conj_if_complex(b, slope), m.raw));
+  return build_masked(b, m);
+}
+
+/* The conjugate of a complex v, with v's note. */
+static damo_var *build_masked_conj(build *b, damo_var *v) {
+  if (v == NULL || !dtype_is_complex(var_dtype(v))) return v;
+  masked m = masked_of(b, v);
+  m.raw = build_conj(b, m.raw);
+  return build_masked(b, m);
+}
+
+/* A sum of terms as the tangent of out: of its shape and dtype. */
+static damo_var *masked_tangent(build *b, damo_var *out, damo_var *sum) {
+  masked m = masked_of(b, sum);
+  damo_var *raw = build_fill(b, out, build_cast(b, m.raw, var_dtype(out)));
+  if (raw == m.raw) return sum;
+  m.raw = raw;
+  return build_masked(b, m);
 }
 
 /* Forward mode: the sum over the operands of derivative · eval. The gradient rule gives g · conj(derivative); applied
  * to g = conj(eval) and conjugated again, it gives each term. */
 static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
-  damo_var *out = node->out[0], *sum = NULL, *in[SCALAR_MAX_ARITY];
+  damo_var *out = node->out[0], *in[SCALAR_MAX_ARITY], *sum = NULL;
   bool is_complex = dtype_is_complex(var_dtype(out)), any = false;
   for (int i = 0; i < node->n_in; i++) {
     if (!eval[i] || !elemwise_is_connected(row, i)) continue;
@@ -302,6 +325,7 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   }
   if (elemwise_is_flat(row, node)) {
     rout[0] = build_zero_grad(b, out);
+    if (node->n_in == 1) build_note_mask(b, rout[0], masked_of(b, eval[0]));
     return b->status;
   }
   if (row->grad == NULL) {
@@ -311,10 +335,12 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
     if (!eval[i] || !elemwise_is_connected(row, i)) continue;
-    damo_var *part = build_conj_if_complex(b, row->grad(b, in, out, build_conj_if_complex(b, eval[i]), i));
-    sum = sum ? build_add(b, sum, part) : part;
+    const masked e = masked_of(b, eval[i]);
+    damo_var *d = row->grad(b, in, out, build_conj_if_complex(b, e.raw), i);
+    damo_var *term = build_masked_conj(b, d != e.raw ? build_within(b, d, e) : eval[i]);
+    sum = sum ? build_masked_add(b, sum, term) : term;
   }
-  rout[0] = sum ? build_fill(b, out, build_cast(b, sum, var_dtype(out))) : NULL;
+  rout[0] = sum ? masked_tangent(b, out, sum) : NULL;
   return b->status;
 }
 
@@ -357,6 +383,7 @@ const op_def elemwise_def = {
     .connection_pattern = elemwise_connection,
     .format = elemwise_format,
     .notate = elemwise_notate,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/elemwise.lua has each row beside a plain function of numbers",
 };
 
@@ -409,17 +436,23 @@ static damo_var *match_dtype(build *b, damo_var *g, damo_var *x) {
   return build_cast(b, g, dt);
 }
 
+int elemwise_summed_axes(const damo_type *g, const damo_type *like, int *axes) {
+  const int lead = g->ndim - like->ndim;
+  int n = 0;
+  for (int k = 0; k < g->ndim; k++) {
+    if (k < lead || (type_dim_is_one(like, k - lead) && !type_dim_is_one(g, k))) axes[n++] = k;
+  }
+  return n;
+}
+
 damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like) {
   if (b->status != DAMO_OK || g == NULL || like == NULL) return NULL;
   if (var_ndim(g) < var_ndim(like)) g = build_fill(b, like, g);
   if (g == NULL) return NULL;
-  int axes[DAMO_MAX_NDIM], n = 0, ones[DAMO_MAX_NDIM], n_ones = 0;
-  int lead = var_ndim(g) - var_ndim(like);
-  for (int k = 0; k < lead; k++) axes[n++] = k;
-  for (int k = 0; k < var_ndim(like); k++) {
-    if (!type_dim_is_one(like->type, k) || type_dim_is_one(g->type, lead + k)) continue;
-    axes[n++] = lead + k;
-    ones[n_ones++] = k;
+  int axes[DAMO_MAX_NDIM], ones[DAMO_MAX_NDIM], n_ones = 0;
+  const int lead = var_ndim(g) - var_ndim(like), n = elemwise_summed_axes(g->type, like->type, axes);
+  for (int k = 0; k < n; k++) {
+    if (axes[k] >= lead) ones[n_ones++] = axes[k] - lead;
   }
   if (n > 0) g = build_reduce(b, REDUCE_SUM, g, axes, n, false);
   if (n_ones > 0) g = build_expand_axes(b, g, var_ndim(like), ones, n_ones);

@@ -8,6 +8,7 @@
 #include "build_arith.h"
 #include "build_math.h"
 #include "build_special.h"
+#include "masked.h"
 #include "op/shape/shape_int.h"
 
 #define PI 3.14159265358979323846
@@ -29,9 +30,7 @@ static damo_var *over_conj(build *b, damo_var *g, damo_var *d) {
 }
 
 /* g where the condition holds, else 0 (never nan: a product with a bool would keep g's nan and inf). */
-static damo_var *where_or_zero(build *b, damo_var *cond, damo_var *g) {
-  return build_switch(b, cond, g, build_num(b, 0));
-}
+static damo_var *where_or_zero(build *b, damo_var *cond, damo_var *g) { return build_where(b, cond, g, false, true); }
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
@@ -98,9 +97,7 @@ damo_var *elemwise_d_hypot(build *b, damo_var *const *in, damo_var *out, damo_va
 
 damo_var *elemwise_d_switch(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  damo_var *zero = build_num(b, 0);
-  if (i == 1) return build_switch(b, in[0], g, zero);
-  return build_switch(b, in[0], zero, g);
+  return build_where(b, in[0], g, i == 2, false);
 }
 
 /* g goes to x where lo <= x <= hi, to lo where x < lo, else to hi where x > hi. */

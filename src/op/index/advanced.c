@@ -507,6 +507,7 @@ const op_def advsubtensor_def = {
     .connection_pattern = connect_first,
     .notate = index_read_notate,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
@@ -577,5 +578,6 @@ const op_def advincsubtensor_def = {
     .connection_pattern = index_write_connected,
     .notate = index_write_notate,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };

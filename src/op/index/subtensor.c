@@ -178,6 +178,7 @@ const op_def subtensor_def = {
     .connection_pattern = connect_first,
     .notate = index_read_notate,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
@@ -273,6 +274,7 @@ const op_def incsubtensor_def = {
     .connection_pattern = index_write_connected,
     .notate = index_write_notate,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 

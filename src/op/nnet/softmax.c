@@ -4,6 +4,7 @@
  * dy·p)·p and dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is subtracted
  * first, so that nothing overflows. float32 and float64.
  */
+#include "op/elem/masked.h"
 #include "nnet.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
@@ -145,10 +146,19 @@ static damo_var *sum_along(build *b, damo_var *x, int axis) {
   return build_reduce(b, REDUCE_SUM, x, &axis, axis < 0 ? -1 : 1, true);
 }
 
+/* Outside which the derivative of a softmax is 0 whose cotangent or tangent is v: each entry depends on all along the
+ * axis. */
+static masked soft_mask(build *b, const damo_apply *node, damo_var *v) {
+  const int axis = softmax_axis(node->op);
+  return mask_any(b, masked_of(b, v), var_ndim(v), &axis, axis < 0 ? -1 : 1, true);
+}
+
 static damo_status soft_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const op_def *def = is_log_form(node->op) ? &log_softmax_grad_def : &softmax_grad_def;
   if (!gout[0]) return DAMO_OK;
-  gin[0] = build_soft(b, def, softmax_axis(node->op), (damo_var *const[]){gout[0], node->out[0]}, 2);
+  masked g = soft_mask(b, node, gout[0]);
+  g.raw = build_soft(b, def, softmax_axis(node->op), (damo_var *const[]){gout[0], node->out[0]}, 2);
+  gin[0] = build_masked(b, g);
   return b->status;
 }
 
@@ -156,10 +166,12 @@ static damo_status soft_rop(build *b, damo_apply *node, damo_var *const *eval, d
   const int axis = softmax_axis(node->op);
   damo_var *p = node->out[0], *v = eval[0];
   if (!v) return DAMO_OK;
+  masked r = soft_mask(b, node, v);
   if (is_log_form(node->op))
-    rout[0] = build_sub(b, v, sum_along(b, build_mul(b, build_exp(b, p), v), axis));
+    r.raw = build_sub(b, v, sum_along(b, build_mul(b, build_exp(b, p), v), axis));
   else
-    rout[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
+    r.raw = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
+  rout[0] = build_masked(b, r);
   return b->status;
 }
 
@@ -203,6 +215,7 @@ const op_def softmax_def = {
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
 
@@ -218,6 +231,7 @@ const op_def log_softmax_def = {
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
 

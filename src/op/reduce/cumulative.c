@@ -210,6 +210,7 @@ static const op_def cumulative_def = {
     .perform = cumulative_perform,
     .grad = cumulative_grad,
     .infer_shape = infer_shape_same,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/cumulative.lua has results by hand and from plain loops",
 };
 

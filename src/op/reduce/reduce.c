@@ -8,6 +8,7 @@
 #include "reduce_int.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
+#include "op/elem/masked.h"
 
 #include <string.h>
 
@@ -198,6 +199,13 @@ static damo_var *reduce_expand(build *b, const damo_apply *node, damo_var *v) {
   return build_expand_axes(b, v, ndim, axes, n);
 }
 
+/* The same for the mask of such a value. */
+static masked reduce_expand_mask(build *b, const damo_apply *node, masked m) {
+  m = mask_of_rank(b, m, var_ndim(node->out[0]));
+  if (m.cond != NULL) m.cond = reduce_expand(b, node, m.cond);
+  return m;
+}
+
 static damo_var *reduce_like(build *b, const damo_apply *node, reduce_kind kind, damo_var *x, bool keepdims) {
   int axes[DAMO_MAX_NDIM];
   int n = reduce_axes_of(reduce_data_of(node->op), var_ndim(node->in[0]), axes);
@@ -245,15 +253,17 @@ static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout
     gin[0] = build_zero_grad(b, x);
     return b->status;
   }
-  damo_var *g = reduce_expand(b, node, gout[0]);
+  const masked m = masked_of(b, gout[0]), wide = reduce_expand_mask(b, node, m);
   if (reduce_data_of(node->op)->kind == REDUCE_SUM) {
-    gin[0] = build_unbroadcast(b, build_fill(b, x, g), x);
+    damo_var *filled = build_fill(b, x, reduce_expand(b, node, gout[0]));
+    gin[0] = build_note_mask(b, build_unbroadcast(b, filled, x), wide);
     return b->status;
   }
+  damo_var *g = reduce_expand(b, node, m.raw);
   damo_var *d = reduce_derivative(b, node);
   if (d && dtype_is_complex(var_dtype(d)) && reduce_data_of(node->op)->kind != REDUCE_SUM_SQR)
     d = build_conj_if_complex(b, d);
-  gin[0] = build_unbroadcast(b, build_mul(b, g, d), x);
+  gin[0] = build_masked_unbroadcast(b, build_within(b, build_mul(b, g, d), wide), x);
   return b->status;
 }
 
@@ -264,11 +274,15 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
     return b->status;
   }
   const reduce_data *d = reduce_data_of(node->op);
-  damo_var *e = eval[0], *slope = d->kind != REDUCE_SUM ? reduce_derivative(b, node) : NULL;
+  damo_var *slope = d->kind != REDUCE_SUM ? reduce_derivative(b, node) : NULL;
+  masked e = masked_of(b, eval[0]);
   if (d->kind == REDUCE_SUM_SQR) slope = build_conj_if_complex(b, slope);
-  if (d->kind != REDUCE_SUM) e = build_mul(b, e, slope);
-  if (d->kind == REDUCE_SUM_SQR) e = build_real(b, e);
-  rout[0] = reduce_like(b, node, REDUCE_SUM, e, d->keepdims);
+  if (d->kind != REDUCE_SUM) e.raw = build_mul(b, e.raw, slope);
+  if (d->kind == REDUCE_SUM_SQR) e.raw = build_real(b, e.raw);
+  int axes[DAMO_MAX_NDIM], n = reduce_axes_of(d, var_ndim(node->in[0]), axes);
+  const masked any = mask_any(b, e, var_ndim(node->in[0]), axes, n, d->keepdims);
+  damo_var *term = d->kind != REDUCE_SUM ? build_masked(b, e) : eval[0];
+  rout[0] = build_note_mask(b, reduce_like(b, node, REDUCE_SUM, term, d->keepdims), any);
   return b->status;
 }
 
@@ -285,6 +299,7 @@ const op_def reduce_def = {
     .rop = reduce_rop,
     .infer_shape = reduce_infer_shape,
     .format = reduce_format,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/reduce.lua has results by hand and from plain loops",
 };
 

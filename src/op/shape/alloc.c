@@ -46,6 +46,7 @@ const op_def alloc_def = {
     .connection_pattern = connect_first,
     .do_constant_folding = fold_never,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/alloc.lua has results by hand and from plain loops",
 };
 

@@ -100,6 +100,7 @@ static const op_def broadcast_def = {
     .infer_shape = infer_shape_value_lengths,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/alloc.lua has results by hand and from plain loops",
 };
 

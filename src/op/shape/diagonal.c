@@ -113,6 +113,7 @@ static const op_def extract_def = {
     .rop = extract_rop,
     .infer_shape = extract_infer_shape,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
@@ -174,6 +175,7 @@ static const op_def allocdiag_def = {
     .infer_shape = infer_shape_value_lengths,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 

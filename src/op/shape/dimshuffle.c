@@ -114,6 +114,7 @@ const op_def dimshuffle_def = {
     .rop = dimshuffle_rop,
     .infer_shape = dimshuffle_infer_shape,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_MOVED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 

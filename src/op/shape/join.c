@@ -114,6 +114,7 @@ static const op_def join_def = {
     .rop = join_rop,
     .infer_shape = join_infer_shape,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/join.lua has results by hand and from plain loops",
 };
 

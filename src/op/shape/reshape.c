@@ -181,6 +181,7 @@ const op_def reshape_def = {
     .infer_shape = reshape_infer_shape,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_MOVED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 

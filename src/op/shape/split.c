@@ -131,6 +131,7 @@ static const op_def split_def = {
     .rop = split_rop,
     .infer_shape = split_infer_shape,
     .connection_pattern = connect_first,
+    .masks = MASKS_MOVED,
     .no_check = "dense: spec/op/rows/join.lua has results by hand and from plain loops",
 };
 

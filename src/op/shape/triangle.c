@@ -60,6 +60,7 @@ static const op_def triangle_def = {
     .rop = triangle_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
