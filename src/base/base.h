@@ -113,6 +113,7 @@ typedef enum ctx_slot_id {
   CTX_CLASSES,
   CTX_WATCHERS,
   CTX_SCALARS,
+  CTX_EAGER,
   CTX_N_SLOTS
 } ctx_slot_id;
 typedef struct ctx_slot {

@@ -185,10 +185,7 @@ static damo_dtype smallest_int(int64_t v) {
   return dt;
 }
 
-/* The dtype of a literal next to strong operands of dtype `strong`. An integer keeps that dtype if the value fits, else
- * it takes the smallest integer dtype that holds it. A float next to integers is floatX, and float64 where the value
- * overflows float32. */
-static damo_dtype weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype strong) {
+damo_dtype build_weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype strong) {
   if (value.dtype == DAMO_INT64) return dtype_holds_int(value.v.i, strong) ? strong : smallest_int(value.v.i);
   if (dtype_is_discrete(strong)) strong = ctx->config.floatX;
   bool narrow = strong == DAMO_FLOAT32 || strong == DAMO_COMPLEX64;
@@ -230,7 +227,7 @@ damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, dam
   for (int i = 0; i < n; i++) {
     out[i] = in[i];
     if (is_weak(in[i])) {
-      damo_dtype dt = weak_dtype(b->ctx, array_item(var_constant_array(in[i])), strong);
+      damo_dtype dt = build_weak_dtype(b->ctx, array_item(var_constant_array(in[i])), strong);
       if ((out[i] = weak_cast(b, in[i], dt)) == NULL) return b->status;
     }
     if (type_has_shape(out[i]->type)) all = i == 0 ? var_dtype(out[i]) : dtype_promote(all, var_dtype(out[i]));

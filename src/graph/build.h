@@ -63,6 +63,10 @@ damo_var *build_disconnected(build *b);
  * it, a float next to integers floatX. With `common`, all operands are then cast to their promoted dtype. out may be
  * in. */
 damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, damo_var **out);
+/* The dtype of a literal next to strong operands of dtype `strong`. An integer keeps that dtype if the value fits, else
+ * it takes the smallest integer dtype that holds it. A float next to integers is floatX, and float64 where the value
+ * overflows float32. */
+damo_dtype build_weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype strong);
 
 /* Calls the function of a registered row with options, WITH(take_options, .axis = …) (NULL: none given; signature.h).
  * Returns its first result. */

@@ -84,6 +84,7 @@ fn_signature *signature_new(damo_ctx *ctx, const op_func *row) {
   *f = (fn_signature){.func = row, .name = row->name, .size = size + words};
   f->asks_sparse = !row->any_type && strchr(row->name, '.') == NULL;
   memcpy((char *)f + size, text, words);
+  f->is_draw = strncmp(text, "rng", 3) == 0 && (text[3] == ' ' || text[3] == '\0');
   if (signature_read_options(ctx, f) == DAMO_OK && signature_read_operands(ctx, f, (char *)f + size, n) == DAMO_OK)
     return f;
   mem_free(ctx, f, f->size);

@@ -104,6 +104,7 @@ struct fn_signature {
   const fn_signature *structured; /* the row that computes on the stored entries alone; NULL: none */
   uint8_t n_operands, n_required, n_options;
   bool list;            /* the last operand is a list of any length */
+  bool is_draw;         /* the first operand is a generator's state; the results are the next state and the draw */
   bool asks_sparse;     /* a plain row: a call with a sparse operand is redirected or refused */
   size_t size;          /* bytes of this object */
   fn_operand operand[]; /* the names are stored behind them */

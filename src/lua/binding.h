@@ -62,6 +62,7 @@ typedef struct bind_collector {
 typedef struct bind_state {
   damo_ctx *ctx;                 /* one reference */
   bind_collector gc;             /* collect.c */
+  const struct fn_signature *calling; /* of an op function's first run, which has no upvalues (lua/func/func.c) */
   int ref_objects[BIND_BUCKETS]; /* registry refs: weak tables address → userdata (object.c) */
   int ref_methods;               /* table: names → functions shared by Arrays and Variables */
   int ref_module;                /* the table that luaopen_damo_core returns */
@@ -116,6 +117,8 @@ void bind_pushfunction(lua_State *L, lua_CFunction function);
 /* lua_pushcclosure for a function that passes its body to bind_again, which gives it the second run. */
 void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues);
 int bind_again(lua_State *L, lua_CFunction body, int n_upvalues);
+/* bind_again for a body that does without its upvalues in the first run, which then makes no Lua object. */
+int bind_again_bare(lua_State *L, lua_CFunction body, int n_upvalues);
 
 /* ---- Theme files ------------------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
  * then Lua collects everything, and the call runs once more from its start. Nothing below the binding ever collects.
  */
 #include "binding.h"
+#include "op/op.h"
 #include "sparse/sparse.h"
 
 #define GC_FLOOR ((size_t)32 << 20)
@@ -223,11 +224,13 @@ void bind_set_gc_floor(lua_State *L, size_t bytes) {
 
 /* ---- The second run ---------------------------------------------------------------------------------------------- */
 
-/* Does a whole collection, unless Lua's collector is stopped; true if it freed native memory. */
+/* Does a whole collection, unless Lua's collector is stopped, and drops the frames of eager calls; true if native
+ * memory was freed. */
 static bool gc_collect(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
   const size_t before = st->ctx->bytes;
-  if (!gc_is_running(L)) return false;
+  eager_forget(st->ctx);
+  if (!gc_is_running(L)) return st->ctx->bytes < before;
   lua_gc(L, LUA_GCCOLLECT, 0);
   gc->cycling = false;
   gc->low = st->ctx->bytes;
@@ -275,6 +278,11 @@ static int gc_run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_
 int bind_again(lua_State *L, lua_CFunction body, int n_upvalues) {
   bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
   return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, n_upvalues);
+}
+
+int bind_again_bare(lua_State *L, lua_CFunction body, int n_upvalues) {
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
+  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, 0);
 }
 
 void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {

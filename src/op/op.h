@@ -106,6 +106,9 @@ damo_status elemwise_register(damo_ctx *ctx);
 const char *elemwise_scalar(const damo_op *op);
 /* The operands that an Elemwise op takes; -1 when op is not one. */
 int elemwise_arity(const damo_op *op);
+/* Whether a row's function applies one Elemwise op to its operands, those from number *first on with literals resolved
+ * next to each other (the condition of switch stands alone). */
+bool elemwise_is_func(const op_func *f, int *first);
 extern const op_def elemwise_def;
 
 damo_var *build_relu(build *b, damo_var *x, damo_var *alpha); /* op/elem/rows.c: of tensors; alpha NULL: none */
@@ -313,12 +316,6 @@ damo_status shape_check(build *b, const char *func, const prop_value *v, damo_va
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
 
-/* ---- Eager evaluation -------------------------------------------------------------------------------------------- */
-
-/* Values of graphs whose leaves are constants and shared Variables, node by node with fresh thunks; no rewriting.
- * values receives owned references. */
-damo_status eager_eval(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_obj **values);
-/* The values of one node's outputs, its inputs being constants. */
-damo_status eager_node(damo_ctx *ctx, damo_apply *node, damo_obj **values);
+#include "op/eager.h"
 
 #endif

@@ -34,6 +34,7 @@ const op_def *op_class_at(int i) {
 
 damo_status op_register_all(damo_ctx *ctx) {
   DAMO_TRY(elemwise_register(ctx));
+  DAMO_TRY(eager_register(ctx));
   for (size_t i = 0; i < sizeof op_families / sizeof *op_families; i++) DAMO_TRY(funcs_register(ctx, op_families[i]));
   for (const op_func *const *rows = sparse_families; *rows != NULL; rows++) DAMO_TRY(funcs_register(ctx, *rows));
   funcs_link_sparse(ctx);

@@ -9,14 +9,12 @@
 void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
   c->src = c->src_small;
   c->in = c->in_small;
-  c->val = c->val_small;
-  c->lit = c->lit_small;
+  c->plain = c->plain_small;
   if (n <= BIND_SMALL_CALL) return;
   luaL_checkstack(L, 3 * n + 40, c->f->name);
   c->src = bind_alloc(L, (size_t)n, sizeof *c->src);
   c->in = bind_alloc(L, (size_t)n, sizeof *c->in);
-  c->val = bind_alloc(L, (size_t)n, sizeof *c->val);
-  c->lit = bind_alloc(L, (size_t)n, sizeof *c->lit);
+  c->plain = bind_alloc(L, (size_t)n, sizeof *c->plain);
 }
 
 /* Pushes the entries of the list at idx and makes them the operands from number `from` on. */
@@ -62,36 +60,39 @@ static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
   const fn_signature *f = c->f;
   const char *name = f->operand[i < f->n_operands ? i : f->n_operands - 1].name;
   bool graph = false;
-  c->val[i] = NULL;
+  bind_box *box;
+  eager_operand *x = &c->plain[i];
+  x->value = NULL;
+  x->absent = false;
   switch (lua_type(L, idx)) {
     case LUA_TNUMBER:
       if (lua_isinteger(L, idx)) {
-        c->lit[i] = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)lua_tointeger(L, idx)};
+        x->literal = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)lua_tointeger(L, idx)};
       } else {
-        c->lit[i] = (scalar){.dtype = DAMO_FLOAT64, .v.f = lua_tonumber(L, idx)};
+        x->literal = (scalar){.dtype = DAMO_FLOAT64, .v.f = lua_tonumber(L, idx)};
       }
       return;
     case LUA_TUSERDATA:
-      c->val[i] = bind_to_value(L, idx);
-      if (c->val[i]) return;
+      box = bind_box_at(L, idx);
+      x->value = box && box->kind == OBJ_ARRAY && box->obj ? box->obj : bind_to_value(L, idx);
+      if (x->value) return;
       break;
     default: break;
   }
   damo_var *v = bind_operand(L, idx, false, &graph, f->name, i + 1, name); /* raises when it is nothing of ours */
-  c->in[i] = v;
-  c->val[i] = v->value;
   if (v->weak) {
-    c->lit[i] = array_item((damo_array *)v->value);
-    c->val[i] = NULL;
+    x->literal = array_item((damo_array *)v->value);
+  } else {
+    x->value = v->value;
   }
 }
 
 void bind_read_operands(lua_State *L, bind_fn_call *c) {
   const fn_signature *f = c->f;
-  for (int i = 0; i < c->n_in && !c->graph; i++) c->graph = c->src[i] && bind_is_var(L, c->src[i]);
+  for (int i = 0; i < c->n_in && !c->graph && !c->scanned; i++) c->graph = c->src[i] && bind_is_var(L, c->src[i]);
   for (int i = 0; i < c->n_in; i++) {
     c->in[i] = NULL;
-    c->val[i] = NULL;
+    c->plain[i].absent = true;
     if (!c->src[i]) continue;
     if (!c->graph) {
       call_read_plain(L, c, i, c->src[i]);
@@ -147,14 +148,20 @@ static bool call_to_known_int(lua_State *L, bind_fn_call *c, int idx, int64_t *o
   return true;
 }
 
+/* Memory for an option's list: in the call itself for the first short one, else on the stack. */
+static prop_value *call_new_list(lua_State *L, bind_fn_call *c, int n) {
+  if (c->has_list || n > DAMO_MAX_NDIM) return bind_alloc(L, (size_t)n, sizeof(prop_value));
+  c->has_list = true;
+  return c->entries;
+}
+
 /* Converts an integer Array to a list of integers. */
-static prop_value call_ints_of_array(lua_State *L, const fn_signature *f, const fn_option *o, int idx,
-                                     const damo_array *a) {
+static prop_value call_ints_of_array(lua_State *L, bind_fn_call *c, const fn_option *o, int idx, const damo_array *a) {
   if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
-    call_bad_option(L, f, o, idx, "an integer or a list of integers");
+    call_bad_option(L, c->f, o, idx, "an integer or a list of integers");
   }
   int n = (int)array_size(a);
-  prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
+  prop_value *list = call_new_list(L, c, n);
   for (int64_t k = 0; k < n; k++) list[k] = prop_int(scalar_to_int64(array_get(a, &k)));
   return prop_list(list, n);
 }
@@ -169,18 +176,18 @@ static prop_value call_read_ints(lua_State *L, bind_fn_call *c, const fn_option 
   if (vars ? call_to_int(L, idx, &k) : call_to_known_int(L, c, idx, &k)) {
     prop_value one = prop_int(k);
     if (o->kind != OPT_INTS) return one;
-    prop_value *list = bind_alloc(L, 1, sizeof *list);
+    prop_value *list = call_new_list(L, c, 1);
     list[0] = one;
     return prop_list(list, 1);
   }
-  if (bind_to_array(L, idx)) return call_ints_of_array(L, f, o, idx, bind_to_array(L, idx));
+  if (bind_to_array(L, idx)) return call_ints_of_array(L, c, o, idx, bind_to_array(L, idx));
   if (vars && bind_is_var(L, idx)) {
     c->graph = true;
     return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
   }
   if (!lua_istable(L, idx)) call_bad_option(L, f, o, idx, expected);
   int n = (int)lua_rawlen(L, idx);
-  prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
+  prop_value *list = call_new_list(L, c, n);
   for (int j = 0; j < n; j++) {
     lua_rawgeti(L, idx, j + 1);
     if (vars ? call_to_int(L, -1, &k) : call_to_known_int(L, c, -1, &k)) {
@@ -215,7 +222,7 @@ bool bind_has_var(const prop_value *v) {
 static prop_value call_read_any(lua_State *L, bind_fn_call *c, const fn_option *o, int idx) {
   if (bind_to_array(L, idx)) {
     const damo_array *a = bind_to_array(L, idx);
-    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return call_ints_of_array(L, c->f, o, idx, a);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return call_ints_of_array(L, c, o, idx, a);
     return call_read_var(L, c, o, idx);
   }
   char what[48];
@@ -271,16 +278,42 @@ static bool call_takes_list(const fn_option *o) {
   return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
 }
 
-/* Checks the keys of an options table: string keys, and a list part that stands for the first option, nothing else. */
-static void call_check_keys(lua_State *L, const fn_signature *f, int idx) {
+/* The keys of a table of options. given: bit i for option i, bit n_options for `out`. */
+typedef struct option_keys {
+  bool named;          /* it has a string key */
+  const char *unknown; /* one that names no option; NULL: none */
+  unsigned given;
+} option_keys;
+
+/* The bit of the option of that name; bit n_options for `out`, 0 for a name that there is none of. */
+static unsigned call_option_bit(const fn_signature *f, const char *key) {
+  for (int i = 0; i < f->n_options; i++) {
+    if (strcmp(key, f->func->options[i].name) == 0) return 1u << i;
+  }
+  return strcmp(key, "out") == 0 ? 1u << f->n_options : 0;
+}
+
+/* Reads the keys: strings, and those of a list part that stands for the first option; a type error for any other. Later
+ * only keys that are there are looked up: their strings exist, so that reading them makes no object. */
+static option_keys call_read_keys(lua_State *L, const fn_signature *f, int idx) {
+  option_keys k = {.named = false};
   const lua_Number n = (lua_Number)lua_rawlen(L, idx);
   luaL_checkstack(L, 4, f->name);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TSTRING) continue;
-    const lua_Number at = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
+    const int type = lua_type(L, -2);
+    if (type == LUA_TSTRING) {
+      const char *key = bind_text(L, -2, f->name);
+      const unsigned bit = call_option_bit(f, key);
+      if (bit == 0) k.unknown = key;
+      k.named = true;
+      k.given |= bit;
+      continue;
+    }
+    const lua_Number at = type == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
     if (at >= 1 && at <= n && at == floor(at)) continue;
     bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", f->name, luaL_typename(L, -2));
   }
+  return k;
 }
 
 /* Reads the array part of the table at idx as the first option. */
@@ -290,6 +323,10 @@ static void call_read_array_part(lua_State *L, bind_fn_call *c, int idx, bool ha
   int n = (int)lua_rawlen(L, idx);
   if (n == 0 && has_keys) return;
   if (f->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", f->name);
+  if (first->kind == OPT_AXES || first->kind == OPT_INTS || first->kind == OPT_SHAPE) {
+    call_read_option(L, c, first, idx); /* these read the array part alone */
+    return;
+  }
   if (call_takes_list(first)) {
     lua_createtable(L, n, 0);
     for (int j = 1; j <= n; j++) {
@@ -304,21 +341,60 @@ static void call_read_array_part(lua_State *L, bind_fn_call *c, int idx, bool ha
   call_read_option(L, c, first, lua_gettop(L));
 }
 
-static void call_read_named_options(lua_State *L, bind_fn_call *c, int idx) {
+/* Raises the error for the first unknown option in the table at idx. `out`, which every function takes, is among the
+ * options that it lists where `key` may be a misspelling of it. */
+static void call_refuse_unknown(lua_State *L, const fn_signature *f, int idx, const char *key) {
+  static const char *const out[] = {"out", NULL};
+  const char *names[FN_MAX_OPTIONS + 2];
+  int n = 0;
+  for (; n < f->n_options; n++) names[n] = f->func->options[n].name;
+  if (suggest(key, out) != NULL) names[n++] = "out";
+  names[n] = NULL;
+  bind_check_listed_options(L, f->name, idx, names);
+}
+
+/* The array at idx that result i is to be written into. */
+static damo_array *call_read_target(lua_State *L, const fn_signature *f, int idx, int i, bool list) {
+  damo_array *a = bind_to_array(L, idx);
+  char which[32] = "";
+  if (list) snprintf(which, sizeof which, " %d", i + 1);
+  if (a == NULL) {
+    const char *what = list ? "an Array" : "an Array, or a list of them where there are several results";
+    bind_raise(L, DAMO_ETYPE, "%s: out%s must be %s, got %s", f->name, which, what, bind_typename(L, idx));
+  }
+  if (!a->writeable) bind_raise(L, DAMO_ESTATE, "%s: out%s is read-only", f->name, which);
+  return a;
+}
+
+/* Reads the option `out` at the top of the stack and leaves its arrays on the stack. */
+static void call_read_out(lua_State *L, bind_fn_call *c) {
+  const int at = lua_gettop(L);
+  if (lua_isnil(L, at)) return;
+  const bool list = lua_istable(L, at);
+  const int n = list ? (int)lua_rawlen(L, at) : 1;
+  c->out = c->out_small;
+  if (n > EAGER_FEW) c->out = bind_alloc(L, (size_t)n, sizeof *c->out);
+  luaL_checkstack(L, n + 10, c->f->name);
+  c->first_out = list ? lua_gettop(L) + 1 : at;
+  c->n_out = n;
+  if (n == 0) bind_raise(L, DAMO_ETYPE, "%s: out is an empty list", c->f->name);
+  for (int i = 0; list && i < n; i++) lua_rawgeti(L, at, i + 1);
+  for (int i = 0; i < n; i++) c->out[i] = call_read_target(L, c->f, c->first_out + i, i, list);
+}
+
+static void call_read_named_options(lua_State *L, bind_fn_call *c, int idx, const option_keys *k) {
   const fn_signature *f = c->f;
   const fn_option *all = f->func->options;
-  const char *names[FN_MAX_OPTIONS + 1];
-  for (int i = 0; i < f->n_options; i++) names[i] = all[i].name;
-  names[f->n_options] = NULL;
-  bind_check_listed_options(L, f->name, idx, names);
+  const unsigned given = k->given;
+  if (k->unknown != NULL) call_refuse_unknown(L, f, idx, k->unknown);
   for (int i = 0; i < f->n_options; i++) {
+    if ((given & 1u << i) == 0) continue;
     lua_getfield(L, idx, all[i].name);
-    if (lua_isnil(L, -1)) {
-      lua_pop(L, 1);
-    } else {
-      call_read_option(L, c, &all[i], lua_gettop(L));
-    }
+    call_read_option(L, c, &all[i], lua_gettop(L));
   }
+  if ((given & 1u << f->n_options) == 0) return;
+  lua_getfield(L, idx, "out");
+  call_read_out(L, c);
 }
 
 static int call_too_many(lua_State *L, const fn_signature *f, int top) {
@@ -357,11 +433,11 @@ static void call_read_options_from(lua_State *L, bind_fn_call *c, int idx, int t
   const fn_option *all = f->func->options;
   int next = 0, first = idx;
   for (; idx <= top; idx++) {
-    if (lua_istable(L, idx)) call_check_keys(L, f, idx);
-    if (bind_is_options(L, idx)) {
+    const option_keys keys = lua_istable(L, idx) ? call_read_keys(L, f, idx) : (option_keys){.named = false};
+    if (keys.named) {
       if (idx < top) call_too_many(L, f, top);
       call_read_array_part(L, c, idx, true);
-      call_read_named_options(L, c, idx);
+      call_read_named_options(L, c, idx, &keys);
       return;
     }
     bool allowed = next == 0 || (next == 1 && f->n_options > 1 && all[1].kind == OPT_DTYPE && lua_isstring(L, idx));
@@ -382,4 +458,10 @@ void bind_read_args(lua_State *L, bind_fn_call *c, int top) {
   int next = call_read_operand_places(L, c, top);
   if (next <= top) call_read_options_from(L, c, next, top);
   bind_read_operands(L, c);
+  if (c->n_out > 0 && c->graph) {
+    bind_raise(L, DAMO_ETYPE,
+               "%s: out is for values: a Variable takes part, so that the call makes a graph; compile it and write the "
+               "results by f:into(…)",
+               c->f->name);
+  }
 }

@@ -1,58 +1,37 @@
 /* call: runs a call of an op function and pushes its results.
  *
- * Running is C alone: literals and values become constants without copies, then the row's function builds the graph,
- * which is evaluated eagerly if no Variable takes part. Pushing moves each result into a userdata.
+ * Running is C alone: over Variables the row's function builds a graph, over values eager_call computes. Pushing moves
+ * each result into a userdata.
  */
 #include "func.h"
 #include "op/op.h"
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-typedef struct call_results {
-  damo_obj *small[4], **at; /* owned */
-  int64_t n;
-} call_results;
-
-static damo_var *call_plain_constant(build *b, const bind_fn_call *c, int i) {
-  if (c->val[i]) return build_take(b, var_constant(b->ctx, NULL, c->val[i]));
-  damo_array *a = array_from_scalar(b->ctx, c->lit[i]);
-  damo_var *v = a ? var_constant(b->ctx, NULL, &a->obj) : NULL;
-  damo_release(a);
-  if (v) v->weak = true;
-  return build_take(b, v);
-}
-
-static damo_status call_take_results(build *b, const bind_fn_call *c, const ptrvec *out, call_results *r) {
-  damo_ctx *ctx = b->ctx;
-  r->n = out->n;
-  r->at = r->small;
-  if (out->n > (int64_t)(sizeof r->small / sizeof r->small[0])) {
-    r->at = mem_calloc(ctx, (size_t)out->n * sizeof *r->at);
-    if (!r->at) return DAMO_EMEMORY;
-  }
-  damo_status s = DAMO_OK;
-  if (c->graph) {
-    for (int64_t i = 0; i < out->n; i++) r->at[i] = damo_retain(out->at[i]);
-  } else {
-    s = eager_eval(ctx, (damo_var *const *)out->at, out->n, r->at);
-  }
-  if (s != DAMO_OK && r->at != r->small) mem_free(ctx, r->at, (size_t)out->n * sizeof *r->at);
-  return s;
-}
-
-/* Pure C: nothing in it raises a Lua error. */
-static damo_status call_run(damo_ctx *ctx, bind_fn_call *c, call_results *r) {
+/* The results of a call over Variables are those of its graph. */
+static damo_status call_build(damo_ctx *ctx, bind_fn_call *c, eager_results *r) {
   build b;
   ptrvec out;
   build_init(&b, ctx);
   ptrvec_init(&out, ctx);
-  for (int i = 0; i < c->n_in && !c->graph; i++) c->in[i] = c->src[i] ? call_plain_constant(&b, c, i) : NULL;
-  damo_status s = b.status;
-  if (s == DAMO_OK) s = func_call(&b, c->f, c->in, c->n_in, c->opt, &out);
-  if (s == DAMO_OK) s = call_take_results(&b, c, &out, r);
+  damo_status s = func_call(&b, c->f, c->in, c->n_in, c->opt, &out);
+  if (s == DAMO_OK) s = eager_results_alloc(ctx, r, out.n);
+  for (int64_t i = 0; s == DAMO_OK && i < out.n; i++) r->at[i] = damo_retain(out.at[i]);
   ptrvec_clear(&out);
   build_end(&b);
   return s;
+}
+
+/* Pure C: nothing in it raises a Lua error. */
+static damo_status call_run(damo_ctx *ctx, bind_fn_call *c, eager_results *r) {
+  if (c->graph) return call_build(ctx, c, r);
+  damo_array *of_draw[2] = {NULL, c->n_out == 1 ? c->out[0] : NULL};
+  eager_request q = {c->f, c->plain, c->n_in, c->opt, c->out, c->n_out};
+  if (c->n_out == 1 && c->f->is_draw) { /* the draw; the state that follows has an array of its own */
+    q.out = of_draw;
+    q.n_out = 2;
+  }
+  return eager_call(ctx, &q, r);
 }
 
 /* ---- Pushing ----------------------------------------------------------------------------------------------------- */
@@ -91,13 +70,23 @@ static int call_push_all(lua_State *L, damo_obj **take, int64_t n, bool values) 
   return status;
 }
 
-static int call_push_results(lua_State *L, call_results *r, bool values) {
+/* The arrays of `out`, which lie on the stack, as the results. */
+static int call_push_out(lua_State *L, const bind_fn_call *c, eager_results *r) {
+  const int64_t n = r->n;
+  for (int64_t i = 0; i < n; i++) damo_release(r->at[i]);
+  eager_results_free(bind_ctx(L), r);
+  luaL_checkstack(L, (int)n, c->f->name);
+  for (int i = 0; i < n; i++) lua_pushvalue(L, c->first_out + i);
+  return (int)n;
+}
+
+static int call_push_results(lua_State *L, eager_results *r, bool values) {
   if (r->n == 1) {
     call_push_one(L, r->at, values);
     return 1;
   }
   int top = lua_gettop(L), status = call_push_all(L, r->at, r->n, values);
-  if (r->at != r->small) mem_free(bind_ctx(L), r->at, (size_t)r->n * sizeof *r->at);
+  eager_results_free(bind_ctx(L), r);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - top;
 }
@@ -110,7 +99,7 @@ static bool call_returns_failure(const bind_fn_call *c, damo_status s) {
 
 static int call_finish(lua_State *L, bind_fn_call *c) {
   damo_ctx *ctx = bind_ctx(L);
-  call_results r = {.at = NULL};
+  eager_results r = {.at = NULL};
   if (c->graph) {
     bind_set_trace(L);
   } else {
@@ -123,7 +112,12 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
     return 2;
   }
   if (s != DAMO_OK) return bind_error(L);
+  if (c->n_out == r.n && !c->graph) return call_push_out(L, c, &r);
   int n = call_push_results(L, &r, !c->graph);
+  if (c->n_out > 0) { /* a draw, whose first result is the state */
+    lua_pushvalue(L, c->first_out);
+    lua_replace(L, -2);
+  }
   if (c->graph && graph_notes_of(ctx)->compute_test_value != TEST_VALUE_OFF)
     bind_test_values(L, lua_gettop(L) - n + 1, n);
   return n;
@@ -131,23 +125,36 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
 
 /* ---- Entry points ------------------------------------------------------------------------------------------------ */
 
-/* Whether an operand is sparse, so that the options are those of the sparse row. (For operands inside a list the core
- * finds the row itself.) */
-static bool call_has_sparse(lua_State *L, const fn_signature *f, int top) {
-  for (int i = 1; i <= f->n_operands && i <= top; i++) {
-    if (lua_type(L, i) != LUA_TUSERDATA) continue;
-    const bind_box *box = bind_box_at(L, i);
+/* Looks for sparse operands and Variables among the arguments. (Operands inside a list are looked at when they are
+ * read; the core finds the sparse row for them itself.) */
+static bool call_scan(lua_State *L, bind_fn_call *c, int top) {
+  bool sparse = false;
+  for (int i = 1; i <= c->f->n_operands && i <= top; i++) {
+    const bind_box *box = lua_type(L, i) == LUA_TUSERDATA ? bind_box_at(L, i) : NULL;
     if (!box || !box->obj) continue;
-    if (box->kind == OBJ_SPARSE) return true;
-    if (box->kind == OBJ_VAR && type_is_sparse(((const damo_var *)box->obj)->type)) return true;
+    if (box->kind == OBJ_SPARSE) sparse = true;
+    if (box->kind != OBJ_VAR) continue;
+    c->graph = true;
+    if (type_is_sparse(((const damo_var *)box->obj)->type)) sparse = true;
   }
-  return false;
+  c->scanned = !c->f->list;
+  return sparse;
+}
+
+/* Sets what a call starts with; its lists of operands are written before they are read. */
+static void call_init(bind_fn_call *c, const fn_signature *f) {
+  c->f = f;
+  c->n_in = c->n_out = 0;
+  c->graph = c->scanned = c->has_list = false;
+  memset(c->src_small, 0, sizeof c->src_small);
+  memset(c->opt, 0, sizeof c->opt);
 }
 
 int bind_call_func(lua_State *L, const fn_signature *f) {
   int top = bind_arg_count(L);
-  if (f->sparse && call_has_sparse(L, f, top)) f = f->sparse;
-  bind_fn_call c = {.f = f};
+  bind_fn_call c;
+  call_init(&c, f);
+  if (call_scan(L, &c, top) && f->sparse) c.f = f->sparse; /* the options are then those of the sparse row */
   luaL_checkstack(L, 40, f->name);
   bind_call_alloc(L, &c, 0);
   bind_read_args(L, &c, top);
@@ -163,7 +170,8 @@ static const fn_signature *call_named(lua_State *L, const char *name) {
 int bind_call_name(lua_State *L, const char *name) { return bind_call_func(L, call_named(L, name)); }
 
 int bind_call_parsed(lua_State *L, const char *name, int first, int n, const fn_given *options) {
-  bind_fn_call c = {.f = call_named(L, name)};
+  bind_fn_call c;
+  call_init(&c, call_named(L, name));
   luaL_checkstack(L, 40 + n, name);
   bind_call_alloc(L, &c, n);
   c.n_in = n;

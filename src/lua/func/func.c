@@ -19,9 +19,6 @@ static bool fn_is_field(const char *name) {
   return false;
 }
 
-/* Whether the row draws from a generator's state: such rows go into the table `random`, and damo.random wraps them. */
-static bool fn_is_draw(const fn_signature *f) { return f->n_operands > 0 && strcmp(f->operand[0].name, "rng") == 0; }
-
 static void fn_push_operands(lua_State *L, const fn_signature *f) {
   BIND_HEIGHT(L);
   lua_createtable(L, f->n_operands, 0);
@@ -65,7 +62,7 @@ static void fn_push_row(lua_State *L, const fn_signature *f) {
   lua_setfield(L, -2, "doc");
   lua_pushboolean(L, !f->func->no_method && !fn_is_field(fn_base_name(f->name)));
   lua_setfield(L, -2, "method");
-  lua_pushboolean(L, fn_is_draw(f));
+  lua_pushboolean(L, f->is_draw);
   lua_setfield(L, -2, "random");
   BIND_LEAVES(L, 1);
 }
@@ -83,9 +80,19 @@ static int fn_list_rows(lua_State *L) {
   return 1;
 }
 
-static int fn_call_row(lua_State *L) { return bind_call_func(L, lua_touserdata(L, lua_upvalueindex(1))); }
+/* Under bind_again_bare: the row is the caller's upvalue, which the first run does not have. */
+static int fn_call_row(lua_State *L) {
+  const fn_signature *f = lua_touserdata(L, lua_upvalueindex(1));
+  return bind_call_func(L, f != NULL ? f : bind_get(L)->calling);
+}
 
-static int fn_call_closure(lua_State *L) { return bind_again(L, fn_call_row, 1); }
+static int fn_run(lua_State *L, const fn_signature *f) {
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(2));
+  st->calling = f;
+  return bind_again_bare(L, fn_call_row, 1);
+}
+
+static int fn_call_closure(lua_State *L) { return fn_run(L, lua_touserdata(L, lua_upvalueindex(1))); }
 
 /* Calls the row as a method. Refuses a first argument that is no object: then x.f(…) was written for x:f(…). */
 static int fn_call_method(lua_State *L) {
@@ -94,7 +101,7 @@ static int fn_call_method(lua_State *L) {
     const char *name = fn_base_name(f->name);
     bind_raise(L, DAMO_ETYPE, "%s: call it with a colon, x:%s(…); without one, damo.%s(x, …)", name, name, f->name);
   }
-  return bind_again(L, fn_call_row, 1);
+  return fn_run(L, f);
 }
 
 /* Adds the row as a method to the table at stack index `methods`, unless the name is taken: the dense row comes first,
@@ -118,7 +125,7 @@ void bind_open_func(lua_State *L) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
   for (int i = 0; (f = func_at(st->ctx, i)) != NULL; i++) {
     const char *name = fn_base_name(f->name);
-    int table = name != f->name ? sparse : fn_is_draw(f) ? draws : module;
+    int table = name != f->name ? sparse : f->is_draw ? draws : module /* damo.random wraps these */;
     lua_pushlightuserdata(L, (void *)(uintptr_t)f);
     bind_pushclosure(L, fn_call_closure, 1);
     if (!f->func->no_method && !fn_is_field(name)) fn_set_method(L, methods, f, name);

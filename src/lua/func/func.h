@@ -4,6 +4,7 @@
 #define DAMO_LUA_FUNC_FUNC_H
 
 #include "lua/binding_int.h"
+#include "op/op.h"
 
 #define BIND_SMALL_CALL 16 /* up to this many operands, a call needs no memory outside itself */
 
@@ -13,11 +14,15 @@ typedef struct bind_fn_call {
   const fn_signature *f;
   int n_in;
   int src_small[BIND_SMALL_CALL], *src;
-  damo_var *in_small[BIND_SMALL_CALL], **in;   /* graph: borrowed from the stack */
-  damo_obj *val_small[BIND_SMALL_CALL], **val; /* eager: values borrowed from the stack; NULL: a literal, in lit */
-  scalar lit_small[BIND_SMALL_CALL], *lit;
-  prop_value opt[FN_MAX_OPTIONS]; /* by fn_option.place: the struct that the row's function reads */
-  bool graph;
+  damo_var *in_small[BIND_SMALL_CALL], **in;          /* graph: borrowed from the stack */
+  eager_operand plain_small[BIND_SMALL_CALL], *plain; /* eager: values borrowed from the stack */
+  prop_value opt[FN_MAX_OPTIONS];                     /* by fn_option.place: the struct that the row's function reads */
+  prop_value entries[DAMO_MAX_NDIM];                  /* of the first option that is a short list; used if has_list */
+  bool has_list;
+  bool graph, scanned; /* scanned: `graph` says already whether an operand is a Variable */
+  /* The option `out`: arrays at the stack indices first_out …, borrowed; n_out 0: not given. */
+  damo_array *out_small[EAGER_FEW], **out;
+  int first_out, n_out;
 } bind_fn_call;
 
 /* ---- Arguments (args.c) ------------------------------------------------------------------------------------------ */

@@ -7,9 +7,7 @@
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* Reads a dtype argument, a string or options {dtype=}; -1 if there is none. */
-static int array_make_dtype(lua_State *L, int idx, const char *func) {
-  static const char *const names[] = {"dtype", NULL};
+static int array_make_read_dtype(lua_State *L, int idx, const char *func, const char *const *names) {
   if (lua_isnoneornil(L, idx)) return -1;
   if (!lua_istable(L, idx)) return (int)bind_check_dtype(L, idx, func);
   bind_check_options(L, func, idx, names);
@@ -17,6 +15,18 @@ static int array_make_dtype(lua_State *L, int idx, const char *func) {
   int dtype = lua_isnil(L, -1) ? -1 : (int)bind_check_dtype(L, -1, func);
   lua_pop(L, 1);
   return dtype;
+}
+
+/* Reads a dtype argument, a string or options {dtype=}; -1 if there is none. */
+static int array_make_dtype(lua_State *L, int idx, const char *func) {
+  static const char *const names[] = {"dtype", NULL};
+  return array_make_read_dtype(L, idx, func, names);
+}
+
+/* The same where `out` is an option too. */
+static int array_make_dtype_beside_out(lua_State *L, int idx, const char *func) {
+  static const char *const names[] = {"dtype", "out", NULL};
+  return array_make_read_dtype(L, idx, func, names);
 }
 
 static int64_t array_make_check_dim(lua_State *L, int idx, const char *func) {
@@ -52,7 +62,7 @@ static int array_make_shape(lua_State *L, int idx, int64_t *shape, const char *f
 
 /* zeros{2, 3, dtype="int32"} and zeros{shape={2, 3}} become (shape, dtype) at idx and idx + 1. */
 static void array_make_spread_options(lua_State *L, int idx, const char *func) {
-  static const char *const names[] = {"shape", "dtype", NULL};
+  static const char *const names[] = {"shape", "dtype", "out", NULL};
   if (!lua_istable(L, idx) || !bind_is_options(L, idx)) return;
   bind_check_listed_options(L, func, idx, names);
   lua_getfield(L, idx, "dtype");
@@ -107,6 +117,38 @@ static int array_make_symbolic(lua_State *L, const char *func, int operand, int 
   return bind_call_name(L, func);
 }
 
+/* Pushes the option `out` of the table at idx; nil without. */
+static void array_make_push_out(lua_State *L, int idx) {
+  if (!bind_option(L, idx, "out")) lua_pushnil(L);
+}
+
+/* A type error for `out` in a call that makes a graph. */
+static void array_make_refuse_out(lua_State *L, const char *func, int out) {
+  if (lua_isnil(L, out)) return;
+  bind_raise(L, DAMO_ETYPE,
+             "%s: out is for values: a Variable takes part, so that the call makes a graph; compile it and write the "
+             "results by f:into(…)",
+             func);
+}
+
+/* Pushes the Array to fill: the one at stack index `out`, which must have that dtype and shape; a new one for nil. */
+static damo_array *array_make_target(lua_State *L, const char *func, int out, damo_dtype dtype, int ndim,
+                                     const int64_t *shape) {
+  char wanted[256], given[256];
+  if (lua_isnil(L, out)) return bind_new_array(L, dtype, ndim, shape);
+  damo_array *a = bind_to_array(L, out);
+  if (!a) bind_raise(L, DAMO_ETYPE, "%s: out must be an Array, got %s", func, bind_typename(L, out));
+  if (!a->writeable) bind_raise(L, DAMO_ESTATE, "%s: out is read-only", func);
+  const bool same = a->ndim == ndim && memcmp(array_shape(a), shape, (size_t)ndim * sizeof *shape) == 0;
+  if (!same || array_dtype(a) != dtype) {
+    bind_raise(L, array_dtype(a) != dtype ? DAMO_ETYPE : DAMO_ESHAPE, "%s: the result is %s %s, out is %s %s", func,
+               dtype_name(dtype), shape_format(wanted, sizeof wanted, ndim, shape), dtype_name(array_dtype(a)),
+               shape_format(given, sizeof given, a->ndim, array_shape(a)));
+  }
+  lua_pushvalue(L, out);
+  return a;
+}
+
 /* ---- From a shape ------------------------------------------------------------------------------------------------ */
 
 /* Pushes an Array made from (shape, dtype) at 1 and 2. If the shape is symbolic, calls the op function `func` instead
@@ -114,21 +156,24 @@ static int array_make_symbolic(lua_State *L, const char *func, int operand, int 
 static damo_array *array_make_of_shape(lua_State *L, const char *func, int *n) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 2);
+  array_make_push_out(L, lua_istable(L, 2) ? 2 : 1);
   array_make_check_one_shape(L, 2, func, "{2, 3}");
   array_make_spread_options(L, 1, func);
   *n = 1;
   if (array_make_has_variable(L, 1)) {
+    array_make_refuse_out(L, func, 3);
     *n = array_make_symbolic(L, func, 0, 1);
     return NULL;
   }
-  int ndim = array_make_shape(L, 1, shape, func), dtype = array_make_dtype(L, 2, func);
-  return bind_new_array(L, dtype < 0 ? bind_ctx(L)->config.floatX : (damo_dtype)dtype, ndim, shape);
+  int ndim = array_make_shape(L, 1, shape, func), dtype = array_make_dtype_beside_out(L, 2, func);
+  if (dtype < 0) dtype = (int)bind_ctx(L)->config.floatX;
+  return array_make_target(L, func, 3, (damo_dtype)dtype, ndim, shape);
 }
 
 static int array_make_zeros(lua_State *L) {
   int n;
   damo_array *a = array_make_of_shape(L, "zeros", &n);
-  if (a) memset(a->data, 0, (size_t)array_size(a) * dtype_size(a->dtype));
+  if (a) bind_check(L, array_fill(a, (scalar){.dtype = DAMO_BOOL, .v.i = 0}));
   return n;
 }
 
@@ -150,11 +195,15 @@ static int array_make_full(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 3);
   if (lua_isnil(L, 2)) return bind_arg_error(L, "full", 2, "value", "a value");
+  array_make_push_out(L, 3);
   array_make_check_one_shape(L, 3, "full", "({2, 3}, value)");
-  if (array_make_has_variable(L, 1) || array_make_has_variable(L, 2)) return array_make_symbolic(L, "full", 2, 1);
-  int ndim = array_make_shape(L, 1, shape, "full"), dtype = array_make_dtype(L, 3, "full");
+  if (array_make_has_variable(L, 1) || array_make_has_variable(L, 2)) {
+    array_make_refuse_out(L, "full", 4);
+    return array_make_symbolic(L, "full", 2, 1);
+  }
+  int ndim = array_make_shape(L, 1, shape, "full"), dtype = array_make_dtype_beside_out(L, 3, "full");
   damo_array *value = bind_value_array(L, 2, dtype, "full");
-  damo_array *a = bind_new_array(L, array_dtype(value), ndim, shape);
+  damo_array *a = array_make_target(L, "full", 4, array_dtype(value), ndim, shape);
   bind_check(L, array_assign(a, value));
   return 1;
 }

@@ -94,6 +94,12 @@ static damo_status call_scalar(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_scalar_row(b, row, a->in));
 }
 
+bool elemwise_is_func(const op_func *f, int *first) {
+  if (f->call != call_scalar) return false;
+  *first = ((const scalar_op *)f->data)->rule == RULE_SWITCH;
+  return true;
+}
+
 static damo_status call_cast(build *b, const fn_args *a, ptrvec *out) {
   damo_dtype dtype = DAMO_N_DTYPES;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
