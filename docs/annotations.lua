@@ -473,21 +473,21 @@ local io = {}
 ---@return damo.Array
 function damo.array(value, dtype) end
 ---@param shape damo.Shape
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.zeros(shape, dtype) end
 ---@param shape damo.Shape
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.ones(shape, dtype) end
 ---Entries are not set.
 ---@param shape damo.Shape
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.empty(shape, dtype) end
 ---@param shape damo.Shape
 ---@param value damo.Operand
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.full(shape, value, dtype) end
 ---As Lua's for: from start (1) to stop, which is included.

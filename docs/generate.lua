@@ -274,7 +274,8 @@ local function functions_page()
 Every op function, by family. Each takes Variables, and then builds graph, or values alone, and then computes at once.
 Options come in one table after the operands; the first of them may stand without its name. Operands in square brackets
 may be left out. Except where noted, a function is also a method of its first operand: `damo.sum(x, {axis=1})` is
-`x:sum{axis=1}` and `x:sum(1)`.
+`x:sum{axis=1}` and `x:sum(1)`. Each has the option `out` too: the Array that a call on values
+[writes its result into](conventions.md#calls).
 
 Kinds of options: `int`, `num`, `bool`, `str`; `dtype`, a name such as `"float32"`; `axes`, a 1-based position or a list
 of them, negative from the end; `shape`, a list of integers and Variables, or an integer vector; `any`, as the line
@@ -321,6 +322,7 @@ local function options_type(row)
     keys[#keys + 1] = ("%s?: %s"):format(o.name, assert(lua_types[o.kind], o.kind))
   end
   if row.random then keys[#keys + 1] = "rng?: any" end
+  keys[#keys + 1] = "out?: damo.Array|damo.Array[]"
   local first = row.options[1] and lua_types[row.options[1].kind] .. "|" or ""
   return ("%s{ %s }"):format(first, table.concat(keys, ", "))
 end
@@ -336,7 +338,7 @@ local function declaration(row, owner, skip, has_options)
       lines[#lines + 1] = ("---@param %s%s damo.Operand%s"):format(name, mark, list)
     end
   end
-  if has_options and #row.options > 0 then
+  if has_options then
     names[#names + 1] = "options"
     lines[#lines + 1] = "---@param options? " .. options_type(row)
   end

@@ -478,21 +478,21 @@ local io = {}
 ---@return damo.Array
 function damo.array(value, dtype) end
 ---@param shape damo.Shape
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.zeros(shape, dtype) end
 ---@param shape damo.Shape
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.ones(shape, dtype) end
 ---Entries are not set.
 ---@param shape damo.Shape
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.empty(shape, dtype) end
 ---@param shape damo.Shape
 ---@param value damo.Operand
----@param dtype? damo.Dtype
+---@param dtype? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array }
 ---@return damo.Array
 function damo.full(shape, value, dtype) end
 ---As Lua's for: from start (1) to stop, which is included.
@@ -1748,1465 +1748,1663 @@ function sparse.csr_zmatrix(name, options) end
 ---sum
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.add(x, y) end
+function damo.add(x, y, options) end
 
 ---sum
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:add(y) end
+function Tensor:add(y, options) end
 
 ---difference
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sub(x, y) end
+function damo.sub(x, y, options) end
 
 ---difference
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sub(y) end
+function Tensor:sub(y, options) end
 
 ---product, element by element
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.mul(x, y) end
+function damo.mul(x, y, options) end
 
 ---product, element by element
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:mul(y) end
+function Tensor:mul(y, options) end
 
 ---quotient; of integers a float
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.true_div(x, y) end
+function damo.true_div(x, y, options) end
 
 ---quotient; of integers a float
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:true_div(y) end
+function Tensor:true_div(y, options) end
 
 ---quotient rounded down
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.floor_div(x, y) end
+function damo.floor_div(x, y, options) end
 
 ---quotient rounded down
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:floor_div(y) end
+function Tensor:floor_div(y, options) end
 
 ---remainder, with the divisor's sign
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.mod(x, y) end
+function damo.mod(x, y, options) end
 
 ---remainder, with the divisor's sign
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:mod(y) end
+function Tensor:mod(y, options) end
 
 ---x to the power y
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.pow(x, y) end
+function damo.pow(x, y, options) end
 
 ---x to the power y
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:pow(y) end
+function Tensor:pow(y, options) end
 
 ---the larger; nan where one is nan
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.maximum(x, y) end
+function damo.maximum(x, y, options) end
 
 ---the larger; nan where one is nan
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:maximum(y) end
+function Tensor:maximum(y, options) end
 
 ---the smaller; nan where one is nan
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.minimum(x, y) end
+function damo.minimum(x, y, options) end
 
 ---the smaller; nan where one is nan
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:minimum(y) end
+function Tensor:minimum(y, options) end
 
 ---x = y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.eq(x, y) end
+function damo.eq(x, y, options) end
 
 ---x = y, as bool
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:eq(y) end
+function Tensor:eq(y, options) end
 
 ---x differs from y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.neq(x, y) end
+function damo.neq(x, y, options) end
 
 ---x differs from y, as bool
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:neq(y) end
+function Tensor:neq(y, options) end
 
 ---x < y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.lt(x, y) end
+function damo.lt(x, y, options) end
 
 ---x < y, as bool
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:lt(y) end
+function Tensor:lt(y, options) end
 
 ---x <= y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.le(x, y) end
+function damo.le(x, y, options) end
 
 ---x <= y, as bool
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:le(y) end
+function Tensor:le(y, options) end
 
 ---x > y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.gt(x, y) end
+function damo.gt(x, y, options) end
 
 ---x > y, as bool
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:gt(y) end
+function Tensor:gt(y, options) end
 
 ---x >= y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.ge(x, y) end
+function damo.ge(x, y, options) end
 
 ---x >= y, as bool
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:ge(y) end
+function Tensor:ge(y, options) end
 
 ---is it nan, as bool
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.isnan(x) end
+function damo.isnan(x, options) end
 
 ---is it nan, as bool
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:isnan() end
+function Tensor:isnan(options) end
 
 ---is it an infinity, as bool
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.isinf(x) end
+function damo.isinf(x, options) end
 
 ---is it an infinity, as bool
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:isinf() end
+function Tensor:isinf(options) end
 
 ---logical and of bool, bitwise and of integers
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.and_(x, y) end
+function damo.and_(x, y, options) end
 
 ---logical and of bool, bitwise and of integers
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:and_(y) end
+function Tensor:and_(y, options) end
 
 ---logical or of bool, bitwise or of integers
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.or_(x, y) end
+function damo.or_(x, y, options) end
 
 ---logical or of bool, bitwise or of integers
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:or_(y) end
+function Tensor:or_(y, options) end
 
 ---exclusive or of bool, bitwise of integers
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.xor(x, y) end
+function damo.xor(x, y, options) end
 
 ---exclusive or of bool, bitwise of integers
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:xor(y) end
+function Tensor:xor(y, options) end
 
 ---logical not of bool, all bits flipped of integers
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.invert(x) end
+function damo.invert(x, options) end
 
 ---logical not of bool, all bits flipped of integers
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:invert() end
+function Tensor:invert(options) end
 
 ---x where the condition holds, else y
 ---@param condition damo.Operand
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.switch(condition, x, y) end
+function damo.switch(condition, x, y, options) end
 
 ---x where the condition holds, else y
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:switch(x, y) end
+function Tensor:switch(x, y, options) end
 
 ---min where x < min, else max where x > max, else x
 ---@param x damo.Operand
 ---@param min damo.Operand
 ---@param max damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.clip(x, min, max) end
+function damo.clip(x, min, max, options) end
 
 ---min where x < min, else max where x > max, else x
 ---@param min damo.Operand
 ---@param max damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:clip(min, max) end
+function Tensor:clip(min, max, options) end
 
 ---y broadcast to x's shape
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.second(x, y) end
+function damo.second(x, y, options) end
 
 ---y broadcast to x's shape
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:second(y) end
+function Tensor:second(y, options) end
 
 ---x itself, as a copy
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.identity(x) end
+function damo.identity(x, options) end
 
 ---x itself, as a copy
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:identity() end
+function Tensor:identity(options) end
 
 ----x
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.neg(x) end
+function damo.neg(x, options) end
 
 ----x
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:neg() end
+function Tensor:neg(options) end
 
 ---absolute value; of complex the magnitude
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.abs(x) end
+function damo.abs(x, options) end
 
 ---absolute value; of complex the magnitude
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:abs() end
+function Tensor:abs(options) end
 
 ----1, 0 or 1; nan of nan
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sign(x) end
+function damo.sign(x, options) end
 
 ----1, 0 or 1; nan of nan
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sign() end
+function Tensor:sign(options) end
 
 ---x*x
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sqr(x) end
+function damo.sqr(x, options) end
 
 ---x*x
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sqr() end
+function Tensor:sqr(options) end
 
 ---square root
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sqrt(x) end
+function damo.sqrt(x, options) end
 
 ---square root
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sqrt() end
+function Tensor:sqrt(options) end
 
 ---1/x
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.reciprocal(x) end
+function damo.reciprocal(x, options) end
 
 ---1/x
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:reciprocal() end
+function Tensor:reciprocal(options) end
 
 ---rounded up
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.ceil(x) end
+function damo.ceil(x, options) end
 
 ---rounded up
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:ceil() end
+function Tensor:ceil(options) end
 
 ---rounded down
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.floor(x) end
+function damo.floor(x, options) end
 
 ---rounded down
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:floor() end
+function Tensor:floor(options) end
 
 ---rounded towards 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.trunc(x) end
+function damo.trunc(x, options) end
 
 ---rounded towards 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:trunc() end
+function Tensor:trunc(options) end
 
 ---rounded, halves to even
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.round_half_to_even(x) end
+function damo.round_half_to_even(x, options) end
 
 ---rounded, halves to even
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:round_half_to_even() end
+function Tensor:round_half_to_even(options) end
 
 ---rounded, halves away from 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.round_half_away_from_zero(x) end
+function damo.round_half_away_from_zero(x, options) end
 
 ---rounded, halves away from 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:round_half_away_from_zero() end
+function Tensor:round_half_away_from_zero(options) end
 
 ---complex conjugate
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.conj(x) end
+function damo.conj(x, options) end
 
 ---complex conjugate
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:conj() end
+function Tensor:conj(options) end
 
 ---real part
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.real(x) end
+function damo.real(x, options) end
 
 ---real part
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:real() end
+function Tensor:real(options) end
 
 ---imaginary part; of real numbers 0 of their dtype
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.imag(x) end
+function damo.imag(x, options) end
 
 ---imaginary part; of real numbers 0 of their dtype
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:imag() end
+function Tensor:imag(options) end
 
 ---argument of a complex number
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.angle(x) end
+function damo.angle(x, options) end
 
 ---argument of a complex number
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:angle() end
+function Tensor:angle(options) end
 
 ---complex number of two parts
 ---@param re damo.Operand
 ---@param im damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.complex(re, im) end
+function damo.complex(re, im, options) end
 
 ---complex number of two parts
 ---@param im damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:complex(im) end
+function Tensor:complex(im, options) end
 
 ---x converted to another dtype
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.cast(x, options) end
 
 ---x converted to another dtype
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:cast(options) end
 
 ---angle of a point, its height first
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arctan2(x, y) end
+function damo.arctan2(x, y, options) end
 
 ---angle of a point, its height first
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arctan2(y) end
+function Tensor:arctan2(y, options) end
 
 ---log(exp(x) + exp(y))
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.logaddexp(x, y) end
+function damo.logaddexp(x, y, options) end
 
 ---log(exp(x) + exp(y))
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:logaddexp(y) end
+function Tensor:logaddexp(y, options) end
 
 ---sqrt(x*x + y*y) without overflow
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.hypot(x, y) end
+function damo.hypot(x, y, options) end
 
 ---sqrt(x*x + y*y) without overflow
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:hypot(y) end
+function Tensor:hypot(y, options) end
 
 ---e to the power x
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.exp(x) end
+function damo.exp(x, options) end
 
 ---e to the power x
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:exp() end
+function Tensor:exp(options) end
 
 ---2 to the power x
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.exp2(x) end
+function damo.exp2(x, options) end
 
 ---2 to the power x
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:exp2() end
+function Tensor:exp2(options) end
 
 ---exp(x) - 1, exact near 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.expm1(x) end
+function damo.expm1(x, options) end
 
 ---exp(x) - 1, exact near 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:expm1() end
+function Tensor:expm1(options) end
 
 ---natural logarithm
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.log(x) end
+function damo.log(x, options) end
 
 ---natural logarithm
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:log() end
+function Tensor:log(options) end
 
 ---logarithm to base 2
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.log2(x) end
+function damo.log2(x, options) end
 
 ---logarithm to base 2
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:log2() end
+function Tensor:log2(options) end
 
 ---logarithm to base 10
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.log10(x) end
+function damo.log10(x, options) end
 
 ---logarithm to base 10
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:log10() end
+function Tensor:log10(options) end
 
 ---log(1 + x), exact near 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.log1p(x) end
+function damo.log1p(x, options) end
 
 ---log(1 + x), exact near 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:log1p() end
+function Tensor:log1p(options) end
 
 ---1/(1 + exp(-x))
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sigmoid(x) end
+function damo.sigmoid(x, options) end
 
 ---1/(1 + exp(-x))
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sigmoid() end
+function Tensor:sigmoid(options) end
 
 ---log(1 + exp(x)) without overflow
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.softplus(x) end
+function damo.softplus(x, options) end
 
 ---log(1 + exp(x)) without overflow
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:softplus() end
+function Tensor:softplus(options) end
 
 ---log(1 - exp(x)) for x < 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.log1mexp(x) end
+function damo.log1mexp(x, options) end
 
 ---log(1 - exp(x)) for x < 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:log1mexp() end
+function Tensor:log1mexp(options) end
 
 ---sine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sin(x) end
+function damo.sin(x, options) end
 
 ---sine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sin() end
+function Tensor:sin(options) end
 
 ---cosine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.cos(x) end
+function damo.cos(x, options) end
 
 ---cosine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:cos() end
+function Tensor:cos(options) end
 
 ---tangent
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.tan(x) end
+function damo.tan(x, options) end
 
 ---tangent
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:tan() end
+function Tensor:tan(options) end
 
 ---inverse sine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arcsin(x) end
+function damo.arcsin(x, options) end
 
 ---inverse sine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arcsin() end
+function Tensor:arcsin(options) end
 
 ---inverse cosine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arccos(x) end
+function damo.arccos(x, options) end
 
 ---inverse cosine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arccos() end
+function Tensor:arccos(options) end
 
 ---inverse tangent
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arctan(x) end
+function damo.arctan(x, options) end
 
 ---inverse tangent
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arctan() end
+function Tensor:arctan(options) end
 
 ---hyperbolic sine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sinh(x) end
+function damo.sinh(x, options) end
 
 ---hyperbolic sine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sinh() end
+function Tensor:sinh(options) end
 
 ---hyperbolic cosine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.cosh(x) end
+function damo.cosh(x, options) end
 
 ---hyperbolic cosine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:cosh() end
+function Tensor:cosh(options) end
 
 ---hyperbolic tangent
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.tanh(x) end
+function damo.tanh(x, options) end
 
 ---hyperbolic tangent
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:tanh() end
+function Tensor:tanh(options) end
 
 ---inverse hyperbolic sine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arcsinh(x) end
+function damo.arcsinh(x, options) end
 
 ---inverse hyperbolic sine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arcsinh() end
+function Tensor:arcsinh(options) end
 
 ---inverse hyperbolic cosine
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arccosh(x) end
+function damo.arccosh(x, options) end
 
 ---inverse hyperbolic cosine
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arccosh() end
+function Tensor:arccosh(options) end
 
 ---inverse hyperbolic tangent
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.arctanh(x) end
+function damo.arctanh(x, options) end
 
 ---inverse hyperbolic tangent
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:arctanh() end
+function Tensor:arctanh(options) end
 
 ---degrees to radians
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.deg2rad(x) end
+function damo.deg2rad(x, options) end
 
 ---degrees to radians
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:deg2rad() end
+function Tensor:deg2rad(options) end
 
 ---radians to degrees
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.rad2deg(x) end
+function damo.rad2deg(x, options) end
 
 ---radians to degrees
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:rad2deg() end
+function Tensor:rad2deg(options) end
 
 ---error function
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.erf(x) end
+function damo.erf(x, options) end
 
 ---error function
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:erf() end
+function Tensor:erf(options) end
 
 ---1 - erf(x)
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.erfc(x) end
+function damo.erfc(x, options) end
 
 ---1 - erf(x)
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:erfc() end
+function Tensor:erfc(options) end
 
 ---exp(x*x) erfc(x)
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.erfcx(x) end
+function damo.erfcx(x, options) end
 
 ---exp(x*x) erfc(x)
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:erfcx() end
+function Tensor:erfcx(options) end
 
 ---inverse of erf
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.erfinv(x) end
+function damo.erfinv(x, options) end
 
 ---inverse of erf
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:erfinv() end
+function Tensor:erfinv(options) end
 
 ---inverse of erfc
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.erfcinv(x) end
+function damo.erfcinv(x, options) end
 
 ---inverse of erfc
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:erfcinv() end
+function Tensor:erfcinv(options) end
 
 ---gamma function
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.gamma(x) end
+function damo.gamma(x, options) end
 
 ---gamma function
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:gamma() end
+function Tensor:gamma(options) end
 
 ---log of |gamma(x)|
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.gammaln(x) end
+function damo.gammaln(x, options) end
 
 ---log of |gamma(x)|
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:gammaln() end
+function Tensor:gammaln(options) end
 
 ---derivative of gammaln
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.psi(x) end
+function damo.psi(x, options) end
 
 ---derivative of gammaln
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:psi() end
+function Tensor:psi(options) end
 
 ---second derivative of gammaln
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.tri_gamma(x) end
+function damo.tri_gamma(x, options) end
 
 ---second derivative of gammaln
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:tri_gamma() end
+function Tensor:tri_gamma(options) end
 
 ---third derivative of gammaln
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.tetra_gamma(x) end
+function damo.tetra_gamma(x, options) end
 
 ---third derivative of gammaln
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:tetra_gamma() end
+function Tensor:tetra_gamma(options) end
 
 ---modified Bessel function of order 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.i0(x) end
+function damo.i0(x, options) end
 
 ---modified Bessel function of order 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:i0() end
+function Tensor:i0(options) end
 
 ---modified Bessel function of order 1
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.i1(x) end
+function damo.i1(x, options) end
 
 ---modified Bessel function of order 1
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:i1() end
+function Tensor:i1(options) end
 
 ---Bessel function of order 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.j0(x) end
+function damo.j0(x, options) end
 
 ---Bessel function of order 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:j0() end
+function Tensor:j0(options) end
 
 ---Bessel function of order 1
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.j1(x) end
+function damo.j1(x, options) end
 
 ---Bessel function of order 1
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:j1() end
+function Tensor:j1(options) end
 
 ---another name of true_div
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.div(x, y) end
+function damo.div(x, y, options) end
 
 ---another name of true_div
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:div(y) end
+function Tensor:div(y, options) end
 
 ---another name of floor_div
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.int_div(x, y) end
+function damo.int_div(x, y, options) end
 
 ---another name of floor_div
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:int_div(y) end
+function Tensor:int_div(y, options) end
 
 ---another name of invert
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.logical_not(x) end
+function damo.logical_not(x, options) end
 
 ---another name of invert
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:logical_not() end
+function Tensor:logical_not(options) end
 
 ---another name of invert
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.not_(x) end
+function damo.not_(x, options) end
 
 ---another name of invert
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:not_() end
+function Tensor:not_(options) end
 
 ---another name of switch
 ---@param condition damo.Operand
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.where(condition, x, y) end
+function damo.where(condition, x, y, options) end
 
 ---another name of switch
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:where(x, y) end
+function Tensor:where(x, y, options) end
 
 ---another name of second
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.fill(x, y) end
+function damo.fill(x, y, options) end
 
 ---another name of second
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:fill(y) end
+function Tensor:fill(y, options) end
 
 ---another name of sign
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sgn(x) end
+function damo.sgn(x, options) end
 
 ---another name of sign
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sgn() end
+function Tensor:sgn(options) end
 
 ---another name of sqr
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.square(x) end
+function damo.square(x, options) end
 
 ---another name of sqr
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:square() end
+function Tensor:square(options) end
 
 ---another name of psi
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.digamma(x) end
+function damo.digamma(x, options) end
 
 ---another name of psi
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:digamma() end
+function Tensor:digamma(options) end
 
 ---another name of sigmoid
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.expit(x) end
+function damo.expit(x, options) end
 
 ---another name of sigmoid
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:expit() end
+function Tensor:expit(options) end
 
 ---another name of cast
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.astype(x, options) end
 
 ---another name of cast
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:astype(options) end
 
 ---rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
 ---@param x damo.Operand
----@param options? string|{ mode?: string }
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.round(x, options) end
 
 ---rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
----@param options? string|{ mode?: string }
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:round(options) end
 
 ---max(x, 0); with alpha, alpha*x where x is not positive
 ---@param x damo.Operand
 ---@param alpha? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.relu(x, alpha) end
+function damo.relu(x, alpha, options) end
 
 ---max(x, 0); with alpha, alpha*x where x is not positive
 ---@param alpha? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:relu(alpha) end
+function Tensor:relu(alpha, options) end
 
 ---|x - y| <= atol + rtol |y|, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
----@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.isclose(x, y, options) end
 
 ---|x - y| <= atol + rtol |y|, as bool
 ---@param y damo.Operand
----@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:isclose(y, options) end
 
 ---isclose everywhere
 ---@param x damo.Operand
 ---@param y damo.Operand
----@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.allclose(x, y, options) end
 
 ---isclose everywhere
 ---@param y damo.Operand
----@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:allclose(y, options) end
 
 ---sum over axes; of integers int64 or uint64
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.sum(x, options) end
 
 ---sum over axes; of integers int64 or uint64
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:sum(options) end
 
 ---product over axes; of integers int64 or uint64
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.prod(x, options) end
 
 ---product over axes; of integers int64 or uint64
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:prod(options) end
 
 ---largest element over axes; nan where there is one
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.max(x, options) end
 
 ---largest element over axes; nan where there is one
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:max(options) end
 
 ---smallest element over axes; nan where there is one
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.min(x, options) end
 
 ---smallest element over axes; nan where there is one
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:min(options) end
 
 ---is any element true, over axes
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.any(x, options) end
 
 ---is any element true, over axes
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:any(options) end
 
 ---are all elements true, over axes
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.all(x, options) end
 
 ---are all elements true, over axes
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:all(options) end
 
 ---1-based position of the first largest element over axes
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.argmax(x, options) end
 
 ---1-based position of the first largest element over axes
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:argmax(options) end
 
 ---1-based position of the first smallest element over axes
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.argmin(x, options) end
 
 ---1-based position of the first smallest element over axes
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:argmin(options) end
 
 ---log of the sum of exponentials over axes, without overflow
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.logsumexp(x, options) end
 
 ---log of the sum of exponentials over axes, without overflow
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:logsumexp(options) end
 
 ---mean over axes; of integers float64
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.mean(x, options) end
 
 ---mean over axes; of integers float64
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:mean(options) end
 
 ---variance over axes, divided by n - ddof (default 0)
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.var(x, options) end
 
 ---variance over axes, divided by n - ddof (default 0)
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:var(options) end
 
 ---standard deviation over axes: the root of var
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.std(x, options) end
 
 ---standard deviation over axes: the root of var
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:std(options) end
 
 ---largest less smallest element over axes
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.ptp(x, options) end
 
 ---largest less smallest element over axes
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:ptp(options) end
 
 ---max, then argmax
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.max_and_argmax(x, options) end
 
 ---max, then argmax
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:max_and_argmax(options) end
 
 ---running sum along an axis; nil: of x flattened
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.cumsum(x, options) end
 
 ---running sum along an axis; nil: of x flattened
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:cumsum(options) end
 
 ---running product along an axis; nil: of x flattened
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.cumprod(x, options) end
 
 ---running product along an axis; nil: of x flattened
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:cumprod(options) end
 
 ---sorted along an axis (default -1), nan last
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.sort(x, options) end
 
 ---sorted along an axis (default -1), nan last
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:sort(options) end
 
 ---1-based positions that sort along an axis (default -1), always stable
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer, stable?: boolean }
+---@param options? integer|{ axis?: integer, stable?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.argsort(x, options) end
 
 ---1-based positions that sort along an axis (default -1), always stable
----@param options? integer|{ axis?: integer, stable?: boolean }
+---@param options? integer|{ axis?: integer, stable?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:argsort(options) end
 
 ---differences of neighbours along an axis (default -1), n times
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer, n?: integer }
+---@param options? integer|{ axis?: integer, n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.diff(x, options) end
 
 ---differences of neighbours along an axis (default -1), n times
----@param options? integer|{ axis?: integer, n?: integer }
+---@param options? integer|{ axis?: integer, n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:diff(options) end
 
 ---the shape as an int64 vector
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.shape(x) end
+function damo.shape(x, options) end
 
 ---the length of one axis
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.shape_i(x, options) end
 
 ---the length of one axis
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:shape_i(options) end
 
 ---the number of entries
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.size(x) end
+function damo.size(x, options) end
 
 ---the same entries in another shape; -1 may stand once, for what is left
 ---@param x damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape, ndim?: integer }
+---@param options? damo.Shape|{ shape?: damo.Shape, ndim?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.reshape(x, options) end
 
 ---the same entries in another shape; -1 may stand once, for what is left
----@param options? damo.Shape|{ shape?: damo.Shape, ndim?: integer }
+---@param options? damo.Shape|{ shape?: damo.Shape, ndim?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:reshape(options) end
 
 ---the last axes made one, so that ndim are left
 ---@param x damo.Operand
----@param options? integer|{ ndim?: integer }
+---@param options? integer|{ ndim?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.flatten(x, options) end
 
 ---the last axes made one, so that ndim are left
----@param options? integer|{ ndim?: integer }
+---@param options? integer|{ ndim?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:flatten(options) end
 
 ---all entries as a vector
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.ravel(x) end
+function damo.ravel(x, options) end
 
 ---all entries as a vector
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:ravel() end
+function Tensor:ravel(options) end
 
 ---axes in another order, reversed by default
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axes?: integer|integer[] }
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.transpose(x, options) end
 
 ---axes in another order, reversed by default
----@param options? integer|integer[]|{ axes?: integer|integer[] }
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:transpose(options) end
 
 ---the last two axes swapped
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.matrix_transpose(x) end
+function damo.matrix_transpose(x, options) end
 
 ---the last two axes swapped
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:matrix_transpose() end
+function Tensor:matrix_transpose(options) end
 
 ---axes in the order of the pattern, "x" for a new one; axes left out must have length 1
 ---@param x damo.Operand
----@param options? any|{ pattern?: any }
+---@param options? any|{ pattern?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.dimshuffle(x, options) end
 
 ---axes in the order of the pattern, "x" for a new one; axes left out must have length 1
----@param options? any|{ pattern?: any }
+---@param options? any|{ pattern?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:dimshuffle(options) end
 
 ---new axes of length 1 at these places of the result
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.expand_dims(x, options) end
 
 ---new axes of length 1 at these places of the result
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:expand_dims(options) end
 
 ---axes of length 1 dropped: those named, or all that are known to be
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.squeeze(x, options) end
 
 ---axes of length 1 dropped: those named, or all that are known to be
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:squeeze(options) end
 
 ---axes moved to other places, the rest in order
 ---@param x damo.Operand
----@param options? integer|integer[]|{ source?: integer|integer[], destination?: integer|integer[] }
+---@param options? integer|integer[]|{ source?: integer|integer[], destination?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.moveaxis(x, options) end
 
 ---axes moved to other places, the rest in order
----@param options? integer|integer[]|{ source?: integer|integer[], destination?: integer|integer[] }
+---@param options? integer|integer[]|{ source?: integer|integer[], destination?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:moveaxis(options) end
 
 ---two axes swapped
 ---@param x damo.Operand
----@param options? integer|{ axis1?: integer, axis2?: integer }
+---@param options? integer|{ axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.swapaxes(x, options) end
 
 ---two axes swapped
----@param options? integer|{ axis1?: integer, axis2?: integer }
+---@param options? integer|{ axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:swapaxes(options) end
 
 ---new first axes up to 1
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.atleast_1d(x) end
+function damo.atleast_1d(x, options) end
 
 ---new first axes up to 1
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:atleast_1d() end
+function Tensor:atleast_1d(options) end
 
 ---new first axes up to 2
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.atleast_2d(x) end
+function damo.atleast_2d(x, options) end
 
 ---new first axes up to 2
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:atleast_2d() end
+function Tensor:atleast_2d(options) end
 
 ---new first axes up to 3
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.atleast_3d(x) end
+function damo.atleast_3d(x, options) end
 
 ---new first axes up to 3
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:atleast_3d() end
+function Tensor:atleast_3d(options) end
 
 ---x broadcast to a shape; a read-only view
 ---@param x damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape }
+---@param options? damo.Shape|{ shape?: damo.Shape, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.broadcast_to(x, options) end
 
 ---x broadcast to a shape; a read-only view
----@param options? damo.Shape|{ shape?: damo.Shape }
+---@param options? damo.Shape|{ shape?: damo.Shape, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:broadcast_to(options) end
 
 ---axes in reverse order
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.flip(x, options) end
 
 ---axes in reverse order
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:flip(options) end
 
 ---a matrix with a vector as its k-th diagonal, or the k-th diagonal of a matrix
 ---@param x damo.Operand
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.diag(x, options) end
 
 ---a matrix with a vector as its k-th diagonal, or the k-th diagonal of a matrix
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:diag(options) end
 
 ---a diagonal of two axes, as the last axis; a view
 ---@param x damo.Operand
----@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer }
+---@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.diagonal(x, options) end
 
 ---a diagonal of two axes, as the last axis; a view
----@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer }
+---@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:diagonal(options) end
 
 ---the sum along a diagonal
 ---@param x damo.Operand
----@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer }
+---@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.trace(x, options) end
 
 ---the sum along a diagonal
----@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer }
+---@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:trace(options) end
 
 ---zeros above the k-th diagonal
 ---@param x damo.Operand
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.tril(x, options) end
 
 ---zeros above the k-th diagonal
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:tril(options) end
 
 ---zeros below the k-th diagonal
 ---@param x damo.Operand
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.triu(x, options) end
 
 ---zeros below the k-th diagonal
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:triu(options) end
 
 ---x, its axes named here known to have length 1
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.specify_broadcastable(x, options) end
 
 ---x, its axes named here known to have length 1
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:specify_broadcastable(options) end
 
 ---a value broadcast to a shape
 ---@param value damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape, dtype?: damo.Dtype }
+---@param options? damo.Shape|{ shape?: damo.Shape, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.alloc(value, options) end
 
 ---zeros of x's shape and dtype
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.zeros_like(x, options) end
 
 ---zeros of x's shape and dtype
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:zeros_like(options) end
 
 ---ones of x's shape and dtype
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.ones_like(x, options) end
 
 ---ones of x's shape and dtype
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:ones_like(options) end
 
 ---a value in x's shape and dtype
 ---@param x damo.Operand
 ---@param value damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.full_like(x, value, options) end
 
 ---a value in x's shape and dtype
 ---@param value damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:full_like(value, options) end
 
 ---an array of x's shape and dtype whose entries are not set
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.empty_like(x, options) end
 
 ---an array of x's shape and dtype whose entries are not set
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:empty_like(options) end
 
@@ -3214,7 +3412,7 @@ function Tensor:empty_like(options) end
 ---@param n damo.Operand
 ---@param m? damo.Operand
 ---@param k? damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.eye(n, m, k, options) end
 
@@ -3222,7 +3420,7 @@ function damo.eye(n, m, k, options) end
 ---@param n damo.Operand
 ---@param m? damo.Operand
 ---@param k? damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.tri(n, m, k, options) end
 
@@ -3230,114 +3428,117 @@ function damo.tri(n, m, k, options) end
 ---@param start damo.Operand
 ---@param stop? damo.Operand
 ---@param step? damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.arange(start, stop, step, options) end
 
 ---num evenly spaced values from start to stop, both included
 ---@param start damo.Operand
 ---@param stop damo.Operand
----@param options? integer|{ num?: integer, dtype?: damo.Dtype }
+---@param options? integer|{ num?: integer, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.linspace(start, stop, options) end
 
 ---xs one after the other along an axis
 ---@param axis damo.Operand
 ---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.join(axis, xs) end
+function damo.join(axis, xs, options) end
 
 ---xs one after the other along an axis
 ---@param xs damo.Operand[]
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.concatenate(xs, options) end
 
 ---xs along a new axis
 ---@param xs damo.Operand[]
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.stack(xs, options) end
 
 ---xs one above the other
 ---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.vstack(xs) end
+function damo.vstack(xs, options) end
 
 ---xs side by side
 ---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.hstack(xs) end
+function damo.hstack(xs, options) end
 
 ---the parts of x along an axis, of these sizes; views
 ---@param x damo.Operand
----@param options? damo.Shape|{ sizes?: damo.Shape, axis?: integer }
+---@param options? damo.Shape|{ sizes?: damo.Shape, axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.split(x, options) end
 
 ---the parts of x along an axis, of these sizes; views
----@param options? damo.Shape|{ sizes?: damo.Shape, axis?: integer }
+---@param options? damo.Shape|{ sizes?: damo.Shape, axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:split(options) end
 
 ---x repeated as a whole, reps times along each axis
 ---@param x damo.Operand
----@param options? damo.Shape|{ reps?: damo.Shape }
+---@param options? damo.Shape|{ reps?: damo.Shape, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.tile(x, options) end
 
 ---x repeated as a whole, reps times along each axis
----@param options? damo.Shape|{ reps?: damo.Shape }
+---@param options? damo.Shape|{ reps?: damo.Shape, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:tile(options) end
 
 ---each entry repeated along an axis; of all entries in order without one
 ---@param x damo.Operand
 ---@param repeats damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.repeat_(x, repeats, options) end
 
 ---each entry repeated along an axis; of all entries in order without one
 ---@param repeats damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:repeat_(repeats, options) end
 
 ---entries shifted along an axis, around its end
 ---@param x damo.Operand
 ---@param shift damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.roll(x, shift, options) end
 
 ---entries shifted along an axis, around its end
 ---@param shift damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:roll(shift, options) end
 
 ---a border around x: constant, edge, wrap, reflect or symmetric
 ---@param x damo.Operand
----@param options? any|{ pad_width?: any, mode?: string, constant_values?: number }
+---@param options? any|{ pad_width?: any, mode?: string, constant_values?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.pad(x, options) end
 
 ---a border around x: constant, edge, wrap, reflect or symmetric
----@param options? any|{ pad_width?: any, mode?: string, constant_values?: number }
+---@param options? any|{ pad_width?: any, mode?: string, constant_values?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:pad(options) end
 
 ---x at an index: x[{2, {1, 3}}] is subtensor(x, {2, 1, 3}, {spec="is110"}); spec has for each item i (position), s and three digits (range: 1 where idx has its start, stop, step), n (newaxis), e (ellipsis) or l (list or mask)
 ---@param x damo.Operand
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.subtensor(x, idx, options) end
 
 ---x at an index: x[{2, {1, 3}}] is subtensor(x, {2, 1, 3}, {spec="is110"}); spec has for each item i (position), s and three digits (range: 1 where idx has its start, stop, step), n (newaxis), e (ellipsis) or l (list or mask)
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:subtensor(idx, options) end
 
@@ -3345,14 +3546,14 @@ function Tensor:subtensor(idx, options) end
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.set_subtensor_at(x, y, idx, options) end
 
 ---x with y set at an index; spec as subtensor's
 ---@param y damo.Operand
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:set_subtensor_at(y, idx, options) end
 
@@ -3360,457 +3561,497 @@ function Tensor:set_subtensor_at(y, idx, options) end
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.inc_subtensor_at(x, y, idx, options) end
 
 ---x with y added at an index, repeated positions adding up; spec as subtensor's
 ---@param y damo.Operand
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:inc_subtensor_at(y, idx, options) end
 
 ---the tensor that x is a part of, with y in that part
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.set_subtensor(x, y) end
+function damo.set_subtensor(x, y, options) end
 
 ---the tensor that x is a part of, with y in that part
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:set_subtensor(y) end
+function Tensor:set_subtensor(y, options) end
 
 ---the tensor that x is a part of, with y added to that part
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.inc_subtensor(x, y) end
+function damo.inc_subtensor(x, y, options) end
 
 ---the tensor that x is a part of, with y added to that part
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:inc_subtensor(y) end
+function Tensor:inc_subtensor(y, options) end
 
 ---entries of x at 1-based positions along an axis; of all entries in order without one
 ---@param x damo.Operand
 ---@param indices damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.take(x, indices, options) end
 
 ---entries of x at 1-based positions along an axis; of all entries in order without one
 ---@param indices damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:take(indices, options) end
 
 ---entries of x at positions along one axis, chosen for each place of the other axes
 ---@param x damo.Operand
 ---@param indices damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.take_along_axis(x, indices, options) end
 
 ---entries of x at positions along one axis, chosen for each place of the other axes
 ---@param indices damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:take_along_axis(indices, options) end
 
 ---a last axis of n classes, one at the 1-based class that x names
 ---@param x damo.Operand
 ---@param n damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.one_hot(x, n, options) end
 
 ---a last axis of n classes, one at the 1-based class that x names
 ---@param n damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:one_hot(n, options) end
 
 ---a last axis of n classes, one at the 1-based class that x names
 ---@param x damo.Operand
 ---@param n damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.to_one_hot(x, n, options) end
 
 ---a last axis of n classes, one at the 1-based class that x names
 ---@param n damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:to_one_hot(n, options) end
 
 ---the positions of entries that are not zero, a vector for each axis
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.nonzero(x) end
+function damo.nonzero(x, options) end
 
 ---the positions of entries that are not zero, a vector for each axis
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:nonzero() end
+function Tensor:nonzero(options) end
 
 ---product: the last axis of x with the last but one of y (its only one when y is a vector)
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.dot(x, y) end
+function damo.dot(x, y, options) end
 
 ---product: the last axis of x with the last but one of y (its only one when y is a vector)
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:dot(y) end
+function Tensor:dot(y, options) end
 
 ---matrix product over the last two axes; leading axes broadcast
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.matmul(x, y) end
+function damo.matmul(x, y, options) end
 
 ---matrix product over the last two axes; leading axes broadcast
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:matmul(y) end
+function Tensor:matmul(y, options) end
 
 ---outer product of two vectors (flattened)
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.outer(x, y) end
+function damo.outer(x, y, options) end
 
 ---outer product of two vectors (flattened)
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:outer(y) end
+function Tensor:outer(y, options) end
 
 ---sum of products over axes: a number n (the last n of x, the first n of y; 2 if not given), or {axes of x, axes of y}
 ---@param x damo.Operand
 ---@param y damo.Operand
----@param options? any|{ axes?: any }
+---@param options? any|{ axes?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.tensordot(x, y, options) end
 
 ---sum of products over axes: a number n (the last n of x, the first n of y; 2 if not given), or {axes of x, axes of y}
 ---@param y damo.Operand
----@param options? any|{ axes?: any }
+---@param options? any|{ axes?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:tensordot(y, options) end
 
 ---product of vectors along the last axes, x conjugated; leading axes broadcast
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.vecdot(x, y) end
+function damo.vecdot(x, y, options) end
 
 ---product of vectors along the last axes, x conjugated; leading axes broadcast
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:vecdot(y) end
+function Tensor:vecdot(y, options) end
 
 ---matrices times vectors; leading axes broadcast
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.matvec(x, y) end
+function damo.matvec(x, y, options) end
 
 ---matrices times vectors; leading axes broadcast
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:matvec(y) end
+function Tensor:matvec(y, options) end
 
 ---vectors, conjugated, times matrices; leading axes broadcast
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.vecmat(x, y) end
+function damo.vecmat(x, y, options) end
 
 ---vectors, conjugated, times matrices; leading axes broadcast
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:vecmat(y) end
+function Tensor:vecmat(y, options) end
 
 ---one dot for each entry of the first axis, which x and y share
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.batched_dot(x, y) end
+function damo.batched_dot(x, y, options) end
 
 ---one dot for each entry of the first axis, which x and y share
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:batched_dot(y) end
+function Tensor:batched_dot(y, options) end
 
 ---Kronecker product
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.kron(x, y) end
+function damo.kron(x, y, options) end
 
 ---Kronecker product
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:kron(y) end
+function Tensor:kron(y, options) end
 
 ---sum of products by Einstein's convention: einsum({x, y}, "ij,jk->ik")
 ---@param xs damo.Operand[]
----@param options? string|{ subscripts?: string }
+---@param options? string|{ subscripts?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.einsum(xs, options) end
 
 ---exp(x) divided by its sum along an axis or over several (nil: over all entries)
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.softmax(x, options) end
 
 ---exp(x) divided by its sum along an axis or over several (nil: over all entries)
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:softmax(options) end
 
 ---logarithm of softmax, without overflow
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.log_softmax(x, options) end
 
 ---logarithm of softmax, without overflow
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:log_softmax(options) end
 
 ----sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based
 ---@param coding_dist damo.Operand
 ---@param true_dist damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.categorical_crossentropy(coding_dist, true_dist) end
+function damo.categorical_crossentropy(coding_dist, true_dist, options) end
 
 ----sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based
 ---@param true_dist damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:categorical_crossentropy(true_dist) end
+function Tensor:categorical_crossentropy(true_dist, options) end
 
 ----(target*log(output) + (1 - target)*log(1 - output))
 ---@param output damo.Operand
 ---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.binary_crossentropy(output, target) end
+function damo.binary_crossentropy(output, target, options) end
 
 ----(target*log(output) + (1 - target)*log(1 - output))
 ---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:binary_crossentropy(target) end
+function Tensor:binary_crossentropy(target, options) end
 
 ---binary_crossentropy of sigmoid(output), without overflow
 ---@param output damo.Operand
 ---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.sigmoid_binary_crossentropy(output, target) end
+function damo.sigmoid_binary_crossentropy(output, target, options) end
 
 ---binary_crossentropy of sigmoid(output), without overflow
 ---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sigmoid_binary_crossentropy(target) end
+function Tensor:sigmoid_binary_crossentropy(target, options) end
 
 ---mean of (x - y)^2
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.mean_squared_error(x, y) end
+function damo.mean_squared_error(x, y, options) end
 
 ---mean of (x - y)^2
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:mean_squared_error(y) end
+function Tensor:mean_squared_error(y, options) end
 
 ---tanh(dot(x, w) + b)
 ---@param x damo.Operand
 ---@param w damo.Operand
 ---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.dense_layer(x, w, b) end
+function damo.dense_layer(x, w, b, options) end
 
 ---tanh(dot(x, w) + b)
 ---@param w damo.Operand
 ---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:dense_layer(w, b) end
+function Tensor:dense_layer(w, b, options) end
 
 ---normal draws: mean loc (0), standard deviation scale (1); gives the next state and the draw
 ---@param loc? damo.Operand
 ---@param scale? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function random.normal(loc, scale, options) end
 
 ---normal draws: mean loc (0), standard deviation scale (1); gives the next state and the draw
 ---@param loc? damo.Operand
 ---@param scale? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:normal(loc, scale, options) end
 
 ---uniform draws from low (0) to high (1), high left out; gives the next state and the draw
 ---@param low? damo.Operand
 ---@param high? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function random.uniform(low, high, options) end
 
 ---uniform draws from low (0) to high (1), high left out; gives the next state and the draw
 ---@param low? damo.Operand
 ---@param high? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:uniform(low, high, options) end
 
 ---true with probability p (0.5); gives the next state and the draw, bool
 ---@param p? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function random.bernoulli(p, options) end
 
 ---true with probability p (0.5); gives the next state and the draw, bool
 ---@param p? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:bernoulli(p, options) end
 
 ---exponential draws with mean scale (1); gives the next state and the draw
 ---@param scale? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function random.exponential(scale, options) end
 
 ---exponential draws with mean scale (1); gives the next state and the draw
 ---@param scale? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:exponential(scale, options) end
 
 ---Gumbel draws of location loc (0) and scale (1); gives the next state and the draw
 ---@param loc? damo.Operand
 ---@param scale? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function random.gumbel(loc, scale, options) end
 
 ---Gumbel draws of location loc (0) and scale (1); gives the next state and the draw
 ---@param loc? damo.Operand
 ---@param scale? damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:gumbel(loc, scale, options) end
 
 ---integers from low to high, both included; gives the next state and the draw, int64
 ---@param low damo.Operand
 ---@param high damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function random.integers(low, high, options) end
 
 ---integers from low to high, both included; gives the next state and the draw, int64
 ---@param low damo.Operand
 ---@param high damo.Operand
----@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any }
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:integers(low, high, options) end
 
 ---a random order of 1…x, or of an array's entries along its first axis; gives the next state and the result
 ---@param x damo.Operand
+---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function random.permutation(x) end
+function random.permutation(x, options) end
 
 ---a random order of 1…x, or of an array's entries along its first axis; gives the next state and the result
 ---@param x damo.Operand
+---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function RandomStream:permutation(x) end
+function RandomStream:permutation(x, options) end
 
 ---x, through which no gradient passes: as if nothing were connected
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.disconnected_grad(x) end
+function damo.disconnected_grad(x, options) end
 
 ---x, through which no gradient passes: as if nothing were connected
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:disconnected_grad() end
+function Tensor:disconnected_grad(options) end
 
 ---x, whose gradient is zero
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.zero_grad(x) end
+function damo.zero_grad(x, options) end
 
 ---x, whose gradient is zero
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:zero_grad() end
+function Tensor:zero_grad(options) end
 
 ---x, whose gradient is zero
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.consider_constant(x) end
+function damo.consider_constant(x, options) end
 
 ---x, whose gradient is zero
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:consider_constant() end
+function Tensor:consider_constant(options) end
 
 ---x, whose gradient is clipped to lower … upper
 ---@param x damo.Operand
----@param options? number|{ lower?: number, upper?: number }
+---@param options? number|{ lower?: number, upper?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.grad_clip(x, options) end
 
 ---x, whose gradient is clipped to lower … upper
----@param options? number|{ lower?: number, upper?: number }
+---@param options? number|{ lower?: number, upper?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:grad_clip(options) end
 
 ---x, whose gradient is scaled
 ---@param x damo.Operand
----@param options? number|{ multiplier?: number }
+---@param options? number|{ multiplier?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.grad_scale(x, options) end
 
 ---x, whose gradient is scaled
----@param options? number|{ multiplier?: number }
+---@param options? number|{ multiplier?: number, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:grad_scale(options) end
 
 ---x where cond is true everywhere, else a value error with the message
 ---@param x damo.Operand
 ---@param cond damo.Operand
----@param options? string|{ message?: string }
+---@param options? string|{ message?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.assert_op(x, cond, options) end
 
 ---x where cond is true everywhere, else a value error with the message
 ---@param cond damo.Operand
----@param options? string|{ message?: string }
+---@param options? string|{ message?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:assert_op(cond, options) end
 
 ---x, whose shape must be this (false: any length), known to the graph and checked when it runs
 ---@param x damo.Operand
----@param options? any|{ shape?: any }
+---@param options? any|{ shape?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.specify_shape(x, options) end
 
 ---x, whose shape must be this (false: any length), known to the graph and checked when it runs
----@param options? any|{ shape?: any }
+---@param options? any|{ shape?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:specify_shape(options) end
 
 ---x, its axes named here no longer known to have length 1
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axes?: integer|integer[] }
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.unbroadcast(x, options) end
 
 ---x, its axes named here no longer known to have length 1
----@param options? integer|integer[]|{ axes?: integer|integer[] }
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:unbroadcast(options) end
 
@@ -3818,181 +4059,211 @@ function Tensor:unbroadcast(options) end
 ---@param cond damo.Operand
 ---@param a damo.Operand
 ---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.ifelse(cond, a, b) end
+function damo.ifelse(cond, a, b, options) end
 
 ---ifelse over a flat list: cond, the values of the first branch, those of the second
 ---@param operands damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.ifelse_list(operands) end
+function damo.ifelse_list(operands, options) end
 
 ---dense; its gradient is read at the stored places, or everywhere with structured=false
 ---@param x damo.Operand
----@param options? boolean|{ structured?: boolean }
+---@param options? boolean|{ structured?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.dense_from_sparse(x, options) end
 
 ---dense; its gradient is read at the stored places, or everywhere with structured=false
----@param options? boolean|{ structured?: boolean }
+---@param options? boolean|{ structured?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:dense_from_sparse(options) end
 
 ---dense_from_sparse; a dense matrix is itself
 ---@param x damo.Operand
----@param options? boolean|{ structured?: boolean }
+---@param options? boolean|{ structured?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.toarray(x, options) end
 
 ---dense_from_sparse; a dense matrix is itself
----@param options? boolean|{ structured?: boolean }
+---@param options? boolean|{ structured?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:toarray(options) end
 
 ---the entries that are not 0, as csr; the gradient is dense
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csr_from_dense(x) end
+function sparse.csr_from_dense(x, options) end
 
 ---the entries that are not 0, as csr; the gradient is dense
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csr_from_dense() end
+function Tensor:csr_from_dense(options) end
 
 ---the entries that are not 0, as csc; the gradient is dense
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csc_from_dense(x) end
+function sparse.csc_from_dense(x, options) end
 
 ---the entries that are not 0, as csc; the gradient is dense
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csc_from_dense() end
+function Tensor:csc_from_dense(options) end
 
 ---the same matrix in csr
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.tocsr(x) end
+function sparse.tocsr(x, options) end
 
 ---the same matrix in csr
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:tocsr() end
+function Tensor:tocsr(options) end
 
 ---the same matrix in csc
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.tocsc(x) end
+function sparse.tocsc(x, options) end
 
 ---the same matrix in csc
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:tocsc() end
+function Tensor:tocsc(options) end
 
 ---the same matrix with sorted lines and every place stored once, with the sum of what was stored there
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sum_duplicates(x) end
+function sparse.sum_duplicates(x, options) end
 
 ---the same matrix with sorted lines and every place stored once, with the sum of what was stored there
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sum_duplicates() end
+function Tensor:sum_duplicates(options) end
 
 ---a sparse matrix converted to another dtype
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.cast(x, options) end
 
 ---another name of cast
 ---@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.astype(x, options) end
 
 ---a sparse matrix converted to int8
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.bcast(x) end
+function sparse.bcast(x, options) end
 
 ---a sparse matrix converted to int8
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:bcast() end
+function Tensor:bcast(options) end
 
 ---a sparse matrix converted to int16
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.wcast(x) end
+function sparse.wcast(x, options) end
 
 ---a sparse matrix converted to int16
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:wcast() end
+function Tensor:wcast(options) end
 
 ---a sparse matrix converted to int32
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.icast(x) end
+function sparse.icast(x, options) end
 
 ---a sparse matrix converted to int32
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:icast() end
+function Tensor:icast(options) end
 
 ---a sparse matrix converted to int64
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.lcast(x) end
+function sparse.lcast(x, options) end
 
 ---a sparse matrix converted to int64
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:lcast() end
+function Tensor:lcast(options) end
 
 ---a sparse matrix converted to float32
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.fcast(x) end
+function sparse.fcast(x, options) end
 
 ---a sparse matrix converted to float32
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:fcast() end
+function Tensor:fcast(options) end
 
 ---a sparse matrix converted to float64
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.dcast(x) end
+function sparse.dcast(x, options) end
 
 ---a sparse matrix converted to float64
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:dcast() end
+function Tensor:dcast(options) end
 
 ---a sparse matrix converted to complex64
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.ccast(x) end
+function sparse.ccast(x, options) end
 
 ---a sparse matrix converted to complex64
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:ccast() end
+function Tensor:ccast(options) end
 
 ---a sparse matrix converted to complex128
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.zcast(x) end
+function sparse.zcast(x, options) end
 
 ---a sparse matrix converted to complex128
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:zcast() end
+function Tensor:zcast(options) end
 
 ---the transpose, in the other format
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.transpose(x) end
+function sparse.transpose(x, options) end
 
 ----x, entry by entry
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.neg(x) end
+function sparse.neg(x, options) end
 
 ---a csc matrix from its vectors (indices and indptr 0-based)
 ---@param data damo.Operand
 ---@param indices damo.Operand
 ---@param indptr damo.Operand
 ---@param shape damo.Operand
----@param options? string|{ itype?: string }
+---@param options? string|{ itype?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.CSC(data, indices, indptr, shape, options) end
 
@@ -4001,395 +4272,458 @@ function sparse.CSC(data, indices, indptr, shape, options) end
 ---@param indices damo.Operand
 ---@param indptr damo.Operand
 ---@param shape damo.Operand
----@param options? string|{ itype?: string }
+---@param options? string|{ itype?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.CSR(data, indices, indptr, shape, options) end
 
 ---data, indices, indptr and shape of a sparse matrix
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csm_properties(x) end
+function sparse.csm_properties(x, options) end
 
 ---data, indices, indptr and shape of a sparse matrix
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csm_properties() end
+function Tensor:csm_properties(options) end
 
 ---the vector of stored values
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csm_data(x) end
+function sparse.csm_data(x, options) end
 
 ---the vector of stored values
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csm_data() end
+function Tensor:csm_data(options) end
 
 ---the 0-based indices of the entries
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csm_indices(x) end
+function sparse.csm_indices(x, options) end
 
 ---the 0-based indices of the entries
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csm_indices() end
+function Tensor:csm_indices(options) end
 
 ---where each line starts, from 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csm_indptr(x) end
+function sparse.csm_indptr(x, options) end
 
 ---where each line starts, from 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csm_indptr() end
+function Tensor:csm_indptr(options) end
 
 ---the shape as a vector of the indices' dtype
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.csm_shape(x) end
+function sparse.csm_shape(x, options) end
 
 ---the shape as a vector of the indices' dtype
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:csm_shape() end
+function Tensor:csm_shape(options) end
 
 ---the shape as an int64 vector
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.get_shape(x) end
+function sparse.get_shape(x, options) end
 
 ---the shape as an int64 vector
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:get_shape() end
+function Tensor:get_shape(options) end
 
 ---the number of stored entries
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.size(x) end
+function sparse.size(x, options) end
 
 ---the number of stored entries
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.nnz(x) end
+function sparse.nnz(x, options) end
 
 ---ones at x's stored places
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sp_ones_like(x) end
+function sparse.sp_ones_like(x, options) end
 
 ---ones at x's stored places
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sp_ones_like() end
+function Tensor:sp_ones_like(options) end
 
 ---x's shape, with nothing stored
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sp_zeros_like(x) end
+function sparse.sp_zeros_like(x, options) end
 
 ---x's shape, with nothing stored
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sp_zeros_like() end
+function Tensor:sp_zeros_like(options) end
 
 ---x's shape, with nothing stored
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.zeros_like(x) end
+function sparse.zeros_like(x, options) end
 
 ---x's pattern with the values of a vector, in the order in which x's are stored
 ---@param x damo.Operand
 ---@param data damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.with_data(x, data) end
+function sparse.with_data(x, data, options) end
 
 ---x's pattern with the values of a vector, in the order in which x's are stored
 ---@param data damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:with_data(data) end
+function Tensor:with_data(data, options) end
 
 ---the values of g, sparse or dense, at the stored places of x, in their order
 ---@param g damo.Operand
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.gather(g, x) end
+function sparse.gather(g, x, options) end
 
 ---x + y, one of them sparse: sparse when both are, else dense
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.add(x, y) end
+function sparse.add(x, y, options) end
 
 ---x - y, one of them sparse: sparse when both are, else dense
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sub(x, y) end
+function sparse.sub(x, y, options) end
 
 ---the sum of two sparse matrices
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.add_s_s(x, y) end
+function sparse.add_s_s(x, y, options) end
 
 ---the sum of two sparse matrices
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:add_s_s(y) end
+function Tensor:add_s_s(y, options) end
 
 ---the sum of a sparse and a dense matrix: dense
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.add_s_d(x, y) end
+function sparse.add_s_d(x, y, options) end
 
 ---the sum of a sparse and a dense matrix: dense
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:add_s_d(y) end
+function Tensor:add_s_d(y, options) end
 
 ---the sum of two sparse matrices that store the same places in the same order
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.add_s_s_data(x, y) end
+function sparse.add_s_s_data(x, y, options) end
 
 ---the sum of two sparse matrices that store the same places in the same order
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:add_s_s_data(y) end
+function Tensor:add_s_s_data(y, options) end
 
 ---v[j] added to the entries of column j that are not 0
 ---@param x damo.Operand
 ---@param v damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_add_s_v(x, v) end
+function sparse.structured_add_s_v(x, v, options) end
 
 ---v[j] added to the entries of column j that are not 0
 ---@param v damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_add_s_v(v) end
+function Tensor:structured_add_s_v(v, options) end
 
 ---x * y entry by entry, one of them sparse: sparse; the other sparse, a number or a dense matrix; damo.mul and * stretch a dense row or column too
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.mul(x, y) end
+function sparse.mul(x, y, options) end
 
 ---the stored entries of x divided by a number, or by a dense matrix, row or column at their places
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.true_div(x, y) end
+function sparse.true_div(x, y, options) end
 
 ---the product of two sparse matrices entry by entry
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.mul_s_s(x, y) end
+function sparse.mul_s_s(x, y, options) end
 
 ---the product of two sparse matrices entry by entry
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:mul_s_s(y) end
+function Tensor:mul_s_s(y, options) end
 
 ---a sparse matrix times a dense one or a number, entry by entry: sparse
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.mul_s_d(x, y) end
+function sparse.mul_s_d(x, y, options) end
 
 ---a sparse matrix times a dense one or a number, entry by entry: sparse
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:mul_s_d(y) end
+function Tensor:mul_s_d(y, options) end
 
 ---column j times v[j]; products that are 0 are not stored
 ---@param x damo.Operand
 ---@param v damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.mul_s_v(x, v) end
+function sparse.mul_s_v(x, v, options) end
 
 ---column j times v[j]; products that are 0 are not stored
 ---@param v damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:mul_s_v(v) end
+function Tensor:mul_s_v(v, options) end
 
 ---column j times s[j], on x's pattern
 ---@param x damo.Operand
 ---@param s damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.col_scale(x, s) end
+function sparse.col_scale(x, s, options) end
 
 ---column j times s[j], on x's pattern
 ---@param s damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:col_scale(s) end
+function Tensor:col_scale(s, options) end
 
 ---row i times s[i], on x's pattern
 ---@param x damo.Operand
 ---@param s damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.row_scale(x, s) end
+function sparse.row_scale(x, s, options) end
 
 ---row i times s[i], on x's pattern
 ---@param s damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:row_scale(s) end
+function Tensor:row_scale(s, options) end
 
 ---x == y: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.eq(x, y) end
+function sparse.eq(x, y, options) end
 
 ---x ~= y: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.neq(x, y) end
+function sparse.neq(x, y, options) end
 
 ---x < y: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.lt(x, y) end
+function sparse.lt(x, y, options) end
 
 ---x <= y: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.le(x, y) end
+function sparse.le(x, y, options) end
 
 ---x > y: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.gt(x, y) end
+function sparse.gt(x, y, options) end
 
 ---x >= y: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.ge(x, y) end
+function sparse.ge(x, y, options) end
 
 ---|x - y| <= atol + rtol |y|: sparse bool; dense bool with a dense matrix; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
----@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.isclose(x, y, options) end
 
 ---isclose at every place, in memory for the stored entries; the other matrix may be dense
 ---@param x damo.Operand
 ---@param y damo.Operand
----@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.allclose(x, y, options) end
 
 ---the larger of x and y entry by entry, both sparse, or one a constant number of 0 or less; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.maximum(x, y) end
+function sparse.maximum(x, y, options) end
 
 ---the smaller of x and y entry by entry, both sparse, or one a constant number of 0 or more; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.minimum(x, y) end
+function sparse.minimum(x, y, options) end
 
 ---the dense product of two matrices, or a matrix and a vector, one of them sparse; regular gradient
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.dot(x, y) end
+function sparse.dot(x, y, options) end
 
 ---the dense product of two matrices, or a matrix and a vector, one of them sparse: dot
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.matmul(x, y) end
+function sparse.matmul(x, y, options) end
 
 ---the product of two matrices, one of them sparse, as a sparse one; regular gradient, dense for a dense operand unless grad_preserves_dense=false
 ---@param x damo.Operand
 ---@param y damo.Operand
----@param options? boolean|{ grad_preserves_dense?: boolean }
+---@param options? boolean|{ grad_preserves_dense?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.true_dot(x, y, options) end
 
 ---the product of two matrices, one of them sparse, as a sparse one; regular gradient, dense for a dense operand unless grad_preserves_dense=false
 ---@param y damo.Operand
----@param options? boolean|{ grad_preserves_dense?: boolean }
+---@param options? boolean|{ grad_preserves_dense?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:true_dot(y, options) end
 
 ---the product of two matrices, one of them sparse: dense, or sparse where both are; the gradient of a sparse first operand stays on its pattern
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_dot(x, y) end
+function sparse.structured_dot(x, y, options) end
 
 ---the product of two matrices, one of them sparse: dense, or sparse where both are; the gradient of a sparse first operand stays on its pattern
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_dot(y) end
+function Tensor:structured_dot(y, options) end
 
 ---p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sampling_dot(x, y, p) end
+function sparse.sampling_dot(x, y, p, options) end
 
 ---p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense
 ---@param y damo.Operand
 ---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:sampling_dot(y, p) end
+function Tensor:sampling_dot(y, p, options) end
 
 ---alpha * dot(x, y) + z, dense; alpha a scalar, x or y sparse, z a dense matrix
 ---@param alpha damo.Operand
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param z damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.usmm(alpha, x, y, z) end
+function sparse.usmm(alpha, x, y, z, options) end
 
 ---an element or a block of a sparse matrix; spec and idx as subtensor's
 ---@param x damo.Operand
 ---@param idx damo.Operand[]
----@param options? string|{ spec?: string }
+---@param options? string|{ spec?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.subtensor(x, idx, options) end
 
 ---the block of a range {start, stop, step} of rows and one of columns: x[{ {a, b}, {c, d} }]
 ---@param x damo.Operand
 ---@param ranges damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.get_item_2d(x, ranges) end
+function sparse.get_item_2d(x, ranges, options) end
 
 ---the block of a range {start, stop, step} of rows and one of columns: x[{ {a, b}, {c, d} }]
 ---@param ranges damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:get_item_2d(ranges) end
+function Tensor:get_item_2d(ranges, options) end
 
 ---the element in a row and a column: x[{i, j}]
 ---@param x damo.Operand
 ---@param positions damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.get_item_scalar(x, positions) end
+function sparse.get_item_scalar(x, positions, options) end
 
 ---the element in a row and a column: x[{i, j}]
 ---@param positions damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:get_item_scalar(positions) end
+function Tensor:get_item_scalar(positions, options) end
 
 ---the rows (axis 1, the default) or columns (2) of a sparse matrix at a list of positions, repeats included
 ---@param x damo.Operand
 ---@param list damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.get_item_list(x, list, options) end
 
 ---the rows (axis 1, the default) or columns (2) of a sparse matrix at a list of positions, repeats included
 ---@param list damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:get_item_list(list, options) end
 
@@ -4397,32 +4731,37 @@ function Tensor:get_item_list(list, options) end
 ---@param x damo.Operand
 ---@param rows damo.Operand
 ---@param cols damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.get_item_2lists(x, rows, cols) end
+function sparse.get_item_2lists(x, rows, cols, options) end
 
 ---the elements of a sparse matrix at pairs of positions, as a dense vector
 ---@param rows damo.Operand
 ---@param cols damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:get_item_2lists(rows, cols) end
+function Tensor:get_item_2lists(rows, cols, options) end
 
 ---a csc matrix with a vector on its diagonal
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.square_diagonal(x) end
+function sparse.square_diagonal(x, options) end
 
 ---a csc matrix with a vector on its diagonal
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:square_diagonal() end
+function Tensor:square_diagonal(options) end
 
 ---the diagonal of a square sparse matrix, as a dense vector
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.diag(x) end
+function sparse.diag(x, options) end
 
 ---the k-th diagonal of a sparse matrix of any shape, as a dense vector; offset is another name of k
 ---@param x damo.Operand
----@param options? integer|{ k?: integer, offset?: integer }
+---@param options? integer|{ k?: integer, offset?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.diagonal(x, options) end
 
@@ -4430,598 +4769,668 @@ function sparse.diagonal(x, options) end
 ---@param x damo.Operand
 ---@param values damo.Operand
 ---@param ilist damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.construct_sparse_from_list(x, values, ilist) end
+function sparse.construct_sparse_from_list(x, values, ilist, options) end
 
 ---sparse matrices side by side, as csc unless format says else
 ---@param blocks damo.Operand[]
----@param options? string|{ format?: string, dtype?: damo.Dtype }
+---@param options? string|{ format?: string, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.hstack(blocks, options) end
 
 ---sparse matrices one above the other, as csc unless format says else
 ---@param blocks damo.Operand[]
----@param options? string|{ format?: string, dtype?: damo.Dtype }
+---@param options? string|{ format?: string, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.vstack(blocks, options) end
 
 ---sparse matrices one after the other along an axis, in the first one's format
 ---@param xs damo.Operand[]
----@param options? integer|{ axis?: integer }
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.concatenate(xs, options) end
 
 ---sparse matrices one after the other along an axis, in the first one's format
 ---@param axis damo.Operand
 ---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.join(axis, xs) end
+function sparse.join(axis, xs, options) end
 
 ---sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with sparse_grad at the stored ones
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer, sparse_grad?: boolean }
+---@param options? integer|{ axis?: integer, sparse_grad?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.sp_sum(x, options) end
 
 ---sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with sparse_grad at the stored ones
----@param options? integer|{ axis?: integer, sparse_grad?: boolean }
+---@param options? integer|{ axis?: integer, sparse_grad?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:sp_sum(options) end
 
 ---sum over axes, dense; of integers int64 or uint64
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, sparse_grad?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, sparse_grad?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.sum(x, options) end
 
 ---mean over axes, absent entries counted as 0, dense; of integers float64
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, sparse_grad?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, sparse_grad?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.mean(x, options) end
 
 ---the same matrix with the indices of each line in ascending order; duplicates stay apart
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.ensure_sorted_indices(x) end
+function sparse.ensure_sorted_indices(x, options) end
 
 ---the same matrix with the indices of each line in ascending order; duplicates stay apart
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:ensure_sorted_indices() end
+function Tensor:ensure_sorted_indices(options) end
 
 ---the same matrix without stored entries that are 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.remove0(x) end
+function sparse.remove0(x, options) end
 
 ---the same matrix without stored entries that are 0
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:remove0() end
+function Tensor:remove0(options) end
 
 ---the same matrix with sorted indices and without stored zeros; duplicates stay apart
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.clean(x) end
+function sparse.clean(x, options) end
 
 ---the same matrix with sorted indices and without stored zeros; duplicates stay apart
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:clean() end
+function Tensor:clean(options) end
 
 ---the entries on and below the k-th diagonal
 ---@param x damo.Operand
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.tril(x, options) end
 
 ---the entries on and above the k-th diagonal
 ---@param x damo.Operand
----@param options? integer|{ k?: integer }
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.triu(x, options) end
 
 ---the sum of the main diagonal, or of the one `offset` above it
 ---@param x damo.Operand
----@param options? integer|{ offset?: integer }
+---@param options? integer|{ offset?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.trace(x, options) end
 
 ---Kronecker product of two sparse matrices, in the first one's format
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.kron(x, y) end
+function sparse.kron(x, y, options) end
 
 ---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any number above 0
 ---@param x damo.Operand
----@param options? any|{ ord?: any, axis?: integer, keepdims?: boolean }
+---@param options? any|{ ord?: any, axis?: integer, keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.norm(x, options) end
 
 ---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any number above 0
----@param options? any|{ ord?: any, axis?: integer, keepdims?: boolean }
+---@param options? any|{ ord?: any, axis?: integer, keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:norm(options) end
 
 ---sparse matrices along the diagonal, in the first one's format unless format says else
 ---@param blocks damo.Operand[]
----@param options? string|{ format?: string }
+---@param options? string|{ format?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.block_diag(blocks, options) end
 
 ---a matrix of sparse blocks, in the first one's format: a table of rows {{A, B}, {false, C}}, false where there is none; or a list, with the block row and block column of each
 ---@param blocks damo.Operand[]
----@param options? integer[]|{ rows?: integer[], cols?: integer[], format?: string, dtype?: damo.Dtype }
+---@param options? integer[]|{ rows?: integer[], cols?: integer[], format?: string, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.bmat(blocks, options) end
 
 ---rows, columns and values of the elements that are not 0, in the order of storage: what coo takes
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.find(x) end
+function sparse.find(x, options) end
 
 ---rows, columns and values of the elements that are not 0, in the order of storage: what coo takes
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:find() end
+function Tensor:find(options) end
 
 ---rows and columns of the elements that are not 0
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.nonzero(x) end
+function sparse.nonzero(x, options) end
 
 ---rows and columns in another order, 1-based permutations: row i is row rows[i] of x
 ---@param x damo.Operand
 ---@param rows damo.Operand
 ---@param cols damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.permute(x, rows, cols) end
+function sparse.permute(x, rows, cols, options) end
 
 ---rows and columns in another order, 1-based permutations: row i is row rows[i] of x
 ---@param rows damo.Operand
 ---@param cols damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:permute(rows, cols) end
+function Tensor:permute(rows, cols, options) end
 
 ---a square matrix times itself, n factors; n = 0: the identity
 ---@param x damo.Operand
----@param options? integer|{ n?: integer }
+---@param options? integer|{ n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.power(x, options) end
 
 ---a square matrix times itself, n factors; n = 0: the identity
----@param options? integer|{ n?: integer }
+---@param options? integer|{ n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:power(options) end
 
 ---largest element over axes, absent entries counted as 0; dense
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.max(x, options) end
 
 ---smallest element over axes, absent entries counted as 0; dense
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.min(x, options) end
 
 ---1-based position of the first largest element over axes, absent entries counted as 0
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.argmax(x, options) end
 
 ---1-based position of the first smallest element over axes, absent entries counted as 0
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.argmin(x, options) end
 
 ---1/(1 + exp(-x)) of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_sigmoid(x) end
+function sparse.structured_sigmoid(x, options) end
 
 ---1/(1 + exp(-x)) of each stored value
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_sigmoid() end
+function Tensor:structured_sigmoid(options) end
 
 ---exponential of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_exp(x) end
+function sparse.structured_exp(x, options) end
 
 ---exponential of each stored value
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_exp() end
+function Tensor:structured_exp(options) end
 
 ---natural logarithm of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_log(x) end
+function sparse.structured_log(x, options) end
 
 ---natural logarithm of each stored value
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_log() end
+function Tensor:structured_log(options) end
 
 ---x to the power y, a scalar; stored values alone
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_pow(x, y) end
+function sparse.structured_pow(x, y, options) end
 
 ---x to the power y, a scalar; stored values alone
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_pow(y) end
+function Tensor:structured_pow(y, options) end
 
 ---the smaller of x and y, a scalar; stored values alone
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_minimum(x, y) end
+function sparse.structured_minimum(x, y, options) end
 
 ---the smaller of x and y, a scalar; stored values alone
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_minimum(y) end
+function Tensor:structured_minimum(y, options) end
 
 ---the larger of x and y, a scalar; stored values alone
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_maximum(x, y) end
+function sparse.structured_maximum(x, y, options) end
 
 ---the larger of x and y, a scalar; stored values alone
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_maximum(y) end
+function Tensor:structured_maximum(y, options) end
 
 ---x plus y, a scalar; stored values alone
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.structured_add(x, y) end
+function sparse.structured_add(x, y, options) end
 
 ---x plus y, a scalar; stored values alone
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:structured_add(y) end
+function Tensor:structured_add(y, options) end
 
 ---sine of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sin(x) end
+function sparse.sin(x, options) end
 
 ---inverse sine of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.arcsin(x) end
+function sparse.arcsin(x, options) end
 
 ---tangent of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.tan(x) end
+function sparse.tan(x, options) end
 
 ---inverse tangent of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.arctan(x) end
+function sparse.arctan(x, options) end
 
 ---hyperbolic sine of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sinh(x) end
+function sparse.sinh(x, options) end
 
 ---inverse hyperbolic sine of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.arcsinh(x) end
+function sparse.arcsinh(x, options) end
 
 ---hyperbolic tangent of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.tanh(x) end
+function sparse.tanh(x, options) end
 
 ---inverse hyperbolic tangent of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.arctanh(x) end
+function sparse.arctanh(x, options) end
 
 ---degrees of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.rad2deg(x) end
+function sparse.rad2deg(x, options) end
 
 ---radians of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.deg2rad(x) end
+function sparse.deg2rad(x, options) end
 
 ---each stored value rounded, halves to even; integers are refused
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.rint(x) end
+function sparse.rint(x, options) end
 
 ---each stored value rounded, halves to even; integers are refused
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:rint() end
+function Tensor:rint(options) end
 
 ---rounding up of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.ceil(x) end
+function sparse.ceil(x, options) end
 
 ---rounding down of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.floor(x) end
+function sparse.floor(x, options) end
 
 ---each stored value rounded towards 0; of integers a float
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.trunc(x) end
+function sparse.trunc(x, options) end
 
 ---sign of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sgn(x) end
+function sparse.sgn(x, options) end
 
 ---sign of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sign(x) end
+function sparse.sign(x, options) end
 
 ---log(1 + x) of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.log1p(x) end
+function sparse.log1p(x, options) end
 
 ---exp(x) - 1 of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.expm1(x) end
+function sparse.expm1(x, options) end
 
 ---square of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.square(x) end
+function sparse.square(x, options) end
 
 ---square of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sqr(x) end
+function sparse.sqr(x, options) end
 
 ---square root of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.sqrt(x) end
+function sparse.sqrt(x, options) end
 
 ---complex conjugate of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.conjugate(x) end
+function sparse.conjugate(x, options) end
 
 ---complex conjugate of each stored value
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:conjugate() end
+function Tensor:conjugate(options) end
 
 ---complex conjugate of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.conj(x) end
+function sparse.conj(x, options) end
 
 ---absolute value of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.abs(x) end
+function sparse.abs(x, options) end
 
 ---real part of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.real(x) end
+function sparse.real(x, options) end
 
 ---imaginary part of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.imag(x) end
+function sparse.imag(x, options) end
 
 ---argument of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.angle(x) end
+function sparse.angle(x, options) end
 
 ---error function of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.erf(x) end
+function sparse.erf(x, options) end
 
 ---inverse error function of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.erfinv(x) end
+function sparse.erfinv(x, options) end
 
 ---modified Bessel function of order 1 of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.i1(x) end
+function sparse.i1(x, options) end
 
 ---Bessel function of order 1 of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.j1(x) end
+function sparse.j1(x, options) end
 
 ---whether nan of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.isnan(x) end
+function sparse.isnan(x, options) end
 
 ---whether infinite of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.isinf(x) end
+function sparse.isinf(x, options) end
 
 ---copy of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.identity(x) end
+function sparse.identity(x, options) end
 
 ---rounding, halves to even, of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.round_half_to_even(x) end
+function sparse.round_half_to_even(x, options) end
 
 ---rounding, halves away from 0, of each stored value
 ---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.round_half_away_from_zero(x) end
+function sparse.round_half_away_from_zero(x, options) end
 
 ---each stored value rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
 ---@param x damo.Operand
----@param options? string|{ mode?: string }
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.round(x, options) end
 
 ---each stored value to a constant power above 0
 ---@param x damo.Operand
 ---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.pow(x, y) end
+function sparse.pow(x, y, options) end
 
 ---max(x, 0); with alpha, alpha*x where x is not positive
 ---@param x damo.Operand
 ---@param alpha? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.relu(x, alpha) end
+function sparse.relu(x, alpha, options) end
 
 ---Poisson draws whose means are x's stored values; with rng it gives the next state and the draw
 ---@param x damo.Operand
+---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.poisson(x) end
+function sparse.poisson(x, options) end
 
 ---n draws (a number, or one for each row) over the stored chances of each row of p, csr; with rng it gives the next state and the counts
 ---@param n damo.Operand
 ---@param p damo.Operand
+---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function sparse.multinomial(n, p) end
+function sparse.multinomial(n, p, options) end
 
 ---binomial draws over a shape as csr, float32; with rng it gives the next state and the draw
 ---@param n damo.Operand
 ---@param p damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.csr_fbinomial(n, p, options) end
 
 ---binomial draws over a shape as csr, float64; with rng it gives the next state and the draw
 ---@param n damo.Operand
 ---@param p damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.csr_dbinomial(n, p, options) end
 
 ---binomial draws over a shape as csc, float32; with rng it gives the next state and the draw
 ---@param n damo.Operand
 ---@param p damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.csc_fbinomial(n, p, options) end
 
 ---binomial draws over a shape as csc, float64; with rng it gives the next state and the draw
 ---@param n damo.Operand
 ---@param p damo.Operand
----@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.csc_dbinomial(n, p, options) end
 
 ---the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'
 ---@param A damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.factorize(A, options) end
 
 ---the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:factorize(options) end
 
 ---an estimate of the reciprocal condition number of a sparse matrix or its factor
 ---@param A damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.rcond(A, options) end
 
 ---an estimate of the reciprocal condition number of a sparse matrix or its factor
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:rcond(options) end
 
 ---x with A x = b for a sparse matrix or its factor and a dense or sparse b (least squares or minimum norm where A is rectangular); assume: 'pos', 'sym' or 'gen'
 ---@param A damo.Operand
 ---@param b damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.solve(A, b, options) end
 
 ---x with A x = b for a sparse matrix or its factor and a dense or sparse b (least squares or minimum norm where A is rectangular); assume: 'pos', 'sym' or 'gen'
 ---@param b damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:solve(b, options) end
 
 ---x with A.T x = b for a sparse matrix or its factor and a dense or sparse b
 ---@param A damo.Operand
 ---@param b damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.solve_t(A, b, options) end
 
 ---x with A.T x = b for a sparse matrix or its factor and a dense or sparse b
 ---@param b damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:solve_t(b, options) end
 
 ---the logarithm of a sparse matrix's determinant, which must be positive; of a factor log|det| and the sign
 ---@param A damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.logdet(A, options) end
 
 ---the logarithm of a sparse matrix's determinant, which must be positive; of a factor log|det| and the sign
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:logdet(options) end
 
 ---log|det| and the sign of the determinant of a sparse matrix or its factor
 ---@param A damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.slogdet(A, options) end
 
 ---log|det| and the sign of the determinant of a sparse matrix or its factor
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:slogdet(options) end
 
 ---the determinant of a sparse matrix or its factor
 ---@param A damo.Operand
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.det(A, options) end
 
 ---the determinant of a sparse matrix or its factor
----@param options? string|{ assume?: string, on_fail?: string }
+---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:det(options) end
 
 ---the least-squares solution of A x = b for a sparse A of any shape (of minimum norm where it has more columns than rows), the residual b - A x, and A's rank
 ---@param A damo.Operand
 ---@param b damo.Operand
----@param options? string|{ on_fail?: string }
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.lstsq(A, b, options) end
 
 ---the least-squares solution of A x = b for a sparse A of any shape (of minimum norm where it has more columns than rows), the residual b - A x, and A's rank
 ---@param b damo.Operand
----@param options? string|{ on_fail?: string }
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:lstsq(b, options) end

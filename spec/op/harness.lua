@@ -207,6 +207,67 @@ local function run_eager(f, case)
   local got = call(f, operands, case)
   local dtypes = dtypes_of(case, got.n)
   check_results(got, case, dtypes, case.tol or 1e-12, "eager")
+  for _ = 1, 3 do -- by the frame that is kept for such calls
+    check_results(call(f, operands, case), case, dtypes, case.tol or 1e-12, "eager again")
+  end
+end
+
+--- The case's options with `out`; a value alone is that of the first option.
+local function options_into(name, case, out)
+  local options, named = { out = out }, false
+  for key, value in pairs(type(case.opts) == "table" and case.opts or {}) do
+    named = named or type(key) == "string"
+    options[key] = value
+  end
+  if case.opts ~= nil and not named then
+    local first = name == "full" and "dtype" or h.registry[name].options[1].name
+    options = { out = out, [first] = case.opts }
+  end
+  return { opts = options }
+end
+
+local function target_like(value, dtype)
+  if is_array(value) then return damo.zeros(value.shape, { dtype = value.dtype }) end
+  return damo.array(type(value) == "boolean" and false or 0, dtype)
+end
+
+--- The calls whose results are views of an operand or sparse, and so take no `out`.
+local function takes_no_out(err)
+  return err.kind == "type" and (err.message:find("view of an operand", 1, true) or err.message:find "is sparse")
+end
+
+--- Results written into Arrays of their own, and into the operand that has the result's shape and dtype.
+local function run_out(name, f, case)
+  local operands = map_arrays(case, same)
+  local got = call(f, operands, case)
+  local targets, dtypes = {}, dtypes_of(case, got.n)
+  for i = 1, got.n do
+    if damo.sparse.is_sparse(got[i]) then return end
+    targets[i] = target_like(got[i], dtypes[i])
+  end
+  local into = options_into(name, case, got.n == 1 and targets[1] or targets)
+  for _ = 1, 4 do
+    local ok, results = pcall(call, f, operands, into)
+    if not ok and takes_no_out(results) then return end
+    if not ok then error(results, 0) end
+    for i = 1, got.n do
+      assert(rawequal(results[i], targets[i]), "out is not returned")
+      assert(damo.array_equal(results[i], got[i], { equal_nan = true }), ("result %d differs from out"):format(i))
+      results[i][{ damo.ellipsis }] = damo.zeros_like(results[i])
+    end
+  end
+  for k = 1, got.n == 1 and is_array(got[1]) and #operands or 0 do
+    local x = operands[k]
+    if is_array(x) and x.dtype == got[1].dtype and shape_text(x.shape) == shape_text(got[1].shape) then
+      for _ = 1, 4 do
+        local changed = table.move(operands, 1, #operands, 1, {})
+        changed[k] = x:copy()
+        local y = call(f, changed, options_into(name, case, changed[k]))[1]
+        assert(rawequal(y, changed[k]), "the operand is not returned")
+        assert(damo.array_equal(y, got[1], { equal_nan = true }), "the result differs in operand " .. k)
+      end
+    end
+  end
 end
 
 local function run_method(name, case)
@@ -522,6 +583,7 @@ local function run_row(name, cases)
   if h.registry[name] and h.registry[name].method then
     it(name .. ": as a method", over(cases, function(case) run_method(name, case) end))
   end
+  it(name .. ": out", over(cases, function(case) run_out(name, f, case) end))
   it(name .. ": strided operands", over(cases, function(case)
     if case.layouts ~= false then run_layouts(f, case) end
   end))
@@ -563,6 +625,11 @@ function h.run_errors(family, list)
         luassert.is_truthy(type(err) ~= "string" and err.kind, "not an error object: " .. tostring(err))
         luassert.equal(case[3], err.message)
         luassert.equal(case[2], err.kind)
+        for _ = 1, 2 do -- a call that failed is not remembered
+          ok, err = pcall(case[4])
+          luassert.is_false(ok)
+          luassert.equal(case[3], err.message)
+        end
       end)
     end
   end)
