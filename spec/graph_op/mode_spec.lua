@@ -153,6 +153,11 @@ describe("NANGUARD", function()
         assert.matches("inf at {2, 1}", err.message)
       end
       assert.is_true(math.abs(value(damo.where(used, damo.sum(logs, { axis = 2 }), 0))[1] - log2) < 1e-15)
+      assert.same({ 1, 2 }, value(damo.where(damo.isnan(root), 2, 1)):totable())
+      assert.same({ 2, 2 }, value(damo.where(damo.isnan(root), 2, root)):totable())
+      assert.same({ 4, -1 }, value(damo.ifelse(damo.isnan(damo.sum(root)), x, root)):totable())
+      assert.matches("nan at {2}", failure("numeric", value, damo.ifelse(damo.isnan(damo.sum(root)), root, x)).message)
+      assert.matches("nan at {2}", failure("numeric", value, damo.ifelse(damo.gt(damo.sum(root), 0), x, x + 1)).message)
       -- exp(-inf) is finite, and the result of the branch taken still depends on it
       assert.matches("inf at {2, 1}", failure("numeric", value, damo.sum(damo.softmax(logs))).message)
       assert.matches("inf at {2, 1}", failure("numeric", value, damo.sum(damo.exp(logs), { axis = 2 })).message)

@@ -138,6 +138,45 @@ describe("the gradient of where", function()
     end
   end)
 
+  it("leaves out rows and columns of products", function()
+    local m, w, k = damo.dmatrix "m", damo.dvector "w", damo.dmatrix "k"
+    local row = damo.gt(damo.transpose(m)[1], 0) -- rows whose logarithm may be taken
+    local rows = damo.dimshuffle(row, { 1, "x" })
+    local function safe(a) return damo.log(where(rows, a, 1)) end
+    local function both(f) return f(damo.log(m)), f(safe(m)) end
+    local values = { damo.array { { 1, 2, 3 }, { -1, 0, 2 }, { 4, 1, 1 } }, damo.array { 1, -2, 3 },
+      damo.array { { 1, 2 }, { -1, 1 }, { 0.5, 2 } } }
+    local function agree_here(what, y, tricked)
+      for _, wrt in ipairs { m, w, k } do
+        local options = { disconnected_inputs = "ignore" }
+        local function all(out)
+          local g = damo.grad(sum(damo.sqr(out)), wrt, options)
+          local r = damo.Rop(out, { m, w, k }, { damo.ones_like(m), damo.ones_like(w), damo.ones_like(k) })
+          return { g, r, damo.grad(sum(damo.sin(g)), wrt, options) }
+        end
+        for _, mode in ipairs(modes) do
+          local function values_of(out)
+            return { damo.compile({ m, w, k }, out, { mode = mode, on_unused_input = "ignore" })(table.unpack(values)) }
+          end
+          local want, got = values_of(all(tricked)), values_of(all(y))
+          for d = 1, 3 do
+            assert.is_false(damo.any(damo.isnan(want[d])), what)
+            assert.is_true(damo.allclose(want[d], got[d], { rtol = 1e-12, atol = 1e-12 }), what .. ", derivative " .. d)
+          end
+        end
+      end
+    end
+    agree_here("matrix and vector", both(function(a) return where(row, damo.dot(a, w), 0) end))
+    agree_here("matrices", both(function(a) return where(rows, damo.dot(a, k), 0) end))
+    agree_here("the second", both(function(a) return where(row, damo.dot(damo.transpose(k), damo.transpose(a)), 0) end))
+    agree_here("vector and matrix", both(function(a) return where(row, damo.dot(w, damo.transpose(a)), 0) end))
+    agree_here("an entry each", both(function(a)
+      return where(damo.gt(damo.dot(safe(m), k), 0.5) & rows, damo.dot(a, k), 0)
+    end))
+    agree_here("vectors", both(function(a) return where(row[2], damo.dot(a[2], w), 1) end))
+    agree_here("outer", both(function(a) return where(rows, damo.outer(a[{ { 1, 3 }, 1 }], w), 0) end))
+  end)
+
   it("takes a tangent of 0 for 0 where it meets an infinite derivative", function()
     local inner = damo.log(where(damo.gt(x, 0), x, 0))
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do

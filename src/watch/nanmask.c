@@ -3,12 +3,12 @@
  *
  * A result with such entries is tolerated while it is only read by nodes that propagate a mask, which records the
  * positions of its entries: elementwise nodes and Alloc (broadcast), DimShuffle, Reshape, reductions (a group with such
- * an entry), Ops that move, sum or multiply entries (the entries of the result that are not finite either, or all of it if
- * the mask has finite ones), and softmax (all of it). A switch propagates only the entries
- * that its condition selects, and those where the condition itself is in the mask. The false of an `and` and the true
- * of an `or` need no other operand: gradients of nested branches put their conditions together so. An entry that
- * remains where any other node reads the result, or at an output of the graph, is an error, attributed to the node
- * where the entry arose.
+ * an entry), Ops that move, sum or multiply entries (the entries of the result that are not finite either, or all of it
+ * if the mask has finite ones), and softmax (all of it). A switch propagates only the entries that its condition
+ * selects, and those where the condition itself is in the mask; an ifelse those of the branch taken; isnan and isinf
+ * none. The false of an `and` and the true of an `or` need no other operand: gradients of nested branches put their
+ * conditions together so. An entry that remains where any other node reads the result, or at an output of the graph, is
+ * an error, attributed to the node where the entry arose.
  */
 #include "op/elem/scalar.h"
 #include "watch_int.h"
@@ -73,6 +73,7 @@ static bool may_wait(const damo_function *f, const damo_var *v) {
     const damo_apply *node = c->at[i].node;
     if (node == NULL) return false;
     if (node->op->def == &elemwise_def || reads_shape_alone(node)) continue;
+    if (node->op->def == &ifelse_def && node->n_out == 1 && c->at[i].index > 0) continue;
     if (dtype_is_discrete(var_dtype(v)) || !propagates(node)) return false;
   }
   return true;
@@ -113,6 +114,12 @@ static const nanguard_mask *operand_mask(const damo_function *f, const damo_appl
   return m != NULL && is_true(entry_at(m->at, ndim, index)) ? m : NULL;
 }
 
+/* isnan and isinf: they ask for what the mask records. */
+static bool is_test(const damo_apply *node) {
+  const scalar_id id = elemwise_scalar_id(node->op);
+  return id == SCALAR_isnan || id == SCALAR_isinf;
+}
+
 /* Whether an operand that is not in a mask decides the entry of an `and` or an `or` of bool. */
 static bool is_decided(const damo_function *f, const thunk *t, int ndim, const int64_t *index) {
   const damo_apply *node = t->node;
@@ -151,6 +158,12 @@ static bool is_inherited(const damo_function *f, const thunk *t, const damo_arra
   const damo_apply *node = t->node;
   const op_def *def = node->op->def;
   const int ndim = at->ndim;
+  if (def == &ifelse_def) {
+    *from = node->n_out == 1
+                ? operand_mask(f, node, is_true(array_item(thunk_in(t, &f->frame.frame, 0))) ? 1 : 2, ndim, index)
+                : NULL;
+    return *from != NULL;
+  }
   if (def != &elemwise_def) {
     if (reads_shape_alone(node) || !propagates(node)) return false;
     bool finite = false;
@@ -167,7 +180,7 @@ static bool is_inherited(const damo_function *f, const thunk *t, const damo_arra
     return finite || !is_finite || !keeps_nonfinite(node);
   }
   int first = 0, last = node->n_in - 1;
-  if (is_decided(f, t, ndim, index)) return false;
+  if (is_test(node) || is_decided(f, t, ndim, index)) return false;
   if (is_switch(node)) {
     *from = operand_mask(f, node, 0, ndim, index);
     if (*from != NULL) return true;

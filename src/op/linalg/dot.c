@@ -4,6 +4,7 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
+#include "op/elem/masked.h"
 #include "loop/loop.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
@@ -90,6 +91,50 @@ static damo_status dot_perform(const thunk *t, frame *f) {
   return gemm_once(t, f, array_dtype(x), (damo_c128){1, 0}, a, b, (damo_c128){0, 0}, c);
 }
 
+/* c as a column, to be broadcast along the rows of a matrix. */
+static damo_var *as_column(build *b, damo_var *c) {
+  return c != NULL && var_ndim(c) == 1 ? build_dimshuffle(b, c, (const int[]){0, -1}, 2) : c;
+}
+
+static damo_var *dot_on_side(build *b, damo_var *d, damo_var *a, bool d_first) {
+  return d_first ? build_dot(b, d, a) : build_dot(b, a, d);
+}
+
+/* The product d·a, or with !d_first a·d, of a derivative d. Where a whole row of d that meets a column of a is masked,
+ * as the gradient of a row of data is that a where leaves out, the column takes no part: it may hold a nan, and 0·nan
+ * is nan. A copy of a without these columns costs little beside a product of matrices. A product with a vector takes
+ * no longer than the copy; so it is made from a itself, and again from the copy only if it is nan. */
+static damo_var *build_dot_masked(build *b, damo_var *d, damo_var *a, bool d_first) {
+  masked m = masked_of(b, d);
+  damo_var *product = dot_on_side(b, d, a, d_first);
+  if (product == NULL || m.cond == NULL || m.weak) return product;
+  masked one = mask_of_one(b, m);
+  one.raw = product;
+  if (one.cond != NULL) return build_masked(b, one);
+  const int n = var_ndim(d), inner = d_first ? n - 1 : 0, outer = d_first ? 0 : n - 1;
+  m = mask_of_rank(b, m, n);
+  masked used = n == 2 ? mask_any(b, m, 2, &outer, 1, false) : m, reached = mask_any(b, m, n, &inner, 1, false);
+  if (used.cond == NULL || reached.cond == NULL) return NULL;
+  if (d_first && n == 2 && var_ndim(a) == 2) reached.cond = as_column(b, reached.cond);
+  reached.raw = product;
+  if (var_ndim(used.cond) == 0 || type_dim_is_one(used.cond->type, 0)) return build_masked(b, reached);
+  damo_var *meets = mask_condition(b, used);
+  if (d_first && var_ndim(a) == 2) meets = as_column(b, meets);
+  damo_var *masked_product = dot_on_side(b, d, build_switch(b, meets, a, build_num(b, 0)), d_first);
+  if (var_ndim(product) == 2) return build_note_mask(b, masked_product, reached);
+  damo_var *sum = build_reduce(b, REDUCE_SUM, product, NULL, -1, false);
+  if (sum != NULL && dtype_is_complex(var_dtype(sum))) sum = build_abs(b, sum);
+  return build_note_mask(b, build_ifelse(b, build_isnan(b, sum), masked_product, product), reached);
+}
+
+/* The outer product of a derivative g and a vector, g's entries along the rows or the columns. */
+static damo_var *build_outer_masked(build *b, damo_var *g, damo_var *v, bool g_first) {
+  masked m = masked_of(b, g);
+  m.raw = g_first ? build_outer(b, g, v) : build_outer(b, v, g);
+  if (m.cond != NULL && g_first) m.cond = as_column(b, m.cond);
+  return build_masked(b, m);
+}
+
 static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (!g) return DAMO_OK;
@@ -100,14 +145,16 @@ static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, d
   }
   damo_var *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y);
   if (var_ndim(x) == 1 && var_ndim(y) == 1) {
-    gin[0] = build_mul(b, g, yc);
-    gin[1] = build_mul(b, g, xc);
+    const masked m = masked_of(b, g);
+    gin[0] = build_within(b, build_mul(b, m.raw, yc), m);
+    gin[1] = build_within(b, build_mul(b, m.raw, xc), m);
   } else if (var_ndim(x) == 1) {
-    gin[0] = build_dot(b, yc, g);
-    gin[1] = build_outer(b, xc, g);
+    gin[0] = build_dot_masked(b, g, yc, false);
+    gin[1] = build_outer_masked(b, g, xc, false);
   } else {
-    gin[0] = var_ndim(y) == 1 ? build_outer(b, g, yc) : build_dot(b, g, build_transpose(b, yc));
-    gin[1] = build_dot(b, build_transpose(b, xc), g);
+    gin[0] =
+        var_ndim(y) == 1 ? build_outer_masked(b, g, yc, true) : build_dot_masked(b, g, build_transpose(b, yc), true);
+    gin[1] = build_dot_masked(b, g, build_transpose(b, xc), false);
   }
   return b->status;
 }
@@ -122,7 +169,10 @@ static damo_status bilinear_rop(build *b, damo_apply *node, damo_var *const *eva
 }
 
 static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return bilinear_rop(b, node, eval, rout, build_dot);
+  damo_var *dx = eval[0] ? build_dot_masked(b, eval[0], node->in[1], true) : NULL,
+           *dy = eval[1] ? build_dot_masked(b, eval[1], node->in[0], false) : NULL;
+  rout[0] = dx != NULL && dy != NULL ? build_masked_add(b, dx, dy) : dx != NULL ? dx : dy;
+  return b->status;
 }
 
 static damo_status dot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -143,6 +193,7 @@ const op_def dot_def = {
     .rop = dot_rop,
     .infer_shape = dot_infer_shape,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",
 };
 
