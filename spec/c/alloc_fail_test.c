@@ -151,6 +151,42 @@ static bool patterned(damo_ctx *ctx, made *m, const char *mode) {
   return true;
 }
 
+/* Gradients and tangents of branches, whose scopes keep notes. */
+static bool branches(damo_ctx *ctx, made *m) {
+  damo_type *type;
+  damo_var *x, *zero, *positive, *root, *part, *table, *product, *sum, *big, *run, *choice, *y, *cost, *out[2];
+  damo_array *a, *r[2] = {NULL, NULL};
+  damo_function *f;
+  NEED(type = keep(m, damo_type_tensor(ctx, DAMO_FLOAT64, 1, NULL)));
+  NEED(x = keep(m, damo_var_new(ctx, type, "x")));
+  NEED(zero = keep(m, damo_number(ctx, 0)));
+  NEED(positive = op2(ctx, m, "gt", x, zero));
+  NEED(root = op1(ctx, m, "sqrt", x));
+  NEED(part = keep(m, damo_call(ctx, "where", (damo_var *[]){positive, root, zero}, 3)));
+  NEED(table = op2(ctx, m, "outer", root, x));
+  NEED(product = op2(ctx, m, "dot", table, x));
+  NEED(product = keep(m, damo_call(ctx, "where", (damo_var *[]){positive, product, zero}, 3)));
+  NEED(sum = op1(ctx, m, "sum", x));
+  NEED(big = op2(ctx, m, "gt", sum, zero));
+  NEED(run = op1(ctx, m, "cumsum", x));
+  NEED(choice = keep(m, damo_call(ctx, "ifelse", (damo_var *[]){big, run, root}, 3)));
+  NEED(y = op2(ctx, m, "add", part, product));
+  NEED(y = op2(ctx, m, "add", y, choice));
+  NEED(cost = op1(ctx, m, "sum", y));
+  if (damo_grad(ctx, cost, &x, 1, &out[0]) != DAMO_OK) return false;
+  keep(m, out[0]);
+  if (damo_rop(ctx, &y, 1, &x, 1, &x, NULL, &out[1]) != DAMO_OK) return false;
+  keep(m, out[1]);
+  NEED(a = keep(m, vector(ctx, -1)));
+  NEED(f = keep(m, damo_compile(ctx, &x, 1, out, 2, NULL, NULL, 0, "FAST_RUN")));
+  if (damo_function_call(f, &a, 1, r) != DAMO_OK) return false;
+  for (int i = 0; i < 2; i++) {
+    const double *at = (const double *)((damo_array *)keep(m, r[i]))->data;
+    CHECK(at[0] == at[0] && at[1] == at[1] && at[2] == at[2]);
+  }
+  return true;
+}
+
 /* Runs the program once; true if it passed. */
 static bool attempt(damo_ctx *ctx, const char *mode) {
   made m = {.n = 0};
@@ -183,6 +219,26 @@ static void test_one_context(const char *mode) {
   size_t bytes = damo_ctx_memory(ctx).bytes;
   CHECK(attempt(ctx, mode));
   CHECK_EQ_I(damo_ctx_memory(ctx).bytes, bytes);
+  damo_ctx_release(ctx);
+  CHECK(h.blocks == 0 && h.bytes == 0);
+}
+
+static void test_branches(void) {
+  host h = {.left = -1};
+  damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
+  bool passed = false;
+  int64_t n = 0;
+  for (; n < LIMIT && !passed; n++) {
+    made m = {.n = 0};
+    ctx->fail_after = n;
+    passed = branches(ctx, &m);
+    ctx->fail_after = -1;
+    CHECK(passed || damo_error_status(ctx) == DAMO_EMEMORY);
+    drop(&m);
+    ctx_clear_error(ctx);
+    if (!CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0)) break;
+  }
+  CHECK(passed && n > 100);
   damo_ctx_release(ctx);
   CHECK(h.blocks == 0 && h.bytes == 0);
 }
@@ -234,5 +290,6 @@ int main(void) {
 #endif
   test_new_context(true);
   test_cap();
+  test_branches();
   TEST_MAIN_END;
 }
