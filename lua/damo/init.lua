@@ -25,6 +25,8 @@ damo.printing = require "damo.printing"
 damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
 
+core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
+
 -- Submodules that only some scripts use are loaded at first access.
 local lazy = { optim = true, plot = true, progress = true }
 setmetatable(damo, {

@@ -217,7 +217,7 @@ function Apply:clone_with_new_inputs(inputs) end
 ---@field fgraph damo.FunctionGraph
 ---@field inputs damo.Variable[]
 ---@field shared damo.Variable[]
----@field profile { symbolic_analyses: integer, factorizations: integer } of sparse systems, in all calls so far
+---@field profile damo.Profile what its calls have cost so far
 ---@overload fun(...: any): ...
 local Function = {}
 
@@ -234,6 +234,38 @@ function Function:into(...) end
 function Function:copy() end
 ---Lets program and storage go now.
 function Function:free() end
+
+---What the calls of a Function have cost; times in seconds. Without the option profile it has two fields alone.
+---@class damo.Profile
+---@field symbolic_analyses integer of sparse systems
+---@field factorizations integer of sparse systems
+---@field calls integer
+---@field time number
+---@field overhead number share of the time that no node took
+---@field peak integer bytes
+---@field name string
+---@field nodes { node: damo.Apply, op: string, calls: integer, time: number, bytes: integer }[]
+---@field ops { op: string, nodes: integer, calls: integer, time: number, bytes: integer }[]
+---@field compile { time: number, phases: { name: string, time: number }[] }
+---@field rules table<string, { time: number, uses: integer }>
+local Profile = {}
+
+---Prints the counts as tables; with file = "str" returns the text.
+---@param options? { file?: any }
+---@return string?
+function Profile:print(options) end
+---Draws the time of the slowest nodes as bars; returns the path or the text.
+---@param options? { path?: string }
+---@return string
+function Profile:plot(options) end
+---The graph in Graphviz's language, nodes coloured by time.
+---@param options? { path?: string }
+---@return string
+function Profile:dot(options) end
+---The latest events in Chrome's trace format.
+---@param options? { path?: string }
+---@return string
+function Profile:trace(options) end
 
 ---@class damo.FunctionGraph
 ---@field inputs damo.Variable[]
@@ -588,6 +620,7 @@ function damo.Apply(op, inputs, outputs) end
 ---@field name? string
 ---@field borrow? boolean
 ---@field no_default_updates? boolean
+---@field profile? boolean f.profile then says what calls and compilation have cost
 
 ---Compiles a graph to a Function.
 ---@param inputs any[] Variables and damo.In

@@ -2,8 +2,10 @@
 -- @module damo.plot
 
 local core = require "damo.core"
+local gnuplot = require "damo.gnuplot"
 local system = core.system
 local number_text = system.number_text
+local plain, datum = gnuplot.plain, gnuplot.datum
 
 local plot = {}
 
@@ -12,19 +14,6 @@ local huge = math.huge
 -- ---- Arguments ----------------------------------------------------------------------------------------------------
 
 local function fail(kind, text, ...) core.raise(kind, text:format(...)) end
-
--- 96 pixels are an inch: then letters have the same relative size as in a PNG.
-local function paper(w, h) return number_text(w / 96, 6) .. "in," .. number_text(h / 96, 6) .. "in" end
-
--- gnuplot's terminals by the path's extension; width and height in pixels.
-local terminals = {
-  png = function(w, h) return ("pngcairo size %d,%d font ',11'"):format(w, h) end,
-  jpg = function(w, h) return ("jpeg size %d,%d font ',11'"):format(w, h) end,
-  svg = function(w, h) return ("svg size %d,%d font ',11' background rgb 'white'"):format(w, h) end,
-  pdf = function(w, h) return "pdfcairo size " .. paper(w, h) .. " font ',11'" end,
-  eps = function(w, h) return "epscairo size " .. paper(w, h) .. " font ',11'" end,
-}
-terminals.jpeg = terminals.jpg
 
 local function check_text(func, name, value)
   if value == nil then return end
@@ -38,15 +27,6 @@ local function check_flag(func, name, value)
   if value ~= nil and type(value) ~= "boolean" then
     fail("type", "plot.%s: option '%s' must be true or false, got %s", func, name, system.typename(value))
   end
-end
-
--- The path's extension selects the kind of picture.
-local function check_path(func, path)
-  local ending = (path:match "%.(%w+)$" or ""):lower()
-  if not terminals[ending] then
-    fail("value", "plot.%s: option 'path' must end in .png, .svg, .pdf, .eps or .jpg, got '%s'", func, path)
-  end
-  return terminals[ending]
 end
 
 --- Checks the options; in the result, `terminal` is the function that makes gnuplot's "set terminal" line.
@@ -66,7 +46,7 @@ local function check_options(func, options, texts, flags)
   if checked.path and checked.text then
     fail("value", "plot.%s: with text = true the text is returned: leave path out", func)
   end
-  if checked.path then checked.terminal = check_path(func, checked.path) end
+  if checked.path then checked.terminal = gnuplot.terminal("plot." .. func, checked.path) end
   return checked
 end
 
@@ -99,23 +79,7 @@ local function check_name(func, what, name)
   return name ~= nil and tostring(name):gsub("%c", " ") or nil
 end
 
--- ---- gnuplot's language -------------------------------------------------------------------------------------------
-
---- A string in gnuplot's language, in single quotes, inside which nothing is executed or expanded. A single quote and a
--- line break (which would end the command) become strings of their own; other control characters become spaces.
-local apart = { ["'"] = [['."'".']], ["\n"] = [['."\n".']] }
-local function quoted(text)
-  local seen = (text or ""):gsub("%c", function(c) return c ~= "\n" and " " or nil end)
-  return "'" .. seen:gsub("['\n]", apart) .. "'"
-end
-
---- The same for text that gnuplot draws: _ and ^ are ordinary characters.
-local function plain(text) return quoted(text) .. " noenhanced" end
-
 local function is_finite(v) return v == v and v > -huge and v < huge end
-
---- A number in gnuplot's language; NaN, a gap in the plot, if it is not finite.
-local function datum(v) return is_finite(v) and number_text(v, 12) or "NaN" end
 
 --- The position of v between low and high, from 0 to 1. All are halved first if high - low overflows.
 local function share_of(v, low, high)
@@ -127,7 +91,7 @@ local function range(low, high) return "[" .. number_text(low) .. ":" .. number_
 
 --- Has gnuplot run the script and write its picture to the path; false if gnuplot is not installed.
 local function draw(func, options, script)
-  return system.draw_file(options.path, table.concat(script, "\n") .. "\n", "plot." .. func, "gnuplot")
+  return gnuplot.draw("plot." .. func, options.path, script)
 end
 
 -- ---- Lines --------------------------------------------------------------------------------------------------------

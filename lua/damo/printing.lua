@@ -2,6 +2,7 @@
 -- @module damo.printing
 
 local core = require "damo.core"
+local output = require "damo.output"
 local system = core.system
 
 ---@class damo.printing
@@ -21,18 +22,8 @@ local debugprint_options = {
 function printing.debugprint(x, options)
   system.check_options("debugprint", options, debugprint_options)
   local file = options and options.file
-  if file ~= nil and file ~= "str" and not system.can_write(file) then
-    core.raise("type", "debugprint: option 'file' must be 'str' or have a method write, got " .. system.typename(file))
-  end
-  local text = core.graph.debug_text(x, options)
-  if file == "str" then return text end
-  if text:sub(-1) ~= "\n" then text = text .. "\n" end
-  if file then
-    file:write(text)
-  else
-    print((text:sub(1, -2)))
-  end
-  return nil
+  output.check_file("debugprint", file)
+  return output.write(file, core.graph.debug_text(x, options))
 end
 
 --- One line, infix: "(x * 2) + exp(y)".
@@ -40,8 +31,6 @@ end
 -- @param x a Variable
 -- @treturn string
 printing.pprint = core.graph.pprint
-
-local formats = { png = "png", svg = "svg", pdf = "pdf" }
 
 --- The graph in Graphviz's language: Ops as ellipses (red edges: destroyed inputs, blue: viewed), inputs green, shared
 -- Variables gold, constants grey. With `path` it is also written there: as a picture if the path ends in .png, .svg
@@ -51,16 +40,7 @@ local formats = { png = "png", svg = "svg", pdf = "pdf" }
 -- @treturn string
 function printing.dot(x, options)
   system.check_options("dot", options, { "path" })
-  local text, path = core.graph.dot_text(x), options and options.path
-  if path == nil then return text end
-  local format = type(path) == "string" and formats[(path:match "%.(%w+)$" or ""):lower()]
-  if not format then
-    system.write_text(path, text, "dot")
-  elseif not system.draw_file(path, text, "dot", "dot", format) then
-    core.raise("io", ("dot: %s needs Graphviz's program `dot`, which is not installed; write a .gv file instead")
-      :format(path))
-  end
-  return text
+  return output.write_dot("dot", options and options.path, core.graph.dot_text(x))
 end
 
 return core.names.seal(printing, "damo.printing")

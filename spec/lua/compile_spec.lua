@@ -148,7 +148,7 @@ describe("inputs of compile", function()
     failure("value", damo.compile, { x }, x, { mode = "FAST" })
     failure("value", damo.compile, { x }, x, { on_unused_input = "no" })
     failure("not_implemented", damo.compile, { x }, x, { threads = 2 })
-    failure("not_implemented", damo.compile, { x }, x, { profile = true })
+    failure("type", damo.compile, { x }, x, { profile = 1 })
   end)
 end)
 

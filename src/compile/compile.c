@@ -13,10 +13,11 @@ struct compile_job {
   const out_spec *out;
   int64_t n_in, n_out;
   const compile_options *options;
-  build b;        /* owns the Variables made while compiling */
-  ptrvec wanted;  /* damo_var*: the outputs, then the new values of `targets`; apply_givens replaces them */
-  ptrvec fresh;   /* owned damo_var* of the fgraph: the copies of the Variables in no_recycling */
-  ptrvec targets; /* damo_var*: the shared Variable or the input whose update is wanted[n_out + i] */
+  build b;           /* owns the Variables made while compiling */
+  ptrvec wanted;     /* damo_var*: the outputs, then the new values of `targets`; apply_givens replaces them */
+  ptrvec fresh;      /* owned damo_var* of the fgraph: the copies of the Variables in no_recycling */
+  fn_report *report; /* owned until a program has it; NULL: without profile */
+  ptrvec targets;    /* damo_var*: the shared Variable or the input whose update is wanted[n_out + i] */
   map is_target;
 };
 
@@ -262,7 +263,8 @@ static damo_status rewrite_by_mode(compile_job *j, damo_fgraph *fg) {
                            .also = o->include,
                            .exclude = o->exclude,
                            .require = o->require,
-                           .without = watcher != NULL ? watcher->leaves_out : NULL};
+                           .without = watcher != NULL ? watcher->leaves_out : NULL,
+                           .profile = j->report != NULL ? &j->report->rules : NULL};
   if (!none || o->include != NULL) DAMO_TRY(rewrite_run(fg, &q));
   return DAMO_OK;
 }
@@ -418,8 +420,14 @@ damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrve
 
 static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const fn_watcher *watcher) {
   mark_mutable(j, fg);
-  if (rewrite_by_mode(j, fg) != DAMO_OK || protect_graph(j, fg, false) != DAMO_OK) return NULL;
-  return make_function(j, fg, &j->fresh, watcher, NULL, 0);
+  report_phase(j->report, "graph");
+  if (rewrite_by_mode(j, fg) != DAMO_OK) return NULL;
+  report_rewriting(j->report);
+  if (protect_graph(j, fg, false) != DAMO_OK) return NULL;
+  report_phase(j->report, "protect");
+  damo_function *f = make_function(j, fg, &j->fresh, watcher, NULL, 0);
+  report_phase(j->report, "plan");
+  return f;
 }
 
 static damo_function *compile_watched(compile_job *j, damo_fgraph *fg) {
@@ -431,7 +439,18 @@ static damo_function *compile_watched(compile_job *j, damo_fgraph *fg) {
     damo_release(f);
     return NULL;
   }
+  if (w != NULL) report_phase(j->report, w->mode);
   return f;
+}
+
+/* Gives the report to f's program and begins to count f's calls. Returns f, or NULL with f released on failure. */
+static damo_function *profile_function(compile_job *j, damo_function *f) {
+  if (f == NULL || j->report == NULL) return f;
+  ((fn_program *)(uintptr_t)f->program)->report = j->report; /* no other Function has the program yet */
+  j->report = NULL;
+  if (profile_begin(f) == DAMO_OK) return f;
+  damo_release(f);
+  return NULL;
 }
 
 /* An undefined or disconnected gradient has no value, so it can't be an output. */
@@ -462,7 +481,7 @@ static damo_function *job_run(compile_job *j) {
   map_init(&memo, j->ctx);
   damo_fgraph *fg = compile_make_fgraph(j, &memo);
   damo_function *f = NULL;
-  if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) f = compile_watched(j, fg);
+  if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) f = profile_function(j, compile_watched(j, fg));
   map_clear(&memo);
   damo_release(fg);
   return f;
@@ -479,7 +498,9 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
   ptrvec_init(&j.targets, ctx);
   ptrvec_init(&j.fresh, ctx);
   map_init(&j.is_target, ctx);
-  damo_function *f = job_run(&j);
+  damo_function *f = NULL;
+  if (!j.options->profile || (j.report = report_new(ctx)) != NULL) f = job_run(&j);
+  report_free(ctx, j.report);
   ptrvec_clear(&j.wanted);
   ptrvec_clear(&j.targets);
   ptrvec_release_all(&j.fresh);

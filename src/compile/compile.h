@@ -8,6 +8,7 @@
 #define DAMO_COMPILE_H
 
 #include "graph/graph.h"
+#include "profile.h"
 #include "vm/vm.h"
 
 typedef struct in_spec {
@@ -41,6 +42,7 @@ typedef struct compile_options {
   unused_mode on_unused_input;
   bool allow_input_downcast;
   bool no_default_updates;
+  bool profile; /* the program keeps a fn_report, its Functions a fn_profile */
 } compile_options;
 
 /* The values of compile_options.optimizer, NULL-terminated. */
@@ -106,6 +108,7 @@ struct fn_program {
   damo_var **no_recycling;          /* n_no_recycling owned Variables of fgraph; each call empties their cells */
   int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
   bool allow_downcast;
+  fn_report *report; /* how it was compiled; NULL: without profile */
 };
 
 /* The state of one entry of program->shared that calls change. */
@@ -124,6 +127,7 @@ struct damo_function {
   damo_obj **staged;        /* n_outputs: copies of results, from the end of a run until they are taken */
   fn_update *updates;       /* n_shared */
   void *watch_state;        /* data of the watcher, freed by its clear */
+  fn_profile *profile;      /* NULL: nothing is counted */
   damo_function *companion; /* a Function that the watcher runs beside this one (compile_companion), or NULL */
   bool lends;               /* results that are not copied stay in their cells too, as with borrow */
   bool running;             /* during a call: another call is then a state error */

@@ -51,6 +51,20 @@ static inline bool value_is_cells_alone(const damo_obj *value) {
   return a != NULL && value->refs == 1 && a->writeable && array_is_exclusive(a);
 }
 
+/* profile.c. A report may be NULL where nothing is counted. */
+fn_report *report_new(damo_ctx *ctx);
+void report_free(damo_ctx *ctx, fn_report *r);
+/* Adds the time since the end of the last phase as a phase of that name (static). */
+void report_phase(fn_report *r, const char *name);
+/* Adds the phases of rewriting in place of one. */
+void report_rewriting(fn_report *r);
+/* Gives f a profile and makes its frame fill it. profile_drop must follow, on failure too. */
+damo_status profile_begin(damo_function *f);
+void profile_drop(damo_function *f);
+/* Bracket a call of a Function with a profile. s: the call's status. */
+void profile_enter(damo_function *f);
+void profile_leave(damo_function *f, damo_status s);
+
 /* target.c: writing results into objects of the caller; the functions in the order in which a call uses them. */
 /* A state error if a sparse target has more references than FN_TARGET_HOLDERS and those of f's own cells; a value error
  * if one matrix is the target of two outputs. */

@@ -32,6 +32,7 @@ static void program_free(ctx_lent *lent) {
   mem_free(ctx, p->fresh, (size_t)p->n_fresh * sizeof *p->fresh);
   mem_free(ctx, p->no_recycling, (size_t)p->n_no_recycling * sizeof *p->no_recycling);
   mem_strfree(ctx, p->name);
+  report_free(ctx, p->report);
   damo_fgraph *fg = p->fgraph;
   mem_free(ctx, p, sizeof *p);
   damo_release(fg);
@@ -114,6 +115,7 @@ static void function_drop(damo_function *f) {
   f->defaults = f->staged = NULL;
   f->updates = NULL;
   if (p->watcher != NULL && p->watcher->clear != NULL) p->watcher->clear(f);
+  profile_drop(f);
   damo_release(f->companion);
   f->companion = NULL;
   f->program = &no_program;
@@ -185,7 +187,7 @@ static damo_status function_join(const damo_function *f, damo_function *g, bool 
   const thunk_request how = {.no_recycling = p->fresh, .n_no_recycling = p->n_fresh};
   DAMO_TRY(vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how));
   function_watch(g);
-  return DAMO_OK;
+  return p->report != NULL ? profile_begin(g) : DAMO_OK;
 }
 
 static damo_status check_not_freed(const damo_function *f, damo_ctx *ctx) {
@@ -422,6 +424,7 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   }
   DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
   f->running = true;
+  if (f->profile != NULL) profile_enter(f);
   const rounding host = rounding_enter();
   damo_status s = function_steps(f, args, n_args, into);
   rounding_leave(host);
@@ -434,6 +437,7 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
     drop_staged(f);
     function_finish(f);
   }
+  if (f->profile != NULL) profile_leave(f, s);
   return s;
 }
 

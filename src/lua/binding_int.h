@@ -153,6 +153,8 @@ void bind_add_features(lua_State *L);
  * returns one value. */
 void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single);
 void bind_add_function_class(lua_State *L);
+/* Adds the functions that lua/damo/profile.lua needs to the table at the top (lua/function/profile.c). */
+void bind_add_profile(lua_State *L);
 
 /* ---- Test values (lua/graph/test_value.c) ------------------------------------------------------------------------ */
 

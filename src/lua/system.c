@@ -134,6 +134,7 @@ void bind_open_system(lua_State *L) {
                                        {"can_write", sys_can_write},     {NULL, NULL}};
   lua_newtable(L);
   bind_setfuncs(L, functions);
+  bind_add_profile(L);
   lua_setfield(L, -2, "system");
   lua_pushcfunction(L, sys_clock);
   lua_setfield(L, -2, "clock");

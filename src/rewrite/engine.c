@@ -78,11 +78,15 @@ static bool rule_has_word(const rewrite_rule *r, const char *word, size_t n) {
 
 bool rewrite_has_tag(const rewrite_rule *rule, const char *word) { return rule_has_word(rule, word, strlen(word)); }
 
+static const char *const phase_names[N_PHASES] = {"merge", "canonicalize", "stabilize", "specialize",
+                                                  "fuse",  "loop",         "inplace"};
+
+const char *rewrite_phase_name(rewrite_phase phase) { return phase_names[phase]; }
+
 rewrite_phase rewrite_phase_of(const char *tags) {
-  static const char *const names[N_PHASES] = {NULL, "canonicalize", "stabilize", "specialize", "fuse", "loop", "inplace"};
   const rewrite_rule r = {.name = "", .tags = tags};
-  for (int p = 0; p < N_PHASES; p++) {
-    if (names[p] != NULL && rewrite_has_tag(&r, names[p])) return (rewrite_phase)p;
+  for (int p = PHASE_MERGE + 1; p < N_PHASES; p++) {
+    if (rewrite_has_tag(&r, phase_names[p])) return (rewrite_phase)p;
     if (p == PHASE_FUSE && rewrite_has_tag(&r, "fusion")) return PHASE_FUSE;
   }
   return PHASE_SPECIALIZE;
@@ -235,12 +239,56 @@ static damo_status rule_index_find(rule_index *x, const damo_op *op, int64_t *fi
   return map_put(&x->of_class, op->def, (uintptr_t)*first);
 }
 
+/* ---- Profile ----------------------------------------------------------------------------------------------------- */
+
+void rewrite_profile_init(rewrite_profile *p, damo_ctx *ctx) {
+  *p = (rewrite_profile){.ctx = ctx};
+  map_init(&p->of_rule, ctx);
+}
+
+void rewrite_profile_clear(rewrite_profile *p) {
+  for (int64_t i = 0; i < p->n; i++) mem_strfree(p->ctx, p->rules[i].name);
+  mem_free(p->ctx, p->rules, (size_t)p->cap * sizeof *p->rules);
+  map_clear(&p->of_rule);
+}
+
+static damo_status profile_new_rule(rewrite_profile *p, const rewrite_rule *r) {
+  if (p->n == p->cap) {
+    const int64_t cap = p->cap == 0 ? 64 : 2 * p->cap;
+    rewrite_use *rules = mem_realloc(p->ctx, p->rules, (size_t)p->cap * sizeof *rules, (size_t)cap * sizeof *rules);
+    if (rules == NULL) return DAMO_EMEMORY;
+    p->rules = rules;
+    p->cap = cap;
+  }
+  char *name = mem_strdup(p->ctx, r->name);
+  if (name == NULL) return DAMO_EMEMORY;
+  p->rules[p->n] = (rewrite_use){.name = name};
+  return map_put(&p->of_rule, r, (uintptr_t)p->n++);
+}
+
+/* Adds the time since `start` and these replacements to the rule's entry. p may be NULL. */
+static damo_status profile_count(rewrite_profile *p, const rewrite_rule *r, int64_t start, int64_t uses) {
+  uintptr_t at = 0;
+  if (p == NULL) return DAMO_OK;
+  const int64_t time = clock_ns() - start;
+  if (!map_get(&p->of_rule, r, &at)) {
+    DAMO_TRY(profile_new_rule(p, r));
+    at = (uintptr_t)p->n - 1;
+  }
+  p->rules[at].time += time;
+  p->rules[at].uses += uses;
+  return DAMO_OK;
+}
+
+static int64_t profile_clock(const rewrite_profile *p) { return p != NULL ? clock_ns() : 0; }
+
 /* ---- Local rules ------------------------------------------------------------------------------------------------- */
 
 typedef struct work_list {
   ptrvec queue; /* damo_apply*; nodes that the fgraph no longer has are skipped */
   int64_t head;
   map queued;
+  rewrite_profile *profile; /* or NULL */
 } work_list;
 
 static damo_status work_push(work_list *w, damo_apply *node) {
@@ -383,7 +431,9 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
     int64_t first = 0;
     DAMO_TRY(rule_index_find(index, node->op, &first));
     for (void *const *r = index->lists.at + first; *r != NULL && !changed; r++) {
+      const int64_t start = profile_clock(w->profile);
       DAMO_TRY(try_rule(*r, fg, node, w, &changed));
+      DAMO_TRY(profile_count(w->profile, *r, start, changed));
     }
     if (changed) budget--;
   }
@@ -394,8 +444,8 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   return DAMO_OK;
 }
 
-static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
-  work_list w = {.head = 0};
+static damo_status run_local(damo_fgraph *fg, const ptrvec *rules, rewrite_profile *profile) {
+  work_list w = {.head = 0, .profile = profile};
   rule_index index;
   ptrvec_init(&w.queue, fg->obj.ctx);
   map_init(&w.queued, fg->obj.ctx);
@@ -419,13 +469,26 @@ static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_ph
   int64_t n = 0; /* number of local rules, which run after the global ones */
   for (int64_t i = 0; i < rules->n; i++) {
     const rewrite_rule *r = rules->at[i];
-    if (r->global != NULL) DAMO_TRY(r->global(fg));
-    if (r->global == NULL) rules->at[n++] = rules->at[i];
+    if (r->global == NULL) {
+      rules->at[n++] = rules->at[i];
+      continue;
+    }
+    const uint64_t before = fg->changes;
+    const int64_t start = profile_clock(q->profile);
+    DAMO_TRY(r->global(fg));
+    DAMO_TRY(profile_count(q->profile, r, start, (int64_t)(fg->changes - before)));
   }
   rules->n = n;
-  if (n > 0) DAMO_TRY(run_local(fg, rules));
+  if (n > 0) DAMO_TRY(run_local(fg, rules, q->profile));
   DAMO_TRY_DEBUG(fgraph_check(fg));
   return DAMO_OK;
+}
+
+static damo_status run_phase_timed(damo_fgraph *fg, const rewrite_query *q, rewrite_phase phase, ptrvec *rules) {
+  const int64_t start = profile_clock(q->profile);
+  const damo_status s = run_phase(fg, q, phase, rules);
+  if (q->profile != NULL) q->profile->phase_time[phase] += clock_ns() - start;
+  return s;
 }
 
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
@@ -436,11 +499,13 @@ damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
   damo_status s = DAMO_OK;
   for (int phase = 0; phase < N_PHASES && s == DAMO_OK; phase++) {
     uint64_t before = fg->changes;
-    s = run_phase(fg, query, (rewrite_phase)phase, &rules);
+    s = run_phase_timed(fg, query, (rewrite_phase)phase, &rules);
     /* new nodes may be equal to existing ones */
-    if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before) s = run_phase(fg, query, PHASE_MERGE, &rules);
+    if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before)
+      s = run_phase_timed(fg, query, PHASE_MERGE, &rules);
   }
   damo_assert(graph_notes_of(fg->obj.ctx)->rewriting == &fg->obj);
+  if (query->profile != NULL) map_clear(&query->profile->of_rule);
   ptrvec_clear(&rules);
   graph_notes_of(fg->obj.ctx)->rewriting = outer;
   return s;

@@ -47,10 +47,26 @@ struct rewrite_rule {
 #define TRACKS(...) \
   .tracks = (const op_def *const[]) { __VA_ARGS__, NULL }
 
+/* What one rule has cost: nanoseconds, and the replacements that it made. */
+typedef struct rewrite_use {
+  char *name;
+  int64_t time, uses;
+} rewrite_use;
+
+/* What rewriting has cost, phase by phase and rule by rule. */
+typedef struct rewrite_profile {
+  damo_ctx *ctx;
+  int64_t phase_time[N_PHASES]; /* nanoseconds; PHASE_MERGE also counts the merging after other phases */
+  rewrite_use *rules;           /* n: the rules that were tried */
+  int64_t n, cap;
+  map of_rule; /* rewrite_rule* → number of its entry; empty once rewriting has ended */
+} rewrite_profile;
+
 /* The rules that a Mode selects, by space-separated tags or names (NULL: none): those that have a word of include or
  * also, no word of exclude or without, and every word of require. */
 typedef struct rewrite_query {
   const char *include, *also, *exclude, *require, *without;
+  rewrite_profile *profile; /* NULL: nothing is counted */
 } rewrite_query;
 
 damo_status rewrite_register_all(damo_ctx *ctx);
@@ -68,6 +84,9 @@ rewrite_phase rewrite_phase_of(const char *tags);
 /* Whether overwriting v might destroy a value that is still needed: v is a leaf that its caller keeps, a view, viewed
  * by another node, or used more than once. */
 bool rewrite_must_last(const damo_fgraph *fg, const damo_var *v);
+void rewrite_profile_init(rewrite_profile *p, damo_ctx *ctx);
+void rewrite_profile_clear(rewrite_profile *p);
+const char *rewrite_phase_name(rewrite_phase phase);
 /* Runs all phases. */
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query);
 

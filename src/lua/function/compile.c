@@ -345,9 +345,7 @@ static void compile_read_options(lua_State *L, compile_args *j, int idx) {
   j->o.on_unused_input = (unused_mode)bind_option_enum(L, idx, "on_unused_input", unused, 0, "compile");
   j->o.allow_input_downcast = bind_option_bool(L, idx, "allow_input_downcast", false, "compile");
   j->o.no_default_updates = bind_option_bool(L, idx, "no_default_updates", false, "compile");
-  if (bind_option_bool(L, idx, "profile", false, "compile")) {
-    bind_raise(L, DAMO_ENOT_IMPLEMENTED, "compile: option 'profile' is not implemented");
-  }
+  j->o.profile = bind_option_bool(L, idx, "profile", false, "compile");
   if (bind_option(L, idx, "threads")) {
     if (lua_type(L, -1) != LUA_TNUMBER || lua_tonumber(L, -1) != 1) {
       bind_raise(L, DAMO_ENOT_IMPLEMENTED, "compile: option 'threads' can only be 1");

@@ -1,6 +1,5 @@
 /* function: compiled Functions in scripts: their userdata, fields and methods. */
 #include "function.h"
-#include "op/op.h"
 #include "op/sparse/build_sparse.h"
 
 static const char caller_key = 'c', function_key = 'm';
@@ -137,31 +136,6 @@ static int function_get_shared(lua_State *L) {
   return 1;
 }
 
-/* Adds the analyses and factorizations of its thunks, and those of inner graphs. The recursion is as deep as graphs are
- * nested. */
-static void function_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
-  for (int64_t i = 0; i < f->program->vm.n_thunks; i++) {
-    const thunk *t = f->program->vm.thunks[i];
-    const damo_function *inner = op_from_graph_running(t, &f->frame.frame);
-    factor_counts(t, &f->frame.frame, analyses, factorizations);
-    if (inner) function_count_factors(inner, analyses, factorizations);
-  }
-}
-
-/* f.profile: the analyses and factorizations of sparse matrices in all calls so far. */
-static int function_get_profile(lua_State *L) {
-  const damo_function *f = bind_function_self(L, "profile");
-  int64_t analyses = 0, factorizations = 0;
-  function_count_factors(f, &analyses, &factorizations);
-  lua_createtable(L, 0, 2);
-  lua_pushinteger(L, (lua_Integer)analyses);
-  lua_setfield(L, -2, "symbolic_analyses");
-  lua_pushinteger(L, (lua_Integer)factorizations);
-  lua_setfield(L, -2, "factorizations");
-  bind_set_record(L);
-  return 1;
-}
-
 static int function_tostring(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   const damo_function *f = box ? (const damo_function *)box->obj : NULL;
@@ -193,7 +167,7 @@ void bind_add_function_class(lua_State *L) {
                                     {"fgraph", function_get_fgraph},
                                     {"inputs", function_get_inputs},
                                     {"shared", function_get_shared},
-                                    {"profile", function_get_profile},
+                                    {"profile", bind_function_get_profile},
                                     {NULL, NULL}};
   static const luaL_Reg methods[] = {{"call", bind_function_call_named},
                                      {"into", bind_function_into},

@@ -27,4 +27,8 @@ int bind_function_call(lua_State *L);       /* f(...) */
 int bind_function_call_named(lua_State *L); /* f:call{name = value} */
 int bind_function_into(lua_State *L);       /* f:into(out1, out2, …) */
 
+/* profile.c */
+
+int bind_function_get_profile(lua_State *L); /* f.profile */
+
 #endif
