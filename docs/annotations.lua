@@ -224,6 +224,10 @@ function Function:call(values) end
 ---@param ... damo.Array|damo.Sparse|nil
 ---@return fun(...: any): ...
 function Function:into(...) end
+---A callable with the same arguments that gives the values of these Variables of the program, and updates nothing.
+---@param ... damo.Variable
+---@return fun(...: any): ...
+function Function:probe(...) end
 ---The same program and shared Variables with storage of its own.
 ---@return damo.Function
 function Function:copy() end

@@ -27,7 +27,7 @@ end
 
 local formats = { png = "png", svg = "svg", pdf = "pdf" }
 
---- Writes a text in Graphviz's language to the path (nil: nowhere): as a picture if the path ends in .png, .svg or .pdf,
+--- Writes a text in Graphviz's language to the path (nil: nowhere): a picture if the path ends in .png, .svg or .pdf,
 -- else as it is. Returns the text.
 function output.write_dot(func, path, text)
   if path == nil then return text end

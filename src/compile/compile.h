@@ -215,6 +215,23 @@ damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx);
 static inline damo_obj *function_shared(const damo_function *f, int64_t i) {
   return f->obj.ctx == f->program->ctx ? f->program->shared[i].var->value : f->updates[i].value;
 }
+/* Where a program has a value. */
+typedef struct fn_place {
+  int32_t thunk, output; /* number of the thunk that computes it, and which output it is; -1: a leaf */
+  int32_t cell;
+  damo_obj *constant; /* of a constant: its value, borrowed; else NULL */
+} fn_place;
+
+/* The place of v in f's program: v is a Variable of its fgraph, one of f's inputs or shared Variables, or a Variable of
+ * the graph that f was compiled from whose copy, or what has replaced that, is still computed. A value error if there
+ * is none. */
+damo_status function_find(const damo_function *f, const damo_var *v, fn_place *out);
+/* A Function over f's program for function_probe alone. NULL on failure. */
+damo_function *function_probe_new(const damo_function *f);
+/* Runs the program of g, made by function_probe_new of f, with f's default values and the shared values as they are,
+ * and copies n values of it into results (owned). Updates nothing. */
+damo_status function_probe(damo_function *g, const damo_function *f, const fn_place *places, int64_t n,
+                           damo_obj *const *args, int64_t n_args, damo_obj **results);
 /* Releases program and frame at once; later calls are state errors. So is freeing a Function that is running. */
 damo_status function_free(damo_function *f);
 

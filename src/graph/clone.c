@@ -57,6 +57,7 @@ static damo_status clone_node(damo_apply *node, map *memo, bool copy_all, ptrvec
     return DAMO_EMEMORY;
   }
   for (int i = 0; i < node->n_out; i++) {
+    copy->out[i]->origin = node->out[i]->id;
     if (!map_get(memo, node->out[i], NULL)) DAMO_TRY(map_put(memo, node->out[i], (uintptr_t)copy->out[i]));
   }
   return DAMO_OK;

@@ -251,6 +251,14 @@ static damo_status replace_one(damo_fgraph *fg, damo_var *old, damo_var *now, pt
   return s;
 }
 
+/* A replacement stands for what its predecessor was a copy of, unless it stands for something else already. */
+static void pass_origin(const replacement *r) {
+  for (int64_t i = 0; i < r->n; i++) {
+    damo_var *now = r->now[i];
+    if (now->owner != NULL && now->origin == 0) now->origin = r->old[i]->origin;
+  }
+}
+
 static damo_status replace_many(damo_fgraph *fg, const replacement *r, bool check) {
   damo_var *const *old = r->old, *const *now = r->now;
   const int64_t n = r->n;
@@ -266,6 +274,7 @@ static damo_status replace_many(damo_fgraph *fg, const replacement *r, bool chec
   }
   if (s == DAMO_OK && check && n > 1)
     s = check_cycles(fg, &log); /* one walk for all replacements: each may go through the whole graph */
+  if (s == DAMO_OK) pass_origin(r);
   return finish_change(fg, s, r, &imported, &log);
 }
 

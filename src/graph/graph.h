@@ -151,6 +151,7 @@ struct damo_var {
   bool given_away;          /* an input whose value the caller gives up (mutable): rewriting may overwrite it */
   bool weak;                /* constant: a literal, which takes its dtype from the other operands (build_resolve) */
   uint64_t id;              /* creation order in the context */
+  uint64_t origin;          /* id of what it, or what it replaced in a FunctionGraph, is a copy of; 0: of nothing */
   char *name;               /* or NULL */
   damo_obj *value;          /* constant: its data, never written; shared: the current value, replaced by updates */
   damo_var *default_update; /* shared: what a compiled Function that uses it stores into it, or NULL */

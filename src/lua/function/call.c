@@ -120,12 +120,34 @@ static void caller_take_outcome(damo_function *f, damo_obj *const *into, caller_
   }
 }
 
+/* What a probe reads in place of results: the Function that it was made of, and where values are. */
+typedef struct caller_probe {
+  const damo_function *of;
+  const fn_place *places;
+  int64_t n;
+} caller_probe;
+
+/* Calls the probe's own Function f; moves the values to r. */
+static damo_status caller_read_places(damo_function *f, const caller_probe *probe, damo_obj *const *args, int64_t n,
+                                      caller_outcome *r) {
+  DAMO_TRY(function_probe(f, probe->of, probe->places, probe->n, args, n, r->values));
+  for (int64_t i = 0; i < r->n; i++) {
+    damo_obj *v = r->values[i];
+    if (!caller_is_plain_scalar(v)) continue;
+    r->scalars[i] = array_item((damo_array *)v);
+    r->values[i] = NULL;
+    damo_release(v);
+  }
+  return DAMO_OK;
+}
+
 /* The targets of f:into. Arrays are retained by a vault that lives as long as the function. Sparse matrices are
  * retained by their userdata alone, since a matrix is written in place only if it has one reference: `matrices` is the
  * stack index of a table of their userdata (0: none), and a call retains them only while it is in C. */
 typedef struct caller_targets {
   damo_obj **into;
   int matrices;
+  const caller_probe *probe; /* instead of both: the call is a probe's; NULL otherwise */
 } caller_targets;
 
 static void caller_find_matrices(lua_State *L, const damo_function *f, const caller_targets *to) {
@@ -152,9 +174,9 @@ static damo_status caller_run(lua_State *L, bind_caller *c, damo_function *f, da
                               const caller_targets *to, caller_outcome *r) {
   lua_State *before = c->st->running;
   c->st->running = L;
-  damo_status s = function_run(f, args, n, to->into);
+  damo_status s = to->probe ? caller_read_places(f, to->probe, args, n, r) : function_run(f, args, n, to->into);
   c->st->running = before;
-  if (s != DAMO_OK) return s;
+  if (s != DAMO_OK || to->probe) return s;
   caller_take_outcome(f, to->into, r);
   function_finish(f);
   return DAMO_OK;
@@ -204,7 +226,7 @@ static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_fu
 static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int first, int64_t n,
                             const caller_targets *to) {
   damo_obj *small_args[CALLER_SMALL], **args = small_args;
-  caller_outcome r = {.n = f->program->n_outputs};
+  caller_outcome r = {.n = to->probe ? to->probe->n : f->program->n_outputs};
   /* Collecting before the call, not after it, finds the results of the previous call already dropped, so that this
    * call's results can reuse memory that is still in the cache. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
@@ -215,7 +237,7 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   r.scalars = r.small_scalar;
   r.values = r.small_value;
   if (r.n > CALLER_SMALL) r.scalars = bind_alloc(L, (size_t)r.n, sizeof *r.scalars);
-  if (r.n > CALLER_SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0))
+  if (r.n > CALLER_SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0) || to->probe)
     r.values = (damo_obj **)bind_vault(L, r.n);
   luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
   caller_read_args(L, c, f, first, n, args);
@@ -327,5 +349,42 @@ int bind_function_into(lua_State *L) {
     if (!lua_isnil(L, 2 + i)) caller_take_target(L, f, i, 2 + i, vault);
   }
   bind_pushclosure(L, caller_into, 4);
+  return 1;
+}
+
+/* ---- probe ------------------------------------------------------------------------------------------------------- */
+
+/* Upvalues: the probe's Function, f, the places, their number. */
+static int caller_probe_body(lua_State *L) {
+  int n = lua_gettop(L);
+  damo_function *g = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "probe", "self");
+  const bind_box *box = bind_box_at(L, lua_upvalueindex(2));
+  const caller_probe probe = {.of = box ? (const damo_function *)box->obj : NULL,
+                              .places = lua_touserdata(L, lua_upvalueindex(3)),
+                              .n = (int64_t)lua_tointeger(L, lua_upvalueindex(4))};
+  if (!probe.of) bind_raise(L, DAMO_ESTATE, "probe: the function was freed");
+  return caller_call_with(L, g, bind_caller_of(L, lua_upvalueindex(1)), 1, n, &(caller_targets){.probe = &probe});
+}
+
+static int caller_probe_call(lua_State *L) { return bind_again(L, caller_probe_body, 4); }
+
+/* f:probe(var, …): returns a function of f's arguments that gives the values of these Variables of f's program. */
+int bind_function_probe(lua_State *L) {
+  damo_function *f = bind_function_self(L, "probe");
+  const int n = lua_gettop(L) - 1;
+  if (f->freed) return caller_refuse_input(L, f, 0);
+  if (n == 0) bind_raise(L, DAMO_ETYPE, "probe: there is no Variable to read");
+  damo_function *g = function_probe_new(f);
+  if (!g) return bind_error(L);
+  bind_push_function(L, g, false, false);
+  lua_pushvalue(L, 1);
+  fn_place *places = bind_alloc(L, (size_t)n, sizeof *places);
+  for (int i = 0; i < n; i++) {
+    const damo_var *v = bind_to_var(L, 2 + i);
+    if (!v) bind_arg_error(L, "probe", 2 + i, "var", "a Variable");
+    bind_check(L, function_find(f, v, &places[i]));
+  }
+  lua_pushinteger(L, n);
+  bind_pushclosure(L, caller_probe_call, 4);
   return 1;
 }

@@ -169,11 +169,9 @@ void bind_add_function_class(lua_State *L) {
                                     {"shared", function_get_shared},
                                     {"profile", bind_function_get_profile},
                                     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"call", bind_function_call_named},
-                                     {"into", bind_function_into},
-                                     {"copy", function_make_copy},
-                                     {"free", function_free_now},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"call", bind_function_call_named}, {"into", bind_function_into},
+                                     {"probe", bind_function_probe},     {"copy", function_make_copy},
+                                     {"free", function_free_now},        {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_FUNCTION);

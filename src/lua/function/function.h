@@ -26,6 +26,7 @@ bind_caller *bind_caller_of(lua_State *L, int idx);
 int bind_function_call(lua_State *L);       /* f(...) */
 int bind_function_call_named(lua_State *L); /* f:call{name = value} */
 int bind_function_into(lua_State *L);       /* f:into(out1, out2, …) */
+int bind_function_probe(lua_State *L);      /* f:probe(var, …) */
 
 /* profile.c */
 
