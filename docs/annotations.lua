@@ -815,6 +815,10 @@ function rewrite.names(tag) end
 ---@param options? { print_type?: boolean, depth?: integer, stop_on_name?: boolean, id_type?: string, print_destroy_map?: boolean, print_view_map?: boolean, print_storage?: boolean, file?: any }
 ---@return string?
 function printing.debugprint(x, options) end
+---An Op that passes its input on and writes "message = value" by print when a program computes it.
+---@param message? string
+---@return damo.Op
+function printing.Print(message) end
 ---@param x damo.Variable
 ---@return string
 function printing.pprint(x) end

@@ -136,6 +136,9 @@ DAMO_API damo_ctx *damo_obj_ctx(const void *obj);
 typedef void *(*damo_alloc_fn)(void *user, void *ptr, size_t osize, size_t nsize);
 /* Receives a warning. kind is one of the error kinds; the texts are valid during the call. */
 typedef void (*damo_warning_fn)(void *user, const char *kind, const char *message);
+/* Receives the text of an Op Print when it runs, without a line break at its end; the text is valid during the call.
+ * Anything but DAMO_OK ends the computation with that status. */
+typedef damo_status (*damo_print_fn)(void *user, const char *text);
 
 /* A new context with every op family registered, with one reference. alloc NULL: malloc. NULL if out of memory. */
 DAMO_API damo_ctx *damo_ctx_new(damo_alloc_fn alloc, void *user);
@@ -162,6 +165,8 @@ DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
 DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
 /* Sends later warnings to fn(user, …); fn NULL discards them. */
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
+/* Sends later texts of Ops Print to fn(user, …); fn NULL, as at first, discards them. */
+DAMO_API void damo_ctx_set_print(damo_ctx *ctx, damo_print_fn fn, void *user);
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 

@@ -321,6 +321,7 @@ static void test_null(void) {
   CHECK(damo_ctx_retain(NULL) == NULL && damo_ctx_memory(NULL).bytes == 0);
   damo_ctx_set_memory_cap(NULL, 1);
   damo_ctx_set_warning(NULL, NULL, NULL);
+  damo_ctx_set_print(NULL, NULL, NULL);
   damo_ctx_set_sandbox(NULL);
   CHECK(!damo_ctx_is_sandbox(NULL));
   CHECK(damo_error_status(NULL) == DAMO_EVALUE && damo_error_op(NULL) == NULL && damo_error_get_node(NULL) == NULL);

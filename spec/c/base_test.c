@@ -336,6 +336,25 @@ static void test_warning(void) {
   damo_ctx_release(ctx);
 }
 
+static damo_status remember_print(void *user, const char *text) {
+  snprintf(user, 64, "%s", text);
+  return strcmp(text, "bad") == 0 ? DAMO_EIO : DAMO_OK;
+}
+
+static void test_print(void) {
+  char text[64] = "";
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  CHECK_EQ_I(ctx_print(ctx, "lost"), DAMO_OK);
+  damo_ctx_set_print(ctx, remember_print, text);
+  CHECK_EQ_I(ctx_print(ctx, "x = 1.0"), DAMO_OK);
+  CHECK_EQ_S(text, "x = 1.0");
+  CHECK_EQ_I(ctx_print(ctx, "bad"), DAMO_EIO);
+  CHECK_EQ_S(damo_error_message(ctx), "the text of a Print was refused");
+  damo_ctx_set_print(ctx, NULL, NULL);
+  CHECK_EQ_I(ctx_print(ctx, "bad"), DAMO_OK);
+  damo_ctx_release(ctx);
+}
+
 static void test_suggest(void) {
   static const char *const words[] = {"axis", "keepdims", "dtype", "format", "x", NULL};
   CHECK_EQ_S(suggest("axes", words), "axis");
@@ -534,6 +553,7 @@ int main(void) {
   test_error_node();
   test_errors();
   test_warning();
+  test_print();
   test_suggest();
   test_dtypes();
   test_ptrvec();

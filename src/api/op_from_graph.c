@@ -276,6 +276,7 @@ static damo_function *thunk_function(const thunk *t, frame *f) {
   }
   if (inner == NULL) return NULL;
   inner->lends = true;
+  inner->frame.frame.silent = f->silent;
   return state->f = inner;
 }
 

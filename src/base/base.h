@@ -145,6 +145,8 @@ struct damo_ctx {
   const kernel_isa *isa; /* the kernels for this CPU; set by array_register, the first layer that calls them */
   damo_warning_fn on_warning;
   void *warning_user;
+  damo_print_fn on_print;
+  void *print_user;
   int32_t depth; /* number of nested calls (ctx_enter) */
   int32_t stack; /* bytes of C stack that these may use */
   damo_obj *dying, *dying_last;
@@ -212,6 +214,8 @@ enum { /* measured on x86-64, rounded up */
        STACK_WARNING = 3584
 };
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Passes the text to the function of damo_ctx_set_print. */
+damo_status ctx_print(damo_ctx *ctx, const char *text);
 
 /* The kinds of access that a sandbox forbids. */
 typedef enum gate_kind {

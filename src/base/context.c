@@ -141,6 +141,16 @@ void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) {
   ctx_leave(ctx, STACK_WARNING);
 }
 
+damo_status ctx_print(damo_ctx *ctx, const char *text) {
+  if (!ctx->on_print) return DAMO_OK;
+  DAMO_TRY(ctx_enter(ctx, STACK_CALLBACK));
+  ctx_clear_error(ctx);
+  const damo_status s = ctx->on_print(ctx->print_user, text);
+  ctx_leave(ctx, STACK_CALLBACK);
+  if (s == DAMO_OK || damo_error_status(ctx) == s) return s;
+  return ctx_fail(ctx, s, "the text of a Print was refused");
+}
+
 damo_memory_info damo_ctx_memory(const damo_ctx *ctx) {
   if (!ctx) return (damo_memory_info){0};
   return (damo_memory_info){.bytes = ctx->bytes, .peak = ctx->peak, .cap = ctx->cap, .objects = ctx->n_objects};
@@ -156,4 +166,10 @@ void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user) {
   if (!ctx) return;
   ctx->on_warning = fn;
   ctx->warning_user = user;
+}
+
+void damo_ctx_set_print(damo_ctx *ctx, damo_print_fn fn, void *user) {
+  if (!ctx) return;
+  ctx->on_print = fn;
+  ctx->print_user = user;
 }

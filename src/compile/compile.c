@@ -415,7 +415,9 @@ const ptrvec *compile_fresh(const compile_job *j) { return &j->fresh; }
 damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrvec *fresh, char *const *pair_names,
                                  int64_t n_pairs) {
   if (protect_graph(j, graph, true) != DAMO_OK) return NULL;
-  return make_function(j, graph, fresh, NULL, pair_names, n_pairs);
+  damo_function *f = make_function(j, graph, fresh, NULL, pair_names, n_pairs);
+  if (f != NULL) f->frame.frame.silent = true;
+  return f;
 }
 
 static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const fn_watcher *watcher) {

@@ -186,6 +186,7 @@ static damo_status function_join(const damo_function *f, damo_function *g, bool 
   DAMO_TRY(copy_values(f, g, foreign));
   const thunk_request how = {.no_recycling = p->fresh, .n_no_recycling = p->n_fresh};
   DAMO_TRY(vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how));
+  g->frame.frame.silent = f->frame.frame.silent;
   function_watch(g);
   return p->report != NULL ? profile_begin(g) : DAMO_OK;
 }

@@ -80,6 +80,7 @@ typedef struct bind_state {
   lua_State *running;     /* the coroutine inside the core, where Lua callbacks run; NULL: none (bind_enter) */
   damo_status deferred;   /* the error of a callback that cannot report failure to the core (bind_defer) */
   struct bind_box *boxes; /* all not finalized: Lua never finalizes userdata made while a state closes */
+  lua_State *main;        /* where callbacks run if no coroutine is known to be inside the core */
   lua_State *hook;        /* the thread on which warning callbacks run, since any coroutine may be running */
   bool closed;
 } bind_state;
@@ -148,6 +149,8 @@ void bind_open_io(lua_State *L);
 void bind_open_sparse(lua_State *L); /* after func and host_op */
 void bind_open_factor(lua_State *L); /* after sparse */
 void bind_open_system(lua_State *L);
+/* Sends the texts of Ops Print to Lua's print, unless the host has a function for them (lua/graph/printer.c). */
+void bind_open_printer(lua_State *L);
 void bind_open_names(lua_State *L);
 
 /* ---- Errors (error.c) -------------------------------------------------------------------------------------------- */

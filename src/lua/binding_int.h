@@ -135,6 +135,8 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx);
 static inline damo_fgraph *bind_fgraph_self(lua_State *L, const char *func) {
   return bind_check_obj(L, 1, OBJ_FGRAPH, func, "self");
 }
+/* Adds print_op to the table at the top (lua/graph/printer.c). */
+void bind_add_print_op(lua_State *L);
 /* Adds debug_text, pprint and dot_text to the table at the top (lua/graph/print.c). */
 void bind_add_printing(lua_State *L);
 /* Fills the metatable of FunctionGraphs and adds the maker FunctionGraph to the table at the top. */

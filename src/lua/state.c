@@ -42,6 +42,7 @@ static int state_gc(lua_State *L) {
   if (st->closed || !ctx) return 0;
   st->closed = true;
   if (ctx->warning_user == st) damo_ctx_set_warning(ctx, NULL, NULL);
+  if (ctx->print_user == st) damo_ctx_set_print(ctx, NULL, NULL);
   if (graph_notes_of(ctx)->trace == (damo_obj *)st->trace) graph_notes_of(ctx)->trace = NULL;
   for (int i = 0; i < st->n_orphans; i++) damo_release(st->orphans[i]);
   bind_drop_boxes(st);
@@ -64,6 +65,7 @@ static int state_make(lua_State *L) {
   memset(st, 0, sizeof *st);
   state_clear_refs(st);
   bind_collect_init(st);
+  st->main = bind_main_thread(L);
   snprintf(st->mode, sizeof st->mode, "FAST_RUN");
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, state_gc);
@@ -149,6 +151,7 @@ static void state_open_all(lua_State *L) {
   bind_open_io(L);
   bind_open_sparse(L);
   bind_open_factor(L);
+  bind_open_printer(L);
   bind_open_system(L);
   bind_open_names(L);
 }

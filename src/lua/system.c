@@ -135,6 +135,7 @@ void bind_open_system(lua_State *L) {
   lua_newtable(L);
   bind_setfuncs(L, functions);
   bind_add_profile(L);
+  bind_add_print_op(L);
   lua_setfield(L, -2, "system");
   lua_pushcfunction(L, sys_clock);
   lua_setfield(L, -2, "clock");

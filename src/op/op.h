@@ -148,7 +148,8 @@ extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuf
  */
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input);
 /* Markers of gradients: forwards their output is their input. */
-extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def, grad_clip_def, grad_scale_def;
+extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def, grad_clip_def, grad_scale_def,
+    print_def;
 
 /* op/control/ifelse.c */
 extern const op_def ifelse_def;

@@ -1,7 +1,8 @@
 /* marker: ops that pass their input on and change what is known of it: by the gradient (DisconnectedGrad, ZeroGrad,
- * ConsiderConstant, GradClip, GradScale), by the run (Assert), by the Type (SpecifyShape, OfType, Unbroadcast).
+ * ConsiderConstant, GradClip, GradScale), by the run (Assert, Print), by the Type (SpecifyShape, OfType, Unbroadcast).
  */
 #include "loop/loop.h"
+#include "sparse/sparse.h"
 #include "op/shape/shape_int.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/masked.h"
@@ -17,6 +18,7 @@ typedef struct grad_scale_props {
   prop_value multiplier;
 } grad_scale_props;
 
+/* Assert, Print */
 typedef struct assert_props {
   prop_value message;
 } assert_props;
@@ -239,6 +241,67 @@ static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
   const assert_props p = {.message = prop_str(message)};
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p), in, 2) : NULL);
 }
+
+/* ---- Print ------------------------------------------------------------------------------------------------------- */
+
+static damo_status print_init(damo_op *op) {
+  if (OP_PROPS(op, assert_props)->message.kind == PROP_STR) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Print: the message must be a string");
+}
+
+static void print_add_value(strbuf *out, const damo_obj *v) {
+  if (v->kind == OBJ_ARRAY) {
+    array_format(out, (const damo_array *)v);
+  } else if (v->kind == OBJ_SPARSE) {
+    sparse_print(out, (const damo_sparse *)v);
+  } else {
+    strbuf_add(out, "a value");
+  }
+}
+
+/* "message = value", the value on lines of its own if it has several; without a message the value alone. */
+static void print_add_text(strbuf *out, const char *message, const damo_obj *v) {
+  if (*message == '\0') {
+    print_add_value(out, v);
+    return;
+  }
+  strbuf_addf(out, "%s = ", message);
+  const size_t from = out->n;
+  print_add_value(out, v);
+  if (!out->failed && strchr(out->at + from, '\n') != NULL) out->at[from - 1] = '\n';
+}
+
+static damo_status print_perform(const thunk *t, frame *f) {
+  DAMO_TRY(thunk_pass(t, f));
+  if (f->silent || f->ctx->on_print == NULL) return DAMO_OK;
+  strbuf text;
+  strbuf_init(&text, f->ctx);
+  print_add_text(&text, OP_PROPS(t->node->op, assert_props)->message.u.s, thunk_value(t, f, 0));
+  const damo_status s = text.failed ? ctx_fail_memory(f->ctx) : ctx_print(f->ctx, text.at != NULL ? text.at : "");
+  strbuf_clear(&text);
+  return s;
+}
+
+/* Impure, so that it is neither merged with an equal node nor folded nor run again by DEBUG mode; without infer_shape,
+ * so that asking for the shape of the result runs it too. */
+const op_def print_def = {
+    .name = "Print",
+    .doc = "x, written out when it is computed",
+    .props = PROPS(PROP(assert_props, message)),
+    .n_in = 1,
+    .view_map = alias_first,
+    .init = print_init,
+    .infer_type = marker_same_type,
+    .perform = print_perform,
+    .grad = pass_gradient,
+    .rop = marker_pass_rop,
+    .do_constant_folding = fold_never,
+    .pattern = PATTERN_FOLLOWS,
+    .nonfinite = NONFINITE_ANY,
+    .terms = TERMS_LINEAR,
+    .impure = true,
+    OP_CHECK(same_check),
+};
 
 /* ---- SpecifyShape: input 1 + k is the length of the k-th axis named in `axes` (1-based) -------------------------- */
 
@@ -518,8 +581,14 @@ const op_func marker_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const marker_classes[] = {&disconnected_grad_def, &zero_grad_def,
-                                        &consider_constant_def, &grad_clip_def,
-                                        &grad_scale_def,        &assert_def,
-                                        &specify_def,           &of_type_def,
-                                        &unbroadcast_def,       NULL};
+const op_def *const marker_classes[] = {&disconnected_grad_def,
+                                        &zero_grad_def,
+                                        &consider_constant_def,
+                                        &grad_clip_def,
+                                        &grad_scale_def,
+                                        &assert_def,
+                                        &specify_def,
+                                        &of_type_def,
+                                        &unbroadcast_def,
+                                        &print_def,
+                                        NULL};
