@@ -193,7 +193,14 @@ describe("under a memory cap", function()
       return damo.graph.ancestors { cost }, damo.graph.graph_inputs { cost }, damo.graph.toposort { cost }
     end,
     clone_replace = function() return damo.graph.clone_replace({ cost }, { [w] = w * 2 }) end,
+    profile = function()
+      local f = damo.compile({ x }, damo.sum(damo.exp(x)), { profile = true })
+      f(damo.ones { 3 })
+      return f.profile:print { file = "str" }, f.profile:plot(), f.profile:dot(), f.profile:trace()
+    end,
+    probe = function() return damo.compile({ x }, damo.sum(damo.exp(x))):probe(x)(damo.ones { 3 }) end,
     printing = function()
+      damo.printing.Print "x" (x)
       return damo.printing.debugprint(cost, { file = "str" }), damo.printing.pprint(cost)
     end,
     OpFromGraph = function() return damo.graph.OpFromGraph({ x }, { damo.exp(x) })(x) end,
