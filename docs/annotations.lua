@@ -243,7 +243,7 @@ function Function:free() end
 ---@field overhead number share of the time that no node took
 ---@field peak integer bytes
 ---@field name string
----@field nodes { node: damo.Apply, op: string, calls: integer, time: number, bytes: integer }[]
+---@field nodes { node: damo.Apply, op: string, calls: integer, time: number, bytes: integer, nodes?: table }[]
 ---@field ops { op: string, nodes: integer, calls: integer, time: number, bytes: integer }[]
 ---@field compile { time: number, phases: { name: string, time: number }[] }
 ---@field rules table<string, { time: number, uses: integer }>

@@ -152,6 +152,24 @@ describe("a profile", function()
     end
   end)
 
+  it("has the nodes of graphs inside Ops", function()
+    local u = damo.dmatrix "u"
+    local inner = damo.graph.OpFromGraph({ u }, { damo.dot(damo.exp(u), u) }, { inline = false })
+    local f = damo.compile({ x }, damo.sum(inner(inner(x))), { profile = true })
+    for _ = 1, 3 do f(damo.zeros { 4, 4 }) end
+    local found = 0
+    for _, n in ipairs(f.profile.nodes) do
+      if n.node.op == inner then
+        found = found + 1
+        assert.equal(2, #n.nodes)
+        for _, part in ipairs(n.nodes) do assert.is_true(part.calls == 3 and part.time < n.time) end
+      else
+        assert.is_nil(n.nodes)
+      end
+    end
+    assert.equal(2, found)
+  end)
+
   it("is kept in the modes that check too", function()
     for _, mode in ipairs { "FAST_COMPILE", "NANGUARD", "DEBUG" } do
       local f = model { mode = mode }

@@ -277,6 +277,10 @@ static damo_function *thunk_function(const thunk *t, frame *f) {
   if (inner == NULL) return NULL;
   inner->lends = true;
   inner->frame.frame.silent = f->silent;
+  if (f->profiled && function_profile(inner) != DAMO_OK) {
+    damo_release(inner);
+    return NULL;
+  }
   return state->f = inner;
 }
 

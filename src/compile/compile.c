@@ -450,7 +450,7 @@ static damo_function *profile_function(compile_job *j, damo_function *f) {
   if (f == NULL || j->report == NULL) return f;
   ((fn_program *)(uintptr_t)f->program)->report = j->report; /* no other Function has the program yet */
   j->report = NULL;
-  if (profile_begin(f) == DAMO_OK) return f;
+  if (function_profile(f) == DAMO_OK) return f;
   damo_release(f);
   return NULL;
 }

@@ -198,6 +198,8 @@ void function_finish(damo_function *f);
  * inputs that the call may overwrite are copied. */
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
 const char *function_name(const damo_function *f);
+/* Makes f, which has no profile, count its calls from now on. */
+damo_status function_profile(damo_function *f);
 
 /* The three steps in one. results[0..n_outputs) receives owned references; an output with a target in `into` gives that
  * target. */

@@ -58,8 +58,6 @@ void report_free(damo_ctx *ctx, fn_report *r);
 void report_phase(fn_report *r, const char *name);
 /* Adds the phases of rewriting in place of one. */
 void report_rewriting(fn_report *r);
-/* Gives f a profile and makes its frame fill it. profile_drop must follow, on failure too. */
-damo_status profile_begin(damo_function *f);
 void profile_drop(damo_function *f);
 /* Bracket a call of a Function with a profile. s: the call's status. */
 void profile_enter(damo_function *f);

@@ -188,7 +188,7 @@ static damo_status function_join(const damo_function *f, damo_function *g, bool 
   DAMO_TRY(vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how));
   g->frame.frame.silent = f->frame.frame.silent;
   function_watch(g);
-  return p->report != NULL ? profile_begin(g) : DAMO_OK;
+  return p->report != NULL ? function_profile(g) : DAMO_OK;
 }
 
 static damo_status check_not_freed(const damo_function *f, damo_ctx *ctx) {

@@ -57,7 +57,7 @@ void profile_drop(damo_function *f) {
 
 static damo_status profile_step(vm_frame *vf, const thunk *t);
 
-damo_status profile_begin(damo_function *f) {
+damo_status function_profile(damo_function *f) {
   damo_ctx *ctx = f->obj.ctx;
   const vm_program *vm = &f->program->vm;
   fn_profile *p = f->profile = mem_calloc(ctx, sizeof *p);
@@ -69,6 +69,7 @@ damo_status profile_begin(damo_function *f) {
   if (p->cell_bytes == NULL) return DAMO_EMEMORY;
   f->frame.step = profile_step;
   f->frame.step_user = f;
+  f->frame.frame.profiled = true;
   return DAMO_OK;
 }
 

@@ -48,6 +48,7 @@ struct frame {
   damo_ctx *ctx; /* context of a run's allocations and errors */
   cell *cells;
   thunk_local *locals; /* indexed by the thunks' numbers */
+  bool profiled;       /* an Op that holds a graph counts what the calls of that graph cost */
   bool silent;         /* what a mode computes for a check: a Print writes nothing */
   bool watched;        /* under DEBUG mode: an Op that holds a graph then runs that graph in DEBUG mode too */
 };

@@ -30,8 +30,14 @@ static void profile_count_factors(const damo_function *f, int64_t *analyses, int
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
-static void profile_push_node(lua_State *L, const thunk *t, const profile_node *n) {
-  lua_createtable(L, 0, 5);
+static void profile_push_nodes(lua_State *L, const damo_function *f);
+
+/* Pushes the entry of a thunk of f. That of an Op that holds a graph has the nodes of that graph too; the recursion is
+ * as deep as graphs are nested. */
+static void profile_push_node(lua_State *L, const damo_function *f, const thunk *t) {
+  const profile_node *n = &f->profile->nodes[t->number];
+  const damo_function *inner = op_from_graph_running(t, &f->frame.frame);
+  lua_createtable(L, 0, 6);
   bind_push_borrowed(L, t->node);
   lua_setfield(L, -2, "node");
   strbuf *text = bind_push_strbuf(L);
@@ -41,6 +47,9 @@ static void profile_push_node(lua_State *L, const thunk *t, const profile_node *
   profile_set_integer(L, "calls", n->calls);
   profile_set_seconds(L, "time", n->time);
   profile_set_integer(L, "bytes", n->bytes);
+  if (!inner || !inner->profile) return;
+  profile_push_nodes(L, inner);
+  lua_setfield(L, -2, "nodes");
 }
 
 static void profile_push_nodes(lua_State *L, const damo_function *f) {
@@ -48,7 +57,7 @@ static void profile_push_nodes(lua_State *L, const damo_function *f) {
   luaL_checkstack(L, 20, "profile");
   lua_createtable(L, (int)vm->n_thunks, 0);
   for (int64_t k = 0; k < vm->n_thunks; k++) {
-    profile_push_node(L, vm->thunks[k], &f->profile->nodes[vm->thunks[k]->number]);
+    profile_push_node(L, f, vm->thunks[k]);
     lua_rawseti(L, -2, (int)k + 1);
   }
 }
