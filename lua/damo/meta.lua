@@ -827,6 +827,10 @@ function printing.Print(message) end
 ---@param x damo.Variable
 ---@return string
 function printing.pprint(x) end
+---The programs of the Loop nodes, a line for each register.
+---@param x damo.Function|damo.FunctionGraph
+---@return string
+function printing.loop(x) end
 ---@param x any
 ---@param options? { path?: string }
 ---@return string

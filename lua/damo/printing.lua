@@ -50,4 +50,45 @@ end
 ---@return damo.Op
 printing.Print = system.print_op
 
+--- One Loop node as lines: its inputs, the parts of its program over registers, its outputs.
+local function add_loop(lines, node, number)
+  local op, names = node.op, {}
+  local function add(text, dtype)
+    names[#names + 1] = "r" .. #names + 1
+    lines[#lines + 1] = ("  %s = %s: %s"):format(names[#names], text, dtype)
+  end
+  lines[#lines + 1] = "Loop " .. number
+  for _, v in ipairs(node.inputs) do add(tostring(v), v.dtype .. " " .. tostring(v.type):match "shape=(%b())") end
+  for _, part in ipairs(op.parts) do
+    local operands = {}
+    for k = 3, #part do operands[k - 2] = names[part[k] + 1] end
+    local name = tostring(part[1]):gsub("^Elemwise{(.*)}$", "%1")
+    add(("%s(%s)"):format(name, table.concat(operands, ", ")), system.dtype_name(part[2]))
+  end
+  for o, register in ipairs(op.outs) do
+    local over = op.inplace and op.inplace[o] or 0
+    lines[#lines + 1] = ("  output %d = %s%s"):format(o, names[register + 1],
+      over > 0 and ", in the memory of " .. names[over] or "")
+  end
+end
+
+--- The programs of the Loop nodes, each one pass over memory for several elementwise Ops and sums: a line for each
+-- register, "r3 = mul(r1, r2): float64". Registers are the node's inputs, then the results of its parts.
+---@param x damo.Function|damo.FunctionGraph
+---@return string
+function printing.loop(x)
+  local kind = system.typename(x)
+  if kind ~= "Function" and kind ~= "FunctionGraph" then
+    core.raise("type", "loop: argument 1 (x) must be a Function or a FunctionGraph, got " .. kind)
+  end
+  local lines, number = {}, 0
+  for _, node in ipairs((kind == "Function" and x.fgraph or x):toposort()) do
+    if node.op.name == "Loop" then
+      number = number + 1
+      add_loop(lines, node, number)
+    end
+  end
+  return number > 0 and table.concat(lines, "\n") or "no Loop"
+end
+
 return core.names.seal(printing, "damo.printing")

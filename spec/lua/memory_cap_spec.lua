@@ -201,6 +201,7 @@ describe("under a memory cap", function()
     probe = function() return damo.compile({ x }, damo.sum(damo.exp(x))):probe(x)(damo.ones { 3 }) end,
     printing = function()
       damo.printing.Print "x" (x)
+      damo.printing.loop(damo.compile({ x }, damo.exp(x) * 2))
       return damo.printing.debugprint(cost, { file = "str" }), damo.printing.pprint(cost)
     end,
     OpFromGraph = function() return damo.graph.OpFromGraph({ x }, { damo.exp(x) })(x) end,

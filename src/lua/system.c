@@ -102,6 +102,13 @@ static int sys_number(lua_State *L) {
   return 1;
 }
 
+/* dtype_name(i): the name of the dtype of that number, as properties of Ops have it. */
+static int sys_dtype_name(lua_State *L) {
+  const lua_Integer i = luaL_checkinteger(L, 1);
+  lua_pushstring(L, i >= 0 && i < DAMO_N_DTYPES ? dtype_name(i) : "?");
+  return 1;
+}
+
 /* typename(value): its type in the user's words. */
 static int sys_type_name(lua_State *L) {
   lua_settop(L, 1);
@@ -127,11 +134,17 @@ static int sys_check_options(lua_State *L) {
 }
 
 void bind_open_system(lua_State *L) {
-  static const luaL_Reg functions[] = {{"new_seed", sys_new_seed},       {"is_terminal", sys_is_terminal},
-                                       {"write_error", sys_write_error}, {"write_text", sys_write_text},
-                                       {"draw_file", sys_draw_file},     {"number_text", sys_number},
-                                       {"typename", sys_type_name},      {"check_options", sys_check_options},
-                                       {"can_write", sys_can_write},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new_seed", sys_new_seed},
+                                       {"is_terminal", sys_is_terminal},
+                                       {"write_error", sys_write_error},
+                                       {"write_text", sys_write_text},
+                                       {"draw_file", sys_draw_file},
+                                       {"number_text", sys_number},
+                                       {"typename", sys_type_name},
+                                       {"check_options", sys_check_options},
+                                       {"can_write", sys_can_write},
+                                       {"dtype_name", sys_dtype_name},
+                                       {NULL, NULL}};
   lua_newtable(L);
   bind_setfuncs(L, functions);
   bind_add_profile(L);
