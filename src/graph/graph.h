@@ -134,6 +134,8 @@ damo_obj *value_copy(damo_obj *v);
 /* A deep copy owned by ctx, which may be another context than v's: v's reference counts are left alone. A state error
  * for values that can't be copied (a factorization, a script's value). */
 damo_obj *value_copy_to(damo_ctx *ctx, const damo_obj *v);
+/* Adds the value as text: array_format, sparse_print; "a value" for other values. */
+void value_print(strbuf *out, const damo_obj *v);
 /* Whether the numbers of the two values may overlap in memory. */
 bool value_may_overlap(const damo_obj *a, const damo_obj *b);
 

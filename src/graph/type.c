@@ -420,6 +420,16 @@ static void *stays_at_home(damo_ctx *ctx, const damo_obj *v) {
   return NULL;
 }
 
+void value_print(strbuf *out, const damo_obj *v) {
+  if (v->kind == OBJ_ARRAY) {
+    array_format(out, (const damo_array *)v);
+  } else if (v->kind == OBJ_SPARSE) {
+    sparse_print(out, (const damo_sparse *)v);
+  } else {
+    strbuf_add(out, "a value");
+  }
+}
+
 damo_obj *value_copy_to(damo_ctx *ctx, const damo_obj *v) {
   if (v->kind == OBJ_SPARSE) return (damo_obj *)sparse_copy_to(ctx, (const damo_sparse *)v);
   return v->kind == OBJ_ARRAY ? (damo_obj *)array_copy_to(ctx, (const damo_array *)v) : stays_at_home(ctx, v);

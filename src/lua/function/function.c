@@ -1,6 +1,5 @@
 /* function: compiled Functions in scripts: their userdata, fields and methods. */
 #include "function.h"
-#include "op/sparse/build_sparse.h"
 
 static const char caller_key = 'c', function_key = 'm';
 

@@ -2,7 +2,6 @@
  * ConsiderConstant, GradClip, GradScale), by the run (Assert, Print), by the Type (SpecifyShape, OfType, Unbroadcast).
  */
 #include "loop/loop.h"
-#include "sparse/sparse.h"
 #include "op/shape/shape_int.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/masked.h"
@@ -249,25 +248,15 @@ static damo_status print_init(damo_op *op) {
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Print: the message must be a string");
 }
 
-static void print_add_value(strbuf *out, const damo_obj *v) {
-  if (v->kind == OBJ_ARRAY) {
-    array_format(out, (const damo_array *)v);
-  } else if (v->kind == OBJ_SPARSE) {
-    sparse_print(out, (const damo_sparse *)v);
-  } else {
-    strbuf_add(out, "a value");
-  }
-}
-
 /* "message = value", the value on lines of its own if it has several; without a message the value alone. */
 static void print_add_text(strbuf *out, const char *message, const damo_obj *v) {
   if (*message == '\0') {
-    print_add_value(out, v);
+    value_print(out, v);
     return;
   }
   strbuf_addf(out, "%s = ", message);
   const size_t from = out->n;
-  print_add_value(out, v);
+  value_print(out, v);
   if (!out->failed && strchr(out->at + from, '\n') != NULL) out->at[from - 1] = '\n';
 }
 
