@@ -31,8 +31,8 @@ function gnuplot.terminal(func, path)
   return terminals[ending]
 end
 
---- A string in single quotes, inside which nothing is executed or expanded. A single quote and a line break (which would
--- end the command) become strings of their own; other control characters become spaces.
+--- A string in single quotes, inside which nothing is executed or expanded. A single quote and a line break (which
+-- would end the command) become strings of their own; other control characters become spaces.
 local apart = { ["'"] = [['."'".']], ["\n"] = [['."\n".']] }
 local function quoted(text)
   local seen = (text or ""):gsub("%c", function(c) return c ~= "\n" and " " or nil end)

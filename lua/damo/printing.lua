@@ -43,8 +43,9 @@ function printing.dot(x, options)
   return output.write_dot("dot", options and options.path, core.graph.dot_text(x))
 end
 
---- An Op that passes its input on and writes it out with the message, "message = value", by the global function `print`,
--- once each time that a program computes it. It is neither merged with an equal node nor folded; gradients pass through.
+--- An Op that passes its input on and writes it out with the message, "message = value", by the global function
+-- `print`, once each time that a program computes it. It is neither merged with an equal node nor folded; gradients
+-- pass through.
 -- @function Print
 ---@param message? string
 ---@return damo.Op

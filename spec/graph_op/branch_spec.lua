@@ -79,7 +79,7 @@ end
 -- The value of row i, and the marks that it needs, by definition.
 local function evaluate(rows, args, i, known, needed)
   if known[i] then return known[i] end
-  local r, value = rows[i], nil
+  local r, value = rows[i]
   local function of(k) return evaluate(rows, args, r[k], known, needed) end
   if r.kind == "input" then
     value = args[i]
@@ -142,7 +142,7 @@ describe("a switch by a scalar", function()
   end
 
   it("over a costly branch computes one branch alone", function()
-    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "NANGUARD" } do -- DEBUG also computes the graph as it is written
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "NANGUARD" } do -- DEBUG computes the graph as it is written too
       local a, b = damo.sum(Mark(x, damo.constant(1))), damo.sum(Mark(y, damo.constant(2)))
       local f = damo.compile({ c, x, y }, damo.switch(damo.gt(c, 0), a, b), { mode = mode })
       assert.equal(1, count(f, "IfElse"))

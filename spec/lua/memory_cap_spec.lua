@@ -194,9 +194,10 @@ describe("under a memory cap", function()
     end,
     clone_replace = function() return damo.graph.clone_replace({ cost }, { [w] = w * 2 }) end,
     profile = function()
-      local f = damo.compile({ x }, damo.sum(damo.exp(x)), { profile = true })
-      f(damo.ones { 3 })
-      return f.profile:print { file = "str" }, f.profile:plot(), f.profile:dot(), f.profile:trace()
+      local profiled = damo.compile({ x }, damo.sum(damo.exp(x)), { profile = true })
+      profiled(damo.ones { 3 })
+      local p = profiled.profile
+      return p:print { file = "str" }, p:plot(), p:dot(), p:trace()
     end,
     probe = function() return damo.compile({ x }, damo.sum(damo.exp(x))):probe(x)(damo.ones { 3 }) end,
     printing = function()

@@ -158,7 +158,8 @@ describe("a Loop", function()
       local ok, err = pcall(f, { 1, 2, 3 }, { 1, 2 })
       assert.is_false(ok)
       assert.equal("shape", err.kind)
-      assert.matches("add: shapes %(3,?%) and %(2,?%) do not agree: axis 1 is 3 in operand 1 and 2 in operand 2", err.message)
+      local why = "add: shapes %(3,?%) and %(2,?%) do not agree: axis 1 is 3 in operand 1 and 2 in operand 2"
+      assert.matches(why, err.message)
     end
   end)
 

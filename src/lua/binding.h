@@ -60,12 +60,12 @@ typedef struct bind_collector {
 /* The state of the binding in one lua_State, a userdata in its registry: the context and the references of the
  * binding's tables. */
 typedef struct bind_state {
-  damo_ctx *ctx;                 /* one reference */
-  bind_collector gc;             /* collect.c */
+  damo_ctx *ctx;                      /* one reference */
+  bind_collector gc;                  /* collect.c */
   const struct fn_signature *calling; /* of an op function's first run, which has no upvalues (lua/func/func.c) */
-  int ref_objects[BIND_BUCKETS]; /* registry refs: weak tables address → userdata (object.c) */
-  int ref_methods;               /* table: names → functions shared by Arrays and Variables */
-  int ref_module;                /* the table that luaopen_damo_core returns */
+  int ref_objects[BIND_BUCKETS];      /* registry refs: weak tables address → userdata (object.c) */
+  int ref_methods;                    /* table: names → functions shared by Arrays and Variables */
+  int ref_module;                     /* the table that luaopen_damo_core returns */
   int ref_metatable[OBJ_N_KINDS];
   int ref_error;   /* metatable of error objects */
   int ref_pending; /* list of userdata whose neighbours are not wrapped yet (object.c), n_pending long */
