@@ -44,7 +44,7 @@ static bool is_fusable(const damo_apply *node) {
   return node->op->def == &elemwise_def && node->op->destroy_map == NULL && var_ndim(node->out[0]) <= FUSION_MOST_RANK;
 }
 
-static bool is_fold(const damo_apply *node) {
+static bool node_is_fold(const damo_apply *node) {
   if (node->op->def != &reduce_def) return false;
   const int ndim = var_ndim(node->in[0]);
   return ndim <= FUSION_MOST_RANK && reduce_op_trailing(node->op, ndim) > 0;
@@ -80,7 +80,7 @@ static damo_status fusion_nodes(fusion *f) {
     fusion_node *n = &f->nodes[k];
     *n = (fusion_node){.node = node, .group = (int32_t)k, .next = -1, .last = (int32_t)k};
     n->fusable = is_fusable(node);
-    n->folds = is_fold(node);
+    n->folds = node_is_fold(node);
     if (n->fusable || n->folds) n->space = space_of((n->folds ? node->in[0] : node->out[0])->type);
     n->region = region_of(&regions, node);
     if (n->region == REGION_ON_DEMAND) n->fusable = n->folds = false;
@@ -117,7 +117,7 @@ static void fusion_levels(fusion *f) {
   }
 }
 
-static int32_t group_of(fusion *f, int32_t k) {
+static int32_t fusion_group_of(fusion *f, int32_t k) {
   while (f->nodes[k].group != k) k = f->nodes[k].group = f->nodes[f->nodes[k].group].group;
   return k;
 }
@@ -127,13 +127,13 @@ static void fusion_groups(fusion *f) {
     for (int i = 0; i < f->nodes[k].node->n_in; i++) {
       const int32_t from = fusion_number(f, f->nodes[k].node->in[i]->owner);
       if (from < 0 || !is_joint(f, from, k) || f->nodes[from].level != f->nodes[k].level) continue;
-      const int32_t a = group_of(f, from), b = group_of(f, k);
+      const int32_t a = fusion_group_of(f, from), b = fusion_group_of(f, k);
       if (a < b) f->nodes[b].group = a; /* the first node stands for the group */
       if (b < a) f->nodes[a].group = b;
     }
   }
   for (int32_t k = 0; k < f->order.n; k++) {
-    const int32_t first = group_of(f, k);
+    const int32_t first = fusion_group_of(f, k);
     if (first == k) continue;
     f->nodes[f->nodes[first].last].next = k;
     f->nodes[first].last = k;

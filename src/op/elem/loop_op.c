@@ -421,7 +421,7 @@ static void make_fold(loop_maker *m, int k, int i) {
   s->fn.cast = copy_of((damo_dtype)m->dtype[from]);
 }
 
-static damo_status make_part(loop_maker *m, int k) {
+static damo_status loop_make_part(loop_maker *m, int k) {
   const loop_part *p = &m->d->parts[k];
   const elemwise_data *e = elemwise_data_of(p->op);
   const int n = loop_arity(p);
@@ -478,7 +478,7 @@ static damo_status make_loop_program(loop_maker *m, const frame *f) {
     if (is_fold(&d->parts[k]))
       make_fold(m, k, fold++);
     else
-      DAMO_TRY(make_part(m, k));
+      DAMO_TRY(loop_make_part(m, k));
   }
   return DAMO_OK;
 }
