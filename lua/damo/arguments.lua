@@ -14,7 +14,7 @@ function arguments.no_more(func, forms, ...)
   end
 end
 
---- Raises an error if the options are no table, or have a name that is not in the list `known`.
+--- Raises an error if the options are no table, or have a name that is not in the list `known`; then it suggests one.
 -- @tparam string func
 -- @tparam integer number the argument's, for the message
 -- @param options
@@ -24,14 +24,7 @@ function arguments.check_options(func, number, options, known)
     core.raise("type", ("%s: argument %d (options) must be a table of options, got %s"):format(func, number,
       type(options)))
   end
-  for name in pairs(options) do
-    local found = false
-    for _, k in ipairs(known) do found = found or k == name end
-    if not found then
-      core.raise("value", ("%s: unknown option '%s': the options are %s"):format(func, tostring(name),
-        table.concat(known, ", ")))
-    end
-  end
+  core.system.check_options(func, options, known)
 end
 
 return arguments

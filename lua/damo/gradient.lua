@@ -147,7 +147,7 @@ local tolerances = {
 
 local steps = { float32 = true, float64 = true, complex64 = true, complex128 = true } -- perturbed dtypes
 
-local known = { eps = true, abs_tol = true, rel_tol = true, rng = true }
+local verify_options = { "abs_tol", "eps", "rel_tol", "rng" }
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
@@ -230,12 +230,7 @@ function gradient.verify_grad(fun, values, options, ...)
   check(callable, "verify_grad", 1, "fun", "a function or an Op", fun)
   check(type(values) == "table", "verify_grad", 2, "values", "a list of values", values)
   options = options or {}
-  for name in pairs(options) do
-    if not known[name] then
-      local message = "verify_grad: unknown option '%s': the options are abs_tol, eps, rel_tol, rng"
-      core.raise("value", message:format(tostring(name)))
-    end
-  end
+  arguments.check_options("verify_grad", 3, options, verify_options)
   local inputs, args, t = make_inputs(values)
   local limits = { eps = options.eps or t.eps, abs = options.abs_tol or t.abs, rel = options.rel_tol or t.rel }
   local result = fun(unpack(inputs))

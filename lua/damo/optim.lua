@@ -14,19 +14,15 @@ local leaves = require "damo.leaves"
 ---@class damo.optim
 local optim = {}
 
-local function check_options(func, options, allowed)
+-- The options with their defaults, `allowed`.
+local function with_defaults(func, options, allowed)
   if options ~= nil and type(options) ~= "table" then
     damo.raise("type", ("%s: options must be a table, got %s"):format(func, type(options)))
   end
-  for name in pairs(options or {}) do
-    if allowed[name] == nil then
-      local names = {}
-      for known in pairs(allowed) do names[#names + 1] = known end
-      table.sort(names)
-      damo.raise("value", ("%s: unknown option '%s': the options are %s"):format(func, tostring(name),
-        table.concat(names, ", ")))
-    end
-  end
+  local names = {}
+  for known in pairs(allowed) do names[#names + 1] = known end
+  table.sort(names)
+  system.check_options(func, options, names)
   return setmetatable({}, { __index = function(_, name)
     local given = options and options[name]
     if given == nil then return allowed[name] end
@@ -69,7 +65,7 @@ end
 -- @treturn table updates
 function optim.sgd(params, grads, options, ...)
   arguments.no_more("sgd", "params, grads and options", ...)
-  local o = check_options("sgd", options, { lr = 0.01 })
+  local o = with_defaults("sgd", options, { lr = 0.01 })
   params, grads = check_lists("sgd", params, grads)
   local updates = {}
   for i, p in ipairs(params) do updates[i] = { p, p - o.lr * grads[i] } end
@@ -83,7 +79,7 @@ end
 -- @treturn table updates
 function optim.momentum(params, grads, options, ...)
   arguments.no_more("momentum", "params, grads and options", ...)
-  local o = check_options("momentum", options, { lr = 0.01, momentum = 0.9, nesterov = false })
+  local o = with_defaults("momentum", options, { lr = 0.01, momentum = 0.9, nesterov = false })
   params, grads = check_lists("momentum", params, grads)
   local updates = {}
   for i, p in ipairs(params) do
@@ -102,7 +98,7 @@ end
 -- @treturn table updates
 function optim.rmsprop(params, grads, options, ...)
   arguments.no_more("rmsprop", "params, grads and options", ...)
-  local o = check_options("rmsprop", options, { lr = 0.001, rho = 0.9, epsilon = 1e-8 })
+  local o = with_defaults("rmsprop", options, { lr = 0.001, rho = 0.9, epsilon = 1e-8 })
   params, grads = check_lists("rmsprop", params, grads)
   local updates = {}
   for i, p in ipairs(params) do
@@ -121,7 +117,7 @@ end
 -- @treturn table updates
 function optim.adam(params, grads, options, ...)
   arguments.no_more("adam", "params, grads and options", ...)
-  local o = check_options("adam", options, { lr = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 })
+  local o = with_defaults("adam", options, { lr = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 })
   params, grads = check_lists("adam", params, grads)
   local step = damo.shared(0.0, "adam_step")
   local t = step + 1

@@ -289,12 +289,6 @@ static damo_status check_class(damo_ctx *ctx, const damo_op_class *c) {
   return op_check_alias(ctx, c->name, "destroy_map", c->destroy_map, c->n_in, n_out);
 }
 
-static damo_status host_op_copy_text(damo_ctx *ctx, const char *text, char **out) {
-  if (text == NULL) return DAMO_OK;
-  *out = mem_strdup(ctx, text);
-  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
-}
-
 static damo_status copy_map(damo_ctx *ctx, const damo_alias *from, op_alias **out, int *n) {
   if (from == NULL) return DAMO_OK;
   int count = 1;
@@ -333,8 +327,8 @@ static void set_def(host_op_class *k) {
 }
 
 static damo_status fill_class(damo_ctx *ctx, host_op_class *k, const damo_op_class *c) {
-  DAMO_TRY(host_op_copy_text(ctx, c->name, &k->name));
-  DAMO_TRY(host_op_copy_text(ctx, c->doc, &k->doc));
+  DAMO_TRY(mem_copy_text(ctx, c->name, &k->name));
+  DAMO_TRY(mem_copy_text(ctx, c->doc, &k->doc));
   k->props = op_fields_new(ctx, c->props != NULL ? c->props : "", &k->props_size);
   if (k->props == NULL) return DAMO_EMEMORY;
   DAMO_TRY(copy_map(ctx, c->view_map, &k->view_map, &k->n_view));

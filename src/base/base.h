@@ -245,6 +245,8 @@ void mem_free(damo_ctx *ctx, void *ptr, size_t size);
 damo_status mem_charge(damo_ctx *ctx, size_t size);
 void mem_uncharge(damo_ctx *ctx, size_t size);
 char *mem_strdup(damo_ctx *ctx, const char *s); /* free with mem_strfree */
+/* A copy of text into *out, also for mem_strfree; NULL text leaves *out alone. */
+damo_status mem_copy_text(damo_ctx *ctx, const char *text, char **out);
 void mem_strfree(damo_ctx *ctx, char *s);
 /* Checked arithmetic: false on overflow, with *out untouched. */
 bool size_mul(size_t a, size_t b, size_t *out);

@@ -114,6 +114,12 @@ char *mem_strdup(damo_ctx *ctx, const char *s) {
   return copy ? memcpy(copy, s, n) : NULL;
 }
 
+damo_status mem_copy_text(damo_ctx *ctx, const char *text, char **out) {
+  if (text == NULL) return DAMO_OK;
+  *out = mem_strdup(ctx, text);
+  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
 void mem_strfree(damo_ctx *ctx, char *s) {
   if (s) mem_free(ctx, s, strlen(s) + 1);
 }

@@ -278,7 +278,7 @@ static damo_status fill_inputs(compile_job *j, fn_program *f) {
     in->var = damo_retain(spec->var);
     in->strict = spec->strict;
     in->mutable_ = spec->mutable_;
-    DAMO_TRY(function_copy_text(j->ctx, spec->name != NULL ? spec->name : spec->var->name, &in->name));
+    DAMO_TRY(mem_copy_text(j->ctx, spec->name != NULL ? spec->name : spec->var->name, &in->name));
   }
   return DAMO_OK;
 }
@@ -298,7 +298,7 @@ static damo_status fill_outputs(compile_job *j, fn_program *f, const out_spec *o
   for (int64_t i = 0; i < j->n_out; i++) {
     f->outputs[i].type = damo_retain(out[i].var->type);
     f->outputs[i].borrow = out[i].borrow;
-    DAMO_TRY(function_copy_text(j->ctx, out[i].name, &f->outputs[i].name));
+    DAMO_TRY(mem_copy_text(j->ctx, out[i].name, &f->outputs[i].name));
   }
   return DAMO_OK;
 }
@@ -378,7 +378,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
     p->fgraph = damo_retain(fg);
     p->allow_downcast = j->options->allow_input_downcast;
     p->watcher = watcher;
-    s = function_copy_text(j->ctx, j->options->name, &p->name);
+    s = mem_copy_text(j->ctx, j->options->name, &p->name);
   }
   if (s == DAMO_OK) s = keep_fresh(p, fresh);
   if (s == DAMO_OK) s = fill_inputs(j, p);

@@ -30,8 +30,6 @@ damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n);
 damo_function *function_over(damo_ctx *ctx, const fn_program *p);
 /* Makes f's frame call the step of the program's watcher, if it has one. */
 void function_watch(damo_function *f);
-/* A copy of text into *out; NULL text leaves *out alone. */
-damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out);
 
 /* Where f keeps the value of the shared Variable program->shared[i] (function_shared). */
 static inline damo_obj **function_shared_place(damo_function *f, int64_t i) {

@@ -77,18 +77,12 @@ damo_status program_set_fresh(fn_program *p, damo_var *const *vars, int64_t n) {
   return DAMO_OK;
 }
 
-damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out) {
-  if (text == NULL) return DAMO_OK;
-  *out = mem_strdup(ctx, text);
-  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
-}
-
 damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n) {
   if (n == 0) return DAMO_OK;
   p->pairs = mem_calloc(p->ctx, (size_t)n * sizeof *p->pairs);
   if (p->pairs == NULL) return DAMO_EMEMORY;
   p->n_pairs = n;
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(function_copy_text(p->ctx, names[i], &p->pairs[i].name));
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(mem_copy_text(p->ctx, names[i], &p->pairs[i].name));
   return DAMO_OK;
 }
 

@@ -105,6 +105,8 @@ static inline bool type_dim_is_one(const damo_type *t, int axis) { return t->sha
 /* True when every value of `sub` is a value of `super`: same kind, dtype, rank and format, and each known dim of super
  * agrees, its pattern too where it has one. */
 bool type_is_super(const damo_type *super, const damo_type *sub);
+/* The shapes of a and b are fully known and equal. */
+bool type_same_known_shape(const damo_type *a, const damo_type *b);
 /* Same kind, dtype, rank and format; static dims and patterns may differ where one is unknown. */
 bool type_is_compatible(const damo_type *a, const damo_type *b);
 /* "TensorType(float64, shape={?, 3})" … Returns dst. */

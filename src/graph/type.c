@@ -164,6 +164,14 @@ static bool same_make(const damo_type *a, const damo_type *b) {
          a->format == b->format && a->itype == b->itype;
 }
 
+bool type_same_known_shape(const damo_type *a, const damo_type *b) {
+  if (a->ndim != b->ndim) return false;
+  for (int k = 0; k < a->ndim; k++) {
+    if (a->shape[k] < 0 || a->shape[k] != b->shape[k]) return false;
+  }
+  return true;
+}
+
 bool type_is_super(const damo_type *super, const damo_type *sub) {
   if (super == sub) return true;
   if (!same_make(super, sub) || (super->pattern != NULL && super->pattern != sub->pattern)) return false;

@@ -39,8 +39,50 @@ void connect_none(const damo_apply *node, bool *connected) {
   memset(connected, 0, (size_t)(node->n_in * node->n_out) * sizeof *connected);
 }
 
+void connect_second(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in; i++)
+    for (int o = 0; o < node->n_out; o++) connected[i * node->n_out + o] = i == 1;
+}
+
 damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node, (void)gout, (void)gin;
+  return b->status;
+}
+
+damo_status grad_pass(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  (void)node, (void)eval, (void)rout;
+  return b->status;
+}
+
+damo_status rop_pass(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  (void)node;
+  rout[0] = eval[0];
+  return b->status;
+}
+
+damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *in[4] = {eval[0]};
+  damo_assert(node->n_in <= 4);
+  for (int i = 1; i < node->n_in; i++) in[i] = node->in[i];
+  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, node->n_in);
+  return b->status;
+}
+
+damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node, (void)in_shape, (void)out_shape;
+  return b->status;
+}
+
+damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  int n = 0;
+  if (var_ndim(node->in[0]) == 2) out_shape[0][n++] = in_shape[0][0];
+  if (var_ndim(node->in[1]) == 2) out_shape[0][n++] = in_shape[1][1];
   return b->status;
 }
 

@@ -49,6 +49,8 @@ bool match_constant(const damo_var *v, double value);
 /* Whether input i of an elementwise node has the output's shape: the same rank, and no axis along which its Type
  * broadcasts. */
 bool match_fits(const damo_apply *node, int i);
+/* Whether the node is a product with a sparse matrix, SparseDot or StructuredDot (rewrite/sparse.c). */
+bool match_sparse_product(const damo_apply *node);
 /* Whether u and v certainly have the same shape when the nodes between them run without error, as far as Types and
  * these nodes tell. */
 bool match_same_shape(const damo_var *u, const damo_var *v);

@@ -34,10 +34,6 @@ static bool is_samples(const damo_apply *node) {
   return node->op->def == &sampled_csr_def || node->op->def == &sampled_csc_def;
 }
 
-static bool is_sparse_product_node(const damo_apply *node) {
-  return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
-}
-
 /* Whether all operands and results have the same real float dtype. */
 static bool is_one_dtype(const sampled_pair *p) {
   const damo_var *all[] = {p->m, p->rows, p->cols, p->samples->out[0], p->product->out[0]};
@@ -52,7 +48,7 @@ static bool is_one_dtype(const sampled_pair *p) {
  * with their rows. */
 static bool complete_pair(sampled_pair *p, damo_apply *node, bool transposed) {
   const damo_apply *s = p->samples;
-  if (node == NULL || !is_sparse_product_node(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
+  if (node == NULL || !match_sparse_product(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
   const damo_apply *turn = transposed ? match_class(node->in[0], &sp_transpose_def) : NULL;
   if (transposed && turn == NULL) return false;
   p->m = transposed ? turn->in[0] : node->in[0];

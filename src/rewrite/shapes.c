@@ -53,14 +53,6 @@ static bool is_shape_of(const damo_var *shape, const damo_var *x) {
   return true;
 }
 
-static bool same_known_shape(const damo_type *a, const damo_type *b) {
-  if (a->ndim != b->ndim) return false;
-  for (int d = 0; d < a->ndim; d++) {
-    if (a->shape[d] < 0 || a->shape[d] != b->shape[d]) return false;
-  }
-  return true;
-}
-
 /* Whether the Reshape node certainly can't fail: its shape is {-1}, or the static shapes of input and output and the
  * shape operand are all known. */
 static bool reshape_is_sound(const damo_apply *node) {
@@ -87,7 +79,7 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
   (void)fg;
   damo_var *x = node->in[0];
   int n = var_ndim(node->out[0]);
-  if (same_known_shape(x->type, node->out[0]->type)) return rule_give(b, repl, did, x);
+  if (type_same_known_shape(x->type, node->out[0]->type)) return rule_give(b, repl, did, x);
   if (n == var_ndim(x) && is_shape_of(node->in[1], x)) return rule_give(b, repl, did, x);
   const damo_apply *below = match_class(x, &reshape_def);
   if (below != NULL && !reshape_is_sound(below)) return DAMO_OK;

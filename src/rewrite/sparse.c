@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+bool match_sparse_product(const damo_apply *node) {
+  return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
+}
+
 #define MOST_OPERANDS 32 /* most Variables that is_over_entries looks at */
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */

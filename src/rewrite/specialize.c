@@ -74,10 +74,6 @@ static damo_var *term_coefficient(build *b, const scaled_term *t, damo_dtype dty
 
 static bool has_dtype(const damo_var *v, damo_dtype dtype) { return type_is_tensor(v->type) && var_dtype(v) == dtype; }
 
-static bool is_sparse_product(const damo_apply *node) {
-  return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
-}
-
 /* Usmm: z + alpha·x·y, or -z + alpha·x·y if `negate`; NULL unless all are matrices. */
 static damo_var *sparse_update(build *b, const scaled_term *product, damo_var *z, bool negate) {
   const damo_apply *dot = product->rest->owner;
@@ -93,10 +89,10 @@ static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, in
   if (!match_fits(node, 0) || !match_fits(node, 1) || !has_dtype(node->in[i], dtype)) return NULL;
   scaled_term product = split_term(fg, node->in[1 - i], false);
   const damo_apply *dot = product.rest->owner;
-  if (dot == NULL || (dot->op->def != &dot_def && !is_sparse_product(dot))) return NULL;
+  if (dot == NULL || (dot->op->def != &dot_def && !match_sparse_product(dot))) return NULL;
   if (!has_dtype(product.rest, dtype) || !match_single_use(fg, product.rest)) return NULL;
   if (var_ndim(product.rest) != var_ndim(node->in[i])) return NULL;
-  if (is_sparse_product(dot)) {
+  if (match_sparse_product(dot)) {
     if (difference && i == 0) product.negative = !product.negative;
     return sparse_update(b, &product, node->in[i], difference && i == 1);
   }

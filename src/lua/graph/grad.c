@@ -23,13 +23,6 @@ static int grad_push_gradients(lua_State *L, void **vault, const bind_list *like
   return 1;
 }
 
-/* Leaves the core; returns its status or, if that is no error, the deferred error of a callback. */
-static damo_status grad_after_core(bind_entry e, damo_status s) {
-  damo_status left = bind_deferred(e.state);
-  bind_leave(e);
-  return s != DAMO_OK ? s : left;
-}
-
 /* ---- grad -------------------------------------------------------------------------------------------------------- */
 
 static const char *const grad_modes_disconnected[] = {"raise", "warn", "ignore", NULL};
@@ -104,7 +97,7 @@ static grad_options grad_read_options(lua_State *L, int idx, const char *func) {
 static damo_status grad_take_gradients(lua_State *L, damo_var *cost, const bind_list *wrt, const grad_options *o,
                                        void **out) {
   bind_entry e = bind_enter(L);
-  return grad_after_core(e, grad_reverse(e.state->ctx, cost, wrt->at, wrt->n, o, (damo_var **)out));
+  return bind_leave_deferred(e, grad_reverse(e.state->ctx, cost, wrt->at, wrt->n, o, (damo_var **)out));
 }
 
 /* damo.grad(cost, wrt, options) */
@@ -172,7 +165,7 @@ static int grad_call_rop(lua_State *L) {
   bind_set_trace(L);
   bind_entry e = bind_enter(L);
   damo_status s =
-      grad_after_core(e, grad_forward(e.state->ctx, f.at, f.n, wrt.at, eval.at, wrt.n, &o, (damo_var **)out));
+      bind_leave_deferred(e, grad_forward(e.state->ctx, f.at, f.n, wrt.at, eval.at, wrt.n, &o, (damo_var **)out));
   bind_check(L, s);
   return grad_push_gradients(L, out, &f);
 }

@@ -5,6 +5,7 @@
  * fails.
  */
 #include "lua/binding_int.h"
+#include "class.h"
 #include "op/op.h"
 
 static const char override_guard_key = 'g';
@@ -330,10 +331,8 @@ static int ofg_make(lua_State *L) {
 
 /* ---- Fields of Ops that hold a graph ----------------------------------------------------------------------------- */
 
-static damo_op *ofg_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_OP, func, "self"); }
-
 static int ofg_get_fgraph(lua_State *L) {
-  damo_op *op = ofg_self(L, "fgraph");
+  damo_op *op = bind_op_self(L, "fgraph");
   bind_push_borrowed(L, op->def->inner_graph(op));
   return 1;
 }
@@ -344,17 +343,17 @@ static int ofg_push_vars(lua_State *L, const ptrvec *v) {
 }
 
 static int ofg_get_inputs(lua_State *L) {
-  damo_op *op = ofg_self(L, "inner_inputs");
+  damo_op *op = bind_op_self(L, "inner_inputs");
   return ofg_push_vars(L, &op->def->inner_graph(op)->inputs);
 }
 
 static int ofg_get_outputs(lua_State *L) {
-  damo_op *op = ofg_self(L, "inner_outputs");
+  damo_op *op = bind_op_self(L, "inner_outputs");
   return ofg_push_vars(L, &op->def->inner_graph(op)->outputs);
 }
 
 static int ofg_get_fn(lua_State *L) {
-  op_from_graph *g = op_from_graph_of(ofg_self(L, "fn"));
+  op_from_graph *g = op_from_graph_of(bind_op_self(L, "fn"));
   if (!g) return 0;
   bind_entry e = bind_enter(L);
   damo_function *f = damo_retain(op_from_graph_function(g));
@@ -375,7 +374,7 @@ static int ofg_get_fn(lua_State *L) {
 
 /* op:clone(): a new Op with a copy of the inner graph. */
 static int ofg_clone(lua_State *L) {
-  op_from_graph *g = op_from_graph_of(ofg_self(L, "clone"));
+  op_from_graph *g = op_from_graph_of(bind_op_self(L, "clone"));
   if (!g) return bind_raise(L, DAMO_ENOT_IMPLEMENTED, "clone: this Op can't be cloned");
   lua_settop(L, 1);
   if (g->lop || g->rop) {

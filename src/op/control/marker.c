@@ -37,18 +37,7 @@ static damo_status marker_same_type(const damo_op *op, damo_var *const *in, int 
   return DAMO_OK;
 }
 
-static damo_status marker_pass_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  (void)node;
-  rout[0] = eval[0];
-  return b->status;
-}
-
 /* ---- Gradient markers -------------------------------------------------------------------------------------------- */
-
-static damo_status marker_no_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  (void)node, (void)eval, (void)rout;
-  return b->status;
-}
 
 static damo_status zero_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
@@ -77,7 +66,7 @@ const op_def disconnected_grad_def = {
     .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = grad_none,
-    .rop = marker_no_rop,
+    .rop = rop_none,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
     .terms = TERMS_LINEAR,
@@ -92,7 +81,7 @@ const op_def zero_grad_def = {
     .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = zero_gradient,
-    .rop = marker_no_rop,
+    .rop = rop_none,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
     OP_CHECK(same_check),
@@ -106,7 +95,7 @@ const op_def consider_constant_def = {
     .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = zero_gradient,
-    .rop = marker_no_rop,
+    .rop = rop_none,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
     OP_CHECK(same_check),
@@ -121,7 +110,7 @@ const op_def grad_clip_def = {
     .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = clip_gradient,
-    .rop = marker_pass_rop,
+    .rop = rop_pass,
     .infer_shape = infer_shape_same,
     .masks = MASKS_END,
     OP_CHECK(same_check),
@@ -136,7 +125,7 @@ const op_def grad_scale_def = {
     .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = scale_gradient,
-    .rop = marker_pass_rop,
+    .rop = rop_pass,
     .infer_shape = infer_shape_same,
     .masks = MASKS_OWN,
     OP_CHECK(same_check),
@@ -207,12 +196,6 @@ static damo_status assert_perform(const thunk *t, frame *f) {
   return thunk_pass(t, f);
 }
 
-static damo_status pass_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
-  return b->status;
-}
-
 static const op_def assert_def = {
     .name = "Assert",
     .doc = "x, where every condition holds",
@@ -221,8 +204,8 @@ static const op_def assert_def = {
     .view_map = alias_first,
     .infer_type = assert_type,
     .perform = assert_perform,
-    .grad = pass_gradient,
-    .rop = marker_pass_rop,
+    .grad = grad_pass,
+    .rop = rop_pass,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
     .do_constant_folding = fold_never,
@@ -441,12 +424,6 @@ static damo_status of_type_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_status of_type_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
-  return b->status;
-}
-
 static damo_status of_type_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                        damo_var ***out_shape) {
   const damo_type *want = node->out[0]->type;
@@ -463,8 +440,8 @@ static const op_def of_type_def = {
     .view_map = alias_first,
     .infer_type = of_type_type,
     .perform = of_type_perform,
-    .grad = of_type_grad,
-    .rop = marker_pass_rop,
+    .grad = grad_pass,
+    .rop = rop_pass,
     .infer_shape = of_type_infer_shape,
     .pattern = PATTERN_FOLLOWS,
     OP_CHECK(same_check),
@@ -511,7 +488,7 @@ static const op_def unbroadcast_def = {
     .infer_type = unbroadcast_type,
     .perform = thunk_pass,
     .grad = unbroadcast_grad,
-    .rop = marker_pass_rop,
+    .rop = rop_pass,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
     .masks = MASKS_MOVED,

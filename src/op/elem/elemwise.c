@@ -413,18 +413,9 @@ damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   return build_op(b, op_new(b->ctx, &elemwise_def, &props), &x, 1);
 }
 
-/* True when the static shapes of a and b are known and equal. */
-static bool has_shape_of(const damo_type *a, const damo_type *b) {
-  if (a->ndim != b->ndim) return false;
-  for (int k = 0; k < a->ndim; k++) {
-    if (a->shape[k] < 0 || a->shape[k] != b->shape[k]) return false;
-  }
-  return true;
-}
-
 damo_var *build_fill(build *b, damo_var *like, damo_var *value) {
   if (b->status != DAMO_OK || like == NULL || value == NULL) return NULL;
-  if (!value->weak && has_shape_of(like->type, value->type)) return value;
+  if (!value->weak && type_same_known_shape(like->type, value->type)) return value;
   return build_second(b, like, value);
 }
 

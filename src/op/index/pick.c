@@ -103,10 +103,6 @@ static damo_status pick_rop(build *b, damo_apply *node, damo_var *const *eval, d
   return b->status;
 }
 
-static void only_first_connected(const damo_apply *node, bool *connected) {
-  for (int i = 1; i < node->n_in; i++) connected[i] = false;
-}
-
 static damo_status pick_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                     damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->in[1]); i++) out_shape[0][i] = in_shape[1][i];
@@ -122,7 +118,7 @@ const op_def pick_def = {
     .grad = pick_grad,
     .rop = pick_rop,
     .infer_shape = pick_infer_shape,
-    .connection_pattern = only_first_connected,
+    .connection_pattern = connect_first,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
@@ -181,7 +177,7 @@ const op_def pick_grad_def = {
     .perform = pick_grad_perform,
     .grad = pick_grad_grad,
     .infer_shape = pick_grad_infer_shape,
-    .connection_pattern = only_first_connected,
+    .connection_pattern = connect_first,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 

@@ -175,14 +175,6 @@ static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, da
   return b->status;
 }
 
-static damo_status dot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                   damo_var ***out_shape) {
-  int n = 0;
-  if (var_ndim(node->in[0]) == 2) out_shape[0][n++] = in_shape[0][0];
-  if (var_ndim(node->in[1]) == 2) out_shape[0][n++] = in_shape[1][1];
-  return b->status;
-}
-
 const op_def dot_def = {
     .name = "Dot",
     .doc = "product of vectors and matrices",
@@ -191,7 +183,7 @@ const op_def dot_def = {
     .perform = dot_perform,
     .grad = dot_grad,
     .rop = dot_rop,
-    .infer_shape = dot_infer_shape,
+    .infer_shape = infer_shape_product,
     .terms = TERMS_LINEAR,
     .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",

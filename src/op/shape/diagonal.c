@@ -81,11 +81,6 @@ static damo_status extract_grad(build *b, damo_apply *node, damo_var *const *gou
   return b->status;
 }
 
-static damo_status extract_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
-  return b->status;
-}
-
 static damo_status extract_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                        damo_var ***out_shape) {
   const diag_data *d = node->op->data;
@@ -110,7 +105,7 @@ static const op_def extract_def = {
     .infer_type = extract_type,
     .perform = extract_perform,
     .grad = extract_grad,
-    .rop = extract_rop,
+    .rop = rop_again,
     .infer_shape = extract_infer_shape,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,

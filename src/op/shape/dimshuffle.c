@@ -88,11 +88,6 @@ static damo_status dimshuffle_grad(build *b, damo_apply *node, damo_var *const *
   return b->status;
 }
 
-static damo_status dimshuffle_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
-  return b->status;
-}
-
 static damo_status dimshuffle_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                           damo_var ***out_shape) {
   const dimshuffle_data *d = node->op->data;
@@ -111,7 +106,7 @@ const op_def dimshuffle_def = {
     .infer_type = dimshuffle_type,
     .perform = dimshuffle_perform,
     .grad = dimshuffle_grad,
-    .rop = dimshuffle_rop,
+    .rop = rop_again,
     .infer_shape = dimshuffle_infer_shape,
     .terms = TERMS_LINEAR,
     .masks = MASKS_MOVED,

@@ -91,12 +91,6 @@ static damo_status shape_i_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_status infer_shape_scalar(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                      damo_var ***out_shape) {
-  (void)node, (void)in_shape, (void)out_shape;
-  return b->status;
-}
-
 const op_def shape_i_def = {
     .name = "Shape_i",
     .doc = "the length of one axis",
@@ -105,7 +99,7 @@ const op_def shape_i_def = {
     .infer_type = shape_i_type,
     .perform = shape_i_perform,
     .grad = grad_none,
-    .infer_shape = infer_shape_scalar,
+    .infer_shape = infer_shape_scalars,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };

@@ -46,11 +46,22 @@ damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const 
 damo_status infer_shape_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 damo_status infer_shape_value_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                       damo_var ***out_shape);
+/* infer_shape of ops whose results are all 0-d; of products of vectors and matrices, input 0 by input 1. */
+damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* connection_pattern of ops whose only differentiable input is input 0, and of those that have none. */
 void connect_first(const damo_apply *node, bool *connected);
 void connect_none(const damo_apply *node, bool *connected);
-/* grad of ops without differentiable inputs. */
+/* connection_pattern of ops whose only differentiable input is input 1. */
+void connect_second(const damo_apply *node, bool *connected);
+/* grad of ops without differentiable inputs; rop of ops that pass no tangent. */
 damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* grad and rop of ops that give input 0 as it is: the cotangent and the tangent of output 0 are those of input 0. */
+damo_status grad_pass(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+damo_status rop_pass(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* rop of ops linear in input 0 that have no other differentiable input: the op again, on the tangent. */
+damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* The dtype that a property names. */
 damo_dtype prop_dtype(prop_value v);
 

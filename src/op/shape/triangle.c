@@ -44,11 +44,6 @@ static damo_status triangle_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-static damo_status triangle_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
-  return b->status;
-}
-
 static const op_def triangle_def = {
     .name = "Triangle",
     .doc = "one triangle of the last two axes, zeros elsewhere",
@@ -57,7 +52,7 @@ static const op_def triangle_def = {
     .infer_type = triangle_type,
     .perform = triangle_perform,
     .grad = triangle_grad,
-    .rop = triangle_rop,
+    .rop = rop_again,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,

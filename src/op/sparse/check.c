@@ -12,18 +12,6 @@ typedef struct check_props {
   prop_value func;
 } check_props;
 
-static damo_status sp_check_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
-  return b->status;
-}
-
-static damo_status sp_check_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  (void)node;
-  rout[0] = eval[0];
-  return b->status;
-}
-
 static const char *sp_check_func(const damo_op *op) {
   const prop_value *v = &OP_PROPS(op, check_props)->func;
   return v->kind == PROP_STR ? v->u.s : op->def->name;
@@ -58,8 +46,8 @@ static const op_def sp_check_square_def = {
     .view_map = alias_first,
     .infer_type = sp_check_square_type,
     .perform = sp_check_square_perform,
-    .grad = sp_check_grad,
-    .rop = sp_check_rop,
+    .grad = grad_pass,
+    .rop = rop_pass,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
@@ -100,8 +88,8 @@ static const op_def sp_check_same_shape_def = {
     .view_map = alias_first,
     .infer_type = sp_check_same_shape_type,
     .perform = sp_check_same_shape_perform,
-    .grad = sp_check_grad,
-    .rop = sp_check_rop,
+    .grad = grad_pass,
+    .rop = rop_pass,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,

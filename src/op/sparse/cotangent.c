@@ -251,16 +251,6 @@ static damo_status sp_move_cotangent_grad(build *b, damo_apply *node, damo_var *
   return b->status;
 }
 
-static damo_status sp_move_cotangent_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  damo_var *in[4] = {eval[0], node->in[1], node->in[2], node->in[3]};
-  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, 4);
-  return b->status;
-}
-
-static void sp_move_cotangent_connect(const damo_apply *node, bool *connected) {
-  for (int i = 1; i < node->n_in; i++) connected[i] = false;
-}
-
 static damo_status sp_move_cotangent_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                            damo_var ***out_shape) {
   (void)node;
@@ -279,9 +269,9 @@ const op_def sp_move_cotangent_def = {
     .lazy = true,
     .perform = sp_move_cotangent_perform,
     .grad = sp_move_cotangent_grad,
-    .rop = sp_move_cotangent_rop,
+    .rop = rop_again,
     .infer_shape = sp_move_cotangent_shape,
-    .connection_pattern = sp_move_cotangent_connect,
+    .connection_pattern = connect_first,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
     OP_CHECK(move_cotangent_check),

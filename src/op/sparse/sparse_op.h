@@ -182,7 +182,6 @@ damo_status thunk_product(const thunk *t, frame *f, int i, int j, const void *al
                           damo_array *y);
 /* Gives a sparse product as output 0, in the index dtype that its Type says. */
 damo_status thunk_give_product(const thunk *t, frame *f, damo_sparse *take);
-damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* The left factor of a product that is x's cotangent, in csr where x is csr. A product has its left factor's format and
  * takes an indptr along that format's major axis; x has one along its own already, whereas the other axis may be far
  * longer. */
@@ -215,10 +214,6 @@ reduce_kind sp_extremum_kind(const damo_op *op);
 
 /* ---- Rules shared ------------------------------------------------------------------------------------------------ */
 
-/* rop of ops linear in input 0 with no other differentiable input: the op again on the tangent. */
-damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
-/* rop of ops that pass no tangent. */
-damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* grad and rop of ops of one matrix whose output 0 is the vector of its stored values (op/sparse/form/pattern.c). */
 damo_status sp_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);

@@ -232,16 +232,6 @@ const sparse_forms sparse_form = {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
-  return b->status;
-}
-
-damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  (void)node, (void)eval, (void)rout;
-  return b->status;
-}
-
 damo_var *build_flat_zeros(build *b, const damo_apply *node, int i) {
   return dtype_is_discrete(var_dtype(node->out[0])) ? build_zero_grad(b, node->in[i]) : NULL;
 }

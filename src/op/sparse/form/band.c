@@ -94,11 +94,6 @@ static damo_status sp_trace_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-static damo_status sp_trace_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  (void)node, (void)in_shape, (void)out_shape;
-  return b->status;
-}
-
 static const op_def sp_trace_def;
 
 /* The trace of a sparse or dense matrix. */
@@ -120,7 +115,7 @@ static const op_def sp_trace_def = {
     .perform = sp_trace_perform,
     .grad = sp_trace_grad,
     .rop = sp_trace_rop,
-    .infer_shape = sp_trace_shape,
+    .infer_shape = infer_shape_scalars,
     .terms = TERMS_LINEAR,
     OP_CHECK(trace_check),
 };

@@ -255,12 +255,6 @@ static damo_status sp_sum_duplicates_perform(const thunk *t, frame *f) {
   return thunk_give(t, f, 0, sparse_sum_duplicates(thunk_in_sparse(t, f, 0)));
 }
 
-static damo_status sp_sum_duplicates_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
-  return b->status;
-}
-
 static const op_def sp_sum_duplicates_def = {
     .name = "SumDuplicates",
     .doc = "the same matrix with sorted lines and every place stored once",
@@ -268,7 +262,7 @@ static const op_def sp_sum_duplicates_def = {
     .view_map = alias_first,
     .infer_type = sp_sum_duplicates_type,
     .perform = sp_sum_duplicates_perform,
-    .grad = sp_sum_duplicates_grad,
+    .grad = grad_pass,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,

@@ -141,12 +141,6 @@ static damo_status sp_csm_grad(build *b, damo_apply *node, damo_var *const *gout
   return b->status;
 }
 
-static damo_status sp_csm_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  damo_var *in[4] = {eval[0], node->in[1], node->in[2], node->in[3]};
-  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, 4);
-  return b->status;
-}
-
 static damo_status sp_csm_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
   (void)in_shape;
   for (int k = 0; k < 2; k++) {
@@ -167,7 +161,7 @@ const op_def sp_csm_def = {
     .make_node = sp_csm_node,
     .perform = sp_csm_perform,
     .grad = sp_csm_grad,
-    .rop = sp_csm_rop,
+    .rop = rop_again,
     .infer_shape = sp_csm_shape,
     .connection_pattern = connect_first,
     OP_CHECK(csm_check),

@@ -218,10 +218,6 @@ static damo_status sp_getitem_block_grad_rop(build *b, damo_apply *node, damo_va
   return b->status;
 }
 
-static void sp_getitem_block_grad_connect(const damo_apply *node, bool *connected) {
-  for (int i = 0; i < node->n_in; i++) connected[i] = i == 1;
-}
-
 static const op_def sp_getitem_block_grad_def = {
     .name = "GetItem2dGrad",
     .doc = "a block put back where ranges say, into a matrix of x's shape",
@@ -235,7 +231,7 @@ static const op_def sp_getitem_block_grad_def = {
     .grad = sp_getitem_block_grad_grad,
     .rop = sp_getitem_block_grad_rop,
     .infer_shape = infer_shape_same,
-    .connection_pattern = sp_getitem_block_grad_connect,
+    .connection_pattern = connect_second,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
     OP_CHECK(getitem_block_grad_check),

@@ -104,13 +104,6 @@ damo_status thunk_give_product(const thunk *t, frame *f, damo_sparse *take) {
   return thunk_give(t, f, 0, out);
 }
 
-damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  int n = 0;
-  if (var_ndim(node->in[0]) == 2) out_shape[0][n++] = in_shape[0][0];
-  if (var_ndim(node->in[1]) == 2) out_shape[0][n++] = in_shape[1][1];
-  return b->status;
-}
-
 /* The factor is not converted for a csc x: that would take an array along x's rows, which may be far more than its
  * columns. */
 damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x) {

@@ -32,11 +32,6 @@ damo_dtype dtype_of_modulus(damo_dtype dt) {
   return dt == DAMO_COMPLEX64 ? DAMO_FLOAT32 : dt == DAMO_COMPLEX128 ? DAMO_FLOAT64 : dt;
 }
 
-damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  (void)node, (void)in_shape, (void)out_shape;
-  return b->status;
-}
-
 void connect_all_but_factor(const damo_apply *node, bool *connected) {
   const int n_out = node->n_out;
   for (int o = 0; o < n_out; o++) connected[o] = false;

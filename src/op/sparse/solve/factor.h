@@ -71,8 +71,6 @@ damo_var *build_factor_inverse(build *b, const factor_var *v, damo_var *p);
 /* A vector as a matrix of one column; a matrix itself. */
 damo_var *build_columns(build *b, damo_var *x);
 
-/* infer_shape of ops whose results are all 0-d. */
-damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* connection_pattern: input 0, the factor, carries no gradient. */
 void connect_all_but_factor(const damo_apply *node, bool *connected);
 

@@ -147,10 +147,6 @@ static damo_status rect_columns_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-static void rect_columns_connect(const damo_apply *node, bool *connected) {
-  for (int i = 0; i < node->n_in; i++) connected[i] = i == 1;
-}
-
 static const op_alias rect_columns_views[] = {{0, 1}, OP_ALIAS_END};
 
 static const op_def rect_columns_def = {
@@ -166,7 +162,7 @@ static const op_def rect_columns_def = {
     .grad = rect_columns_grad,
     .rop = rect_columns_rop,
     .infer_shape = rect_columns_shape,
-    .connection_pattern = rect_columns_connect,
+    .connection_pattern = connect_second,
     OP_CHECK(rect_columns_check),
 };
 
@@ -247,7 +243,7 @@ static const op_def rect_columns_back_def = {
     .grad = rect_columns_back_grad,
     .rop = rect_columns_back_rop,
     .infer_shape = rect_columns_back_shape,
-    .connection_pattern = rect_columns_connect,
+    .connection_pattern = connect_second,
     OP_CHECK(rect_columns_back_check),
 };
 
