@@ -485,7 +485,7 @@ function sparse.structured_monoid(fn) end
 ---@param options? { n?: integer, p?: number, explicit_zero?: boolean, unsorted_indices?: boolean, dtype?: damo.Dtype }
 ---@return damo.Variable[], damo.Sparse[]
 function sparse.sparse_random_inputs(format, shape, options) end
----Checks gradients against finite differences, at the stored places alone when structured; a numeric error names the worst.
+---Checks gradients against finite differences, at the stored positions alone when structured; a numeric error names the worst.
 ---@param fn function of Variables, giving one
 ---@param values any[] sparse matrices, Arrays, numbers
 ---@param options? { structured?: boolean, eps?: number, abs_tol?: number, rel_tol?: number }

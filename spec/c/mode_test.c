@@ -219,8 +219,8 @@ static damo_status apart(const thunk *t, frame *f) {
 static const op_def places[] = {APART(PATTERN_SHARED),  APART(PATTERN_ONCE),    APART(PATTERN_MEETS),
                                 APART(PATTERN_UNKNOWN), APART(PATTERN_FOLLOWS), APART(PATTERN_JOINS)};
 static const char *const amiss[] = {"has not the index arrays of input 1",
-                                    "stores a place more than once",
-                                    "stores a place more than once",
+                                    "stores a position more than once",
+                                    "stores a position more than once",
                                     NULL,
                                     NULL,
                                     NULL};

@@ -63,7 +63,7 @@ typedef struct layouts {
 
 /* What a node keeps between runs. */
 typedef struct keep {
-  sparse_transpose_cache turned;
+  sparse_transpose_cache cache;
   void *work;
   size_t room;
 } keep;
@@ -90,7 +90,7 @@ static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, 
   _Alignas(16) char factor[16];
   kernel_cast(DAMO_FLOAT64, dtype)(&(double){3}, factor, 1);
   keep own = {.room = 0};
-  const sparse_product p = {a, transposed, left, l.z ? factor : NULL, x, z, y, kept ? &kept->turned : NULL};
+  const sparse_product p = {a, transposed, left, l.z ? factor : NULL, x, z, y, kept ? &kept->cache : NULL};
   sparse_product_run(&p, room_of(kept ? kept : &own, sparse_product_workspace(&p)));
   CHECK(is_product(left ? x : op, left ? op : x, l.z ? 3 : 1, l.z == 1 ? before : z, y));
   free(own.work);
@@ -160,14 +160,14 @@ static void test_moved_room(damo_ctx *ctx) {
 }
 
 /* Only the transpose is kept if nothing else is. */
-static void test_room(damo_ctx *ctx) {
+static void test_workspace(damo_ctx *ctx) {
   damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 40);
   damo_array *x = dense(ctx, DAMO_FLOAT64, 7, 64, 0), *y = dense(ctx, DAMO_FLOAT64, 5, 64, 0);
-  sparse_transpose_cache turned = {.workspace = NULL};
+  sparse_transpose_cache cache = {.workspace = NULL};
   sparse_product p = {a, true, false, NULL, x, NULL, y, NULL};
   const size_t entries = (size_t)sparse_nnz(a), most = 6 * 4 + entries * (4 + 8) + 3 * 64;
   CHECK(sparse_product_workspace(&p) <= most);
-  p.cache = &turned;
+  p.cache = &cache;
   CHECK(sparse_product_workspace(&p) > most);
   damo_release(y);
   damo_release(x);
@@ -388,7 +388,7 @@ int main(void) {
   test_dense_products(ctx);
   test_kept_patterns(ctx);
   test_moved_room(ctx);
-  test_room(ctx);
+  test_workspace(ctx);
   test_empty_products(ctx);
   test_sparse_products(ctx);
   test_uneven_product(ctx);

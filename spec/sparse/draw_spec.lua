@@ -205,7 +205,7 @@ describe("binomial draws", function()
     s.raises("shape", "sparse.csr_dbinomial: the shape has 3 lengths, not 2",
       function() sparse.csr_dbinomial(5, 0.5, { 2, 2, 2 }) end)
     s.raises("type", "sparse.csr_dbinomial: the shape is missing", function() sparse.csr_dbinomial(5, 0.5) end)
-    s.raises("value", "Binomial: shape (4294967296, 4294967296) has more than 2^63 - 1 places",
+    s.raises("value", "Binomial: shape (4294967296, 4294967296) has more than 2^63 - 1 elements",
       function() sparse.csr_dbinomial(5, 0.5, { 2 ^ 32 | 0, 2 ^ 32 | 0 }) end)
     s.raises("value", "Binomial: the format is 'csc' or 'csr', not 'rows'",
       function() sparse.Binomial { format = "rows" } end)
@@ -215,9 +215,9 @@ end)
 describe("multinomial", function()
   it("has the distribution, and its counts add up", function()
     local rows, n, p = 4000, 12, { 0.5, 0.1, 0.15, 0.25 }
-    local chances = {}
-    for i = 1, rows do chances[i] = p end
-    local _, draw = sparse.multinomial(n, sparse.csr_from_dense(damo.array(chances)), { rng = state() })
+    local probabilities = {}
+    for i = 1, rows do probabilities[i] = p end
+    local _, draw = sparse.multinomial(n, sparse.csr_from_dense(damo.array(probabilities)), { rng = state() })
     local counts = sparse.toarray(draw):totable()
     for k = 1, 4 do
       local list = {}
@@ -240,9 +240,9 @@ describe("multinomial", function()
 
   it("refuses wrong arguments", function()
     local p = sparse.csr_from_dense(damo.array { { 0.7, 0.7 } })
-    s.raises("value", "Multinomial: the chances of row 1 add up to 1.4, more than 1",
+    s.raises("value", "Multinomial: the probabilities of row 1 add up to 1.4, more than 1",
       function() sparse.multinomial(1, p) end)
-    s.raises("value", "Multinomial: a chance must be 0 or more, row 1 has -1",
+    s.raises("value", "Multinomial: a probability must be 0 or more, row 1 has -1",
       function() sparse.multinomial(1, sparse.neg(row_of(2, 1.0))) end)
     s.raises("value", "Multinomial: n must be 0 or more, got -2", function() sparse.multinomial(-2, row_of(2, 0.5)) end)
     s.raises("shape", nil, function() sparse.multinomial(damo.array({ 1, 2 }, "int64"), p) end)

@@ -28,7 +28,7 @@ end)
 
 describe("diags and eye at the limits of int64", function()
   it("take offsets only as a vector", function()
-    s.raises("value", "diags: offsets must be as many whole numbers as there are diagonals: 2",
+    s.raises("value", "diags: offsets must be as many integers as there are diagonals: 2",
       function() return sparse.diags({ 1, 2 }, { { 0 }, { 1 } }) end)
   end)
 

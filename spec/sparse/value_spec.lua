@@ -273,7 +273,7 @@ describe("from_dense, eye, diags, random", function()
   refused("value", "diags: offset 0 is given twice", function() return sparse.diags({ { 1 }, { 2 } }, { 0, 0 }) end)
   refused("value", "diags: offset 7 lies outside the shape (3, 3)",
     function() return sparse.diags({ { 1, 2, 3 } }, { 7 }, { shape = { 3, 3 } }) end)
-  refused("value", "diags: offsets must be as many whole numbers as there are diagonals: 1",
+  refused("value", "diags: offsets must be as many integers as there are diagonals: 1",
     function() return sparse.diags({ { 1, 2, 3 } }, { 0, 1 }) end)
   refused("type", "diags: argument 1 (diagonals) must be a list of diagonals, got number",
     function() return sparse.diags(3) end)
@@ -300,7 +300,7 @@ describe("from_dense, eye, diags, random", function()
       function() return sparse.csr_dbinomial(3, nan, { 2, 2 }) end)
     refused("value", "Poisson: a mean must be 0 or more, stored entry 1 is nan",
       function() return sparse.poisson(sparse.csr { { nan } }) end)
-    refused("value", "Multinomial: a chance must be 0 or more, row 1 has nan",
+    refused("value", "Multinomial: a probability must be 0 or more, row 1 has nan",
       function() return sparse.multinomial(3, sparse.csr { { nan } }) end)
     refused("value", "normal: scale must not be negative, got loc=0, scale=nan",
       function() return damo.random.normal(0, nan) end)

@@ -42,7 +42,7 @@ damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, 
 
 /* Reads a property that is an integer, or a float equal to an integer of at most 2^53, into *out; false where it is
  * neither. */
-static bool whole_number(const prop_value *v, int64_t *out) {
+static bool prop_as_integer(const prop_value *v, int64_t *out) {
   if (v->kind == PROP_INT) {
     *out = v->u.i;
     return true;
@@ -65,7 +65,7 @@ damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int
   for (int i = 0; i < count; i++) {
     int64_t axis = 0;
     int k = 0;
-    if (!whole_number(&list[i], &axis)) return ctx_fail(ctx, DAMO_ETYPE, "%s: an axis is a whole number", func);
+    if (!prop_as_integer(&list[i], &axis)) return ctx_fail(ctx, DAMO_ETYPE, "%s: an axis is an integer", func);
     DAMO_TRY(axis_check(ctx, func, axis, ndim, &k));
     if (seen >> k & 1) return ctx_fail(ctx, DAMO_EVALUE, "%s: axis %lld is named twice", func, (long long)axis);
     seen |= UINT32_C(1) << k;
@@ -102,7 +102,7 @@ damo_var *build_strong(build *b, damo_var *x) {
 }
 
 /* True when no entry has a fraction or lies outside int64. */
-static bool whole_numbers(const damo_array *a) {
+static bool array_is_integral(const damo_array *a) {
   array_entries e;
   if (dtype_is_integer(array_dtype(a))) return true;
   for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
@@ -119,7 +119,7 @@ damo_var *build_integer(build *b, const char *func, const char *what, damo_var *
   if (dt == DAMO_INT64 && !v->weak) return v;
   const damo_array *a = var_constant_array(v);
   if (a && (dtype_is_integer(dt) || dtype_is_float(dt))) {
-    if (whole_numbers(a)) return build_value(b, (damo_obj *)array_cast(a, DAMO_INT64));
+    if (array_is_integral(a)) return build_value(b, (damo_obj *)array_cast(a, DAMO_INT64));
     return build_fail(b, DAMO_ETYPE, "%s: %s must be integers, got %s with a fraction", func, what, dtype_name(dt));
   }
   if (dtype_is_integer(dt)) return build_cast(b, v, DAMO_INT64);
@@ -167,9 +167,9 @@ static damo_status shape_entry(build *b, const char *func, const prop_value *v, 
     *out = known ? build_i64(b, scalar_to_int64(array_item(known))) : build_cast(b, v->u.var, DAMO_INT64);
     return b->status;
   }
-  if (!whole_number(v, &d)) {
-    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: entry %d of the shape is neither a whole number nor an integer scalar",
-                    func, i + 1);
+  if (!prop_as_integer(v, &d)) {
+    return ctx_fail(b->ctx, DAMO_ETYPE,
+                    "%s: entry %d of the shape is neither an integer nor an integer scalar Variable", func, i + 1);
   }
   *out = build_i64(b, d);
   return b->status;

@@ -111,7 +111,7 @@ static damo_status sp_random_check(damo_ctx *ctx, int64_t rows, int64_t cols, do
     return DAMO_OK;
   }
   if (i64_mul(rows, cols, total)) return DAMO_OK;
-  return ctx_fail(ctx, DAMO_EVALUE, "random: shape (%lld, %lld) has more than 2^63 - 1 places", (long long)rows,
+  return ctx_fail(ctx, DAMO_EVALUE, "random: shape (%lld, %lld) has more than 2^63 - 1 elements", (long long)rows,
                   (long long)cols);
 }
 

@@ -126,7 +126,7 @@ static damo_status check_patterns(const node_exam *e) {
       return accuse(e, "DEBUG: output %d has not the index arrays of input 1, which the Op says", o + 1);
     if (!may) DAMO_TRY(sparse_repeats((damo_sparse *)v, &repeats));
     if (repeats)
-      return accuse(e, "DEBUG: output %d stores a place more than once, which the Op says it does not", o + 1);
+      return accuse(e, "DEBUG: output %d stores a position more than once, which the Op says it does not", o + 1);
   }
   return DAMO_OK;
 }
@@ -186,7 +186,7 @@ static damo_status check_aliases(const node_exam *e) {
 /* ---- Reruns ------------------------------------------------------------------------------------------------------ */
 
 /* An array of that shape whose stride along the last axis is -2 elements. */
-static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
+static damo_array *strided_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
   int64_t padded[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   if (ndim == 0 || shape[ndim - 1] == 0) return array_empty(ctx, dtype, ndim, shape);
   memcpy(padded, shape, (size_t)ndim * sizeof *padded);
@@ -196,17 +196,17 @@ static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const in
   memcpy(strides, array_strides(base), (size_t)ndim * sizeof *strides);
   int64_t step = strides[ndim - 1];
   strides[ndim - 1] = -2 * step;
-  damo_array *odd = array_view(base, ndim, shape, strides, step * (2 * (shape[ndim - 1] - 1) + 1));
+  damo_array *strided = array_view(base, ndim, shape, strides, step * (2 * (shape[ndim - 1] - 1) + 1));
   damo_release(base);
-  return odd;
+  return strided;
 }
 
-static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
+static damo_obj *strided_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
   if (v->kind != OBJ_ARRAY || !type_is_tensor(type)) return value_copy(v);
   const damo_array *a = (const damo_array *)v;
-  damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
-  if (odd != NULL && array_assign(odd, a) == DAMO_OK) return &odd->obj;
-  damo_release(odd);
+  damo_array *strided = strided_array(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (strided != NULL && array_assign(strided, a) == DAMO_OK) return &strided->obj;
+  damo_release(strided);
   return NULL;
 }
 
@@ -221,28 +221,28 @@ static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_o
   }
   if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(type)) return DAMO_OK;
   const damo_array *a = (const damo_array *)v;
-  damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
-  if (odd == NULL) return DAMO_EMEMORY;
-  *out = &odd->obj;
-  return array_fill(odd, junk);
+  damo_array *strided = strided_array(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (strided == NULL) return DAMO_EMEMORY;
+  *out = &strided->obj;
+  return array_fill(strided, junk);
 }
 
 /* A way of running a node again. */
 typedef struct rerun {
   const char *how;  /* description for messages */
   const char *impl; /* implementation; NULL: the default */
-  bool odd, read_only;
+  bool strided, read_only;
 } rerun;
 
 static damo_status fill_cells(node_exam *e, const rerun *r) {
   const thunk *t = e->t;
   for (int i = 0; i < t->n_in; i++) {
-    damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
+    damo_obj *v = r->strided ? strided_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
     if (v == NULL) return damo_error_status(e->ctx);
     e->cells[i] = v;
     if (r->read_only && value_array(v) != NULL) value_array(v)->writeable = false;
   }
-  for (int o = 0; r->odd && o < t->n_out; o++) {
+  for (int o = 0; r->strided && o < t->n_out; o++) {
     DAMO_TRY(odd_result(e->ctx, t->node->out[o]->type, thunk_result(t, e->f, o), &e->cells[t->n_in + o]));
   }
   return DAMO_OK;
@@ -313,11 +313,11 @@ static damo_status run_all_ways(node_exam *e) {
   const damo_op *op = e->t->node->op;
   bool in_place = op_prop(op, "inplace")->kind != PROP_NIL;
   const rerun plain = {.how = "without room for its results", .read_only = in_place};
-  const rerun odd = {.how = "with operands and results of odd strides", .odd = true};
+  const rerun strided = {.how = "with operands and results of odd strides", .strided = true};
   const rerun lua = {.how = "in Lua", .impl = "lua"};
   if (op->def->impure) return DAMO_OK;
   DAMO_TRY(rerun_node(e, &plain));
-  DAMO_TRY(rerun_node(e, &odd));
+  DAMO_TRY(rerun_node(e, &strided));
   return op->def->perform != NULL && op->def->perform_lua != NULL ? rerun_node(e, &lua) : DAMO_OK;
 }
 

@@ -38,9 +38,9 @@ static void index_text(char *dst, size_t n, const damo_array *a, const int64_t *
   snprintf(dst + at, n - at, "%s", a->ndim > 0 ? "}" : "");
 }
 
-bool nanguard_is_odd(scalar s, op_nonfinite lawful) {
+bool nanguard_is_fault(scalar s, op_nonfinite allowed) {
   if (is_finite(s)) return false;
-  return lawful != NONFINITE_INFINITE || scalar_is_nan(s);
+  return allowed != NONFINITE_INFINITE || scalar_is_nan(s);
 }
 
 void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
@@ -49,12 +49,12 @@ void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t
   snprintf(dst, n, "%s%s", nonfinite_name(array_get(a, index)), place);
 }
 
-/* Describes the first non-finite entry that `lawful` does not allow as "nan at {2, 3}"; false if there is none. */
-static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text, size_t n) {
+/* Describes the first non-finite entry that `allowed` does not allow as "nan at {2, 3}"; false if there is none. */
+static bool find_nonfinite(const damo_array *a, op_nonfinite allowed, char *text, size_t n) {
   if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || is_all_finite(a)) return false;
   array_places e;
   for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
-    if (!nanguard_is_odd(scalar_load(array_dtype(a), p), lawful)) continue;
+    if (!nanguard_is_fault(scalar_load(array_dtype(a), p), allowed)) continue;
     nanguard_entry_text(text, n, a, e.walk.at);
     return true;
   }
@@ -62,8 +62,8 @@ static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text,
 }
 
 /* The same for a value; of a sparse matrix the stored entries are searched. */
-static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, size_t n) {
-  if (!find_nonfinite(value_array(v), lawful, text, n)) return false;
+static bool find_in_value(const damo_obj *v, op_nonfinite allowed, char *text, size_t n) {
+  if (!find_nonfinite(value_array(v), allowed, text, n)) return false;
   const size_t used = strlen(text);
   if (v->kind == OBJ_SPARSE) snprintf(text + used, n - used, " of the stored entries");
   return true;
@@ -71,18 +71,18 @@ static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, si
 
 damo_status nanguard_check_outputs(const vm_frame *vf, const thunk *t, const char *func) {
   const frame *f = &vf->frame;
-  const op_nonfinite lawful = t->node->op->def->nonfinite;
-  if (lawful == NONFINITE_ANY) return DAMO_OK;
+  const op_nonfinite allowed = t->node->op->def->nonfinite;
+  if (allowed == NONFINITE_ANY) return DAMO_OK;
   for (int o = 0; o < t->n_out; o++) {
     const damo_obj *v = thunk_result(t, f, o);
     char text[200], op[160];
     if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
-    const bool odd = find_in_value(v, lawful, text, sizeof text);
+    const bool faulty = find_in_value(v, allowed, text, sizeof text);
     if (v->kind == OBJ_ARRAY) {
-      DAMO_TRY(nanguard_check_masks(vf->step_user, t, o, odd, func));
+      DAMO_TRY(nanguard_check_masks(vf->step_user, t, o, faulty, func));
       continue;
     }
-    if (!odd) continue;
+    if (!faulty) continue;
     return ctx_fail(f->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
                     var_format(op, sizeof op, t->node->out[o]), text);
   }

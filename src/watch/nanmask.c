@@ -211,14 +211,14 @@ static damo_status mask_find(const damo_function *f, const thunk *t, const damo_
   for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
     const int64_t *index = e.walk.at;
     const nanguard_mask *from = NULL;
-    const bool is_finite = !nanguard_is_odd(scalar_load(array_dtype(a), p), NONFINITE_NEVER);
+    const bool is_finite = !nanguard_is_fault(scalar_load(array_dtype(a), p), NONFINITE_NEVER);
     const bool inherited = reads && is_inherited(f, t, found->at, index, e.walk.row, is_finite, &from);
-    const bool odd = !inherited && nanguard_is_odd(scalar_load(array_dtype(a), p), t->node->op->def->nonfinite);
-    ((uint8_t *)found->at->data)[e.walk.row] = inherited || odd;
+    const bool faulty = !inherited && nanguard_is_fault(scalar_load(array_dtype(a), p), t->node->op->def->nonfinite);
+    ((uint8_t *)found->at->data)[e.walk.row] = inherited || faulty;
     if (inherited && found->inherited == NULL) found->inherited = from;
     found->finite = found->finite || (inherited && is_finite);
-    if (odd && !found->fresh) nanguard_entry_text(found->text, sizeof found->text, a, index);
-    found->fresh = found->fresh || odd;
+    if (faulty && !found->fresh) nanguard_entry_text(found->text, sizeof found->text, a, index);
+    found->fresh = found->fresh || faulty;
   }
   return DAMO_OK;
 }
@@ -243,12 +243,12 @@ static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node,
   return s;
 }
 
-damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
+damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool faulty, const char *func) {
   const damo_array *a = value_array(thunk_result(t, &f->frame.frame, o));
   const damo_var *v = t->node->out[o];
   mask_finding found = {.at = NULL};
   char holds[200], name[160];
-  if ((!odd && !reads_mask(f, t->node)) || array_size(a) == 0) return DAMO_OK;
+  if ((!faulty && !reads_mask(f, t->node)) || array_size(a) == 0) return DAMO_OK;
   damo_status s = mask_find(f, t, a, &found);
   if (s == DAMO_OK && found.fresh) {
     snprintf(holds, sizeof holds, "%.199s", found.text);

@@ -12,15 +12,15 @@ typedef struct nanguard_mask nanguard_mask;
  * declare legitimate (op_nonfinite) and that is read by a node or is a result. func: the mode's name, for the
  * message. */
 damo_status nanguard_check_outputs(const vm_frame *vf, const thunk *t, const char *func);
-/* Whether s is a nan or an infinity that the Op's declaration `lawful` does not allow. */
-bool nanguard_is_odd(scalar s, op_nonfinite lawful);
+/* Whether s is a nan or an infinity that the Op's declaration `allowed` does not allow. */
+bool nanguard_is_fault(scalar s, op_nonfinite allowed);
 /* Writes "nan at {2, 3}" for the entry of a at that index. */
 void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t *index);
 /* nanmask.c: frees all masks of f, which belong to one call. */
 void nanguard_clear_masks(damo_function *f);
-/* The check of output o, a dense array; odd: it holds a non-finite entry that the Op does not allow. Such an entry, or
+/* The check of output o, a dense array; faulty: it holds a non-finite entry that the Op does not allow. Such an entry, or
  * one inherited from an operand, is an error unless it may still be discarded by a switch. */
-damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func);
+damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool faulty, const char *func);
 /* Called before the node runs: warns if it divides an integer by zero, or the smallest integer by -1. */
 void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func);
 /* A numeric error if an argument or a shared value holds nan or inf. */

@@ -358,7 +358,7 @@ static int64_t *sp_read_offsets(lua_State *L, int64_t n, damo_array *const *diag
                "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal");
   }
   if ((at ? array_size(at) : 1) != n || (at && (at->ndim > 1 || !dtype_is_integer(array_dtype(at))))) {
-    bind_raise(L, DAMO_EVALUE, "diags: offsets must be as many whole numbers as there are diagonals: %d", (int)n);
+    bind_raise(L, DAMO_EVALUE, "diags: offsets must be as many integers as there are diagonals: %d", (int)n);
   }
   for (int64_t i = 0; at && i < n; i++) offsets[i] = scalar_to_int64(array_get(at, at->ndim ? &i : NULL));
   return offsets;

@@ -111,7 +111,7 @@ static damo_status pick_infer_shape(build *b, damo_apply *node, damo_var *const 
 
 const op_def pick_def = {
     .name = "Pick",
-    .doc = "one entry of the last axis for each place, by 1-based position",
+    .doc = "one entry of the last axis for each index of the other axes, by 1-based position",
     .n_in = 2,
     .infer_type = pick_infer_type,
     .perform = pick_perform,
@@ -171,7 +171,7 @@ static damo_status pick_grad_infer_shape(build *b, damo_apply *node, damo_var *c
 
 const op_def pick_grad_def = {
     .name = "PickGrad",
-    .doc = "zeros with values at the picked places of a new last axis",
+    .doc = "zeros with values at the picked positions of a new last axis",
     .n_in = 3,
     .infer_type = pick_grad_infer_type,
     .perform = pick_grad_perform,

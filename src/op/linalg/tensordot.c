@@ -298,7 +298,7 @@ static damo_status tensordot_infer_shape(build *b, damo_apply *node, damo_var *c
 
 const op_def tensordot_def = {
     .name = "Tensordot",
-    .doc = "sum of products over pairs of axes, batch axes kept apart",
+    .doc = "sum of products over pairs of axes, batch axes kept separate",
     .props = PROPS(PROP(tensordot_props, axes_x), PROP(tensordot_props, axes_y), PROP(tensordot_props, batch_x),
                    PROP(tensordot_props, batch_y)),
     .n_in = 2,

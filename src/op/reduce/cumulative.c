@@ -333,7 +333,7 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
 
 static const op_def argsort_def = {
     .name = "Argsort",
-    .doc = "1-based positions that sort each line, stable",
+    .doc = "1-based positions that sort each vector along the axis, stable",
     .props = PROPS(PROP(axis_props, axis)),
     .n_in = 1,
     .infer_type = argsort_infer_type,

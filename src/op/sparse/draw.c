@@ -126,8 +126,7 @@ static damo_status sp_draw_like_shape(build *b, damo_apply *node, damo_var *cons
 
 static const op_def sp_poisson_def = {
     .name = "Poisson",
-    .doc =
-        "whole numbers from Poisson distributions whose means a sparse matrix stores; and the generator's next state",
+    .doc = "integers from Poisson distributions whose means a sparse matrix stores; and the generator's next state",
     .n_in = 2,
     .n_out = 2,
     .infer_type = sp_poisson_type,
@@ -179,13 +178,13 @@ static damo_status sp_multinomial_check_row(damo_ctx *ctx, int64_t row, const do
   double sum = 0;
   for (int64_t k = 0; k < m; k++) {
     if (!(p[k] >= 0)) {
-      return ctx_fail(ctx, DAMO_EVALUE, "Multinomial: a chance must be 0 or more, row %lld has %g", (long long)row + 1,
-                      number_shown(p[k]));
+      return ctx_fail(ctx, DAMO_EVALUE, "Multinomial: a probability must be 0 or more, row %lld has %g",
+                      (long long)row + 1, number_shown(p[k]));
     }
     sum += p[k];
   }
   if (sum <= 1 + slack) return DAMO_OK;
-  return ctx_fail(ctx, DAMO_EVALUE, "Multinomial: the chances of row %lld add up to %.9g, more than 1",
+  return ctx_fail(ctx, DAMO_EVALUE, "Multinomial: the probabilities of row %lld add up to %.9g, more than 1",
                   (long long)row + 1, sum);
 }
 
@@ -219,7 +218,8 @@ static damo_status sp_multinomial_perform(const thunk *t, frame *f) {
 static const op_def sp_multinomial_def = {
     .name = "Multinomial",
     .doc =
-        "n draws for each row of a csr matrix of chances, counted at its stored places; and the generator's next state",
+        "n draws for each row of a csr matrix of probabilities, counted at its stored positions; and the generator's "
+        "next state",
     .n_in = 3,
     .n_out = 2,
     .infer_type = sp_multinomial_type,
@@ -315,7 +315,7 @@ static damo_status sp_binomial_read(const thunk *t, frame *f, binomial_call *c) 
     return ctx_fail(f->ctx, DAMO_ESHAPE, "Binomial: a length must be 0 or more, got %lld", (long long)c->shape[k]);
   }
   if (!i64_mul(c->shape[0], c->shape[1], &c->total)) {
-    return ctx_fail(f->ctx, DAMO_EVALUE, "Binomial: shape (%lld, %lld) has more than 2^63 - 1 places",
+    return ctx_fail(f->ctx, DAMO_EVALUE, "Binomial: shape (%lld, %lld) has more than 2^63 - 1 elements",
                     (long long)c->shape[0], (long long)c->shape[1]);
   }
   c->n = (double)n;
@@ -346,10 +346,11 @@ static damo_status sp_binomial_check_memory(damo_ctx *ctx, const binomial_call *
     mem_free(ctx, trial, (size_t)bytes);
     return DAMO_OK;
   }
-  return ctx_fail(ctx, DAMO_EMEMORY,
-                  "Binomial: out of memory: about %.3g of the places of shape (%lld, %lld) would not be 0, which takes "
-                  "%.3g bytes; use a smaller shape, n or p",
-                  expected, (long long)c->shape[0], (long long)c->shape[1], bytes);
+  return ctx_fail(
+      ctx, DAMO_EMEMORY,
+      "Binomial: out of memory: about %.3g of the elements of shape (%lld, %lld) would not be 0, which takes "
+      "%.3g bytes; use a smaller shape, n or p",
+      expected, (long long)c->shape[0], (long long)c->shape[1], bytes);
 }
 
 static int64_t sp_binomial_count_places(const binomial_call *c, const philox_state *state) {
@@ -430,7 +431,7 @@ static void sp_binomial_connect(const damo_apply *node, bool *connected) {
 
 static const op_def sp_binomial_def = {
     .name = "Binomial",
-    .doc = "whole numbers from a binomial distribution at every place of a shape; and the generator's next state",
+    .doc = "integers from a binomial distribution for every element of a shape; and the generator's next state",
     .props = PROPS(PROP(sp_binomial_props, format), PROP(sp_binomial_props, dtype)),
     .n_in = 4,
     .n_out = 2,
@@ -514,9 +515,9 @@ const op_func sparse_draw_funcs[] = {
      .operands = "rng n p",
      .call = sp_fn_multinomial,
      .no_method = true,
-     .doc =
-         "n draws (a number, or one for each row) over the stored chances of each row of p, csr; with rng it gives the "
-         "next state and the counts"},
+     .doc = "n draws (a number, or one for each row) over the stored probabilities of each row of p, csr; with rng it "
+            "gives the "
+            "next state and the counts"},
     BINOMIAL("csr_fbinomial", 0, "csr", "float32"),
     BINOMIAL("csr_dbinomial", 1, "csr", "float64"),
     BINOMIAL("csc_fbinomial", 2, "csc", "float32"),

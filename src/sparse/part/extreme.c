@@ -81,7 +81,7 @@ static damo_status sp_check_extremes(const damo_sparse *a, int axis, bool larges
   if (!none && (axis >= 0 || i64_mul(a->shape[0], a->shape[1], &total))) return DAMO_OK;
   return ctx_fail(a->obj.ctx, DAMO_EVALUE, "the %s of shape (%lld, %lld) does not exist: %s", largest ? "max" : "min",
                   (long long)a->shape[0], (long long)a->shape[1],
-                  none ? "it has no elements" : "it has too many places");
+                  none ? "it has no elements" : "it has too many elements");
 }
 
 /* The extreme of all entries, and of 0 if not all places are stored: computed as that of one vector with one entry. */

@@ -170,7 +170,7 @@ static damo_status sp_add_data_rop(build *b, damo_apply *node, damo_var *const *
 
 static const op_def sp_add_data_def = {
     .name = "AddSSData",
-    .doc = "the sum of two sparse matrices that store the same places in the same order, which is not checked",
+    .doc = "the sum of two sparse matrices that store the same positions in the same order, which is not checked",
     .n_in = 2,
     .infer_type = sp_add_data_type,
     .perform = sp_add_data_perform,
@@ -327,7 +327,7 @@ const op_func sparse_add_funcs[] = {
     {.name = "sparse.add_s_s_data",
      .operands = "x y",
      .call = sp_fn_add_data,
-     .doc = "the sum of two sparse matrices that store the same places in the same order"},
+     .doc = "the sum of two sparse matrices that store the same positions in the same order"},
     {.name = "sparse.structured_add_s_v",
      .operands = "x v",
      .call = sp_fn_add_s_v,

@@ -73,16 +73,16 @@ static damo_status sp_compare_ss_perform(const thunk *t, frame *f) {
   return thunk_give_sparse(t, f, 0, sparse_relate((sparse_relation)(t->node->op->def - sp_compare_ss_defs), x, y));
 }
 
-#define SS(r, symbol, class_name, text)                                       \
-  [r] = {.name = class_name "SS",                                             \
-         .doc = text " two sparse matrices: sparse bool, true places stored", \
-         .n_in = 2,                                                           \
-         .infer_type = sp_compare_ss_type,                                    \
-         .perform = sp_compare_ss_perform,                                    \
-         .grad = grad_none,                                                   \
-         .rop = rop_none,                                                     \
-         .infer_shape = infer_shape_same,                                     \
-         .connection_pattern = connect_none,                                  \
+#define SS(r, symbol, class_name, text)                                          \
+  [r] = {.name = class_name "SS",                                                \
+         .doc = text " two sparse matrices: sparse bool, true positions stored", \
+         .n_in = 2,                                                              \
+         .infer_type = sp_compare_ss_type,                                       \
+         .perform = sp_compare_ss_perform,                                       \
+         .grad = grad_none,                                                      \
+         .rop = rop_none,                                                        \
+         .infer_shape = infer_shape_same,                                        \
+         .connection_pattern = connect_none,                                     \
          OP_CHECK(symbol)}
 
 static const op_def sp_compare_ss_defs[N_RELATIONS] = {
@@ -395,7 +395,7 @@ const op_func sparse_compare_funcs[] = {
      .operands = "x y",
      .options = CLOSE_OPTIONS,
      .call = sp_fn_allclose,
-     .doc = "isclose at every place, in memory for the stored entries; the other matrix may be dense"},
+     .doc = "isclose at every position, in memory for the stored entries; the other matrix may be dense"},
     CHOOSE("maximum", &sp_extreme_ss_defs[0], "larger", "of 0 or less"),
     CHOOSE("minimum", &sp_extreme_ss_defs[1], "smaller", "of 0 or more"),
     {.name = NULL},

@@ -173,7 +173,7 @@ static damo_status sp_mul_sd_grad(build *b, damo_apply *node, damo_var *const *g
 
 static const op_def sp_mul_sd_def = {
     .name = "MulSD",
-    .doc = "the entries of a sparse matrix times a number, or those of a dense matrix at their places",
+    .doc = "the entries of a sparse matrix times a number, or those of a dense matrix at their positions",
     .n_in = 2,
     .infer_type = sp_mul_sd_type,
     .perform = sp_mul_sd_perform,
@@ -478,7 +478,7 @@ const op_func sparse_mul_funcs[] = {
     {.name = "sparse.true_div",
      .operands = "x y",
      .call = sp_fn_true_div,
-     .doc = "the stored entries of x divided by a number, or by a dense matrix, row or column at their places"},
+     .doc = "the stored entries of x divided by a number, or by a dense matrix, row or column at their positions"},
     {.name = "sparse.mul_s_s",
      .operands = "x y",
      .call = sp_fn_mul_s_s,

@@ -92,7 +92,7 @@ static damo_status sp_sum_shape(build *b, damo_apply *node, damo_var *const *con
 
 const op_def sp_sum_def = {
     .name = "SpSum",
-    .doc = "sums of a sparse matrix, dense; sparse_grad: the gradient is at the stored places alone",
+    .doc = "sums of a sparse matrix, dense; sparse_grad: the gradient is at the stored positions alone",
     .props = PROPS(PROP(sp_sum_props, axis), PROP(sp_sum_props, sparse_grad)),
     .n_in = 1,
     .init = sp_sum_init,
@@ -166,7 +166,7 @@ static damo_status sp_sum_spread_shape(build *b, damo_apply *node, damo_var *con
 
 const op_def sp_sum_spread_def = {
     .name = "SpSumGrad",
-    .doc = "the gradient of SpSum: a cotangent over a matrix's places, or over its stored ones with sparse_grad",
+    .doc = "the gradient of SpSum: a cotangent over a matrix's positions, or over its stored ones with sparse_grad",
     .props = PROPS(PROP(sp_sum_props, axis), PROP(sp_sum_props, sparse_grad)),
     .n_in = 2,
     .init = sp_sum_init,
@@ -268,8 +268,9 @@ const op_func sparse_sum_funcs[] = {
      .operands = "x",
      .options = OPTIONS(OPT(reduce_options, axis, OPT_INT), OPT(reduce_options, sparse_grad, OPT_BOOL)),
      .call = sp_fn_sp_sum,
-     .doc = "sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with "
-            "sparse_grad at the stored ones"},
+     .doc =
+         "sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every position, with "
+         "sparse_grad at the stored ones"},
     {.name = "sparse.sum",
      .operands = "x",
      .options = SUM_OPTIONS,

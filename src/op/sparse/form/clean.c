@@ -52,7 +52,7 @@ static damo_status sp_clean_rop(build *b, damo_apply *node, damo_var *const *eva
 
 static const op_def sp_sort_indices_def = {
     .name = "EnsureSortedIndices",
-    .doc = "a sparse matrix with the indices of each line in ascending order",
+    .doc = "a sparse matrix with the indices of each row (csr) or column (csc) in ascending order",
     .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 1,
     .init = sp_clean_init,
@@ -108,7 +108,8 @@ const op_func sparse_clean_funcs[] = {
     {.name = "sparse.ensure_sorted_indices",
      .operands = "x",
      .call = sp_fn_sort,
-     .doc = "the same matrix with the indices of each line in ascending order; duplicates stay apart"},
+     .doc = "the same matrix with the indices of each row (csr) or column (csc) in ascending order; duplicates stay "
+            "separate entries"},
     {.name = "sparse.remove0",
      .operands = "x",
      .call = sp_fn_remove0,
@@ -116,7 +117,7 @@ const op_func sparse_clean_funcs[] = {
     {.name = "sparse.clean",
      .operands = "x",
      .call = sp_fn_clean,
-     .doc = "the same matrix with sorted indices and without stored zeros; duplicates stay apart"},
+     .doc = "the same matrix with sorted indices and without stored zeros; duplicates stay separate entries"},
     {.name = NULL},
 };
 

@@ -59,7 +59,7 @@ static damo_status sp_to_dense_grad(build *b, damo_apply *node, damo_var *const 
 
 const op_def sp_to_dense_def = {
     .name = "DenseFromSparse",
-    .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored places alone",
+    .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored positions alone",
     .props = PROPS(PROP(sp_to_dense_props, structured)),
     .n_in = 1,
     .infer_type = sp_to_dense_type,
@@ -257,7 +257,7 @@ static damo_status sp_sum_duplicates_perform(const thunk *t, frame *f) {
 
 static const op_def sp_sum_duplicates_def = {
     .name = "SumDuplicates",
-    .doc = "the same matrix with sorted lines and every place stored once",
+    .doc = "the same matrix with sorted indices and every position stored once",
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = sp_sum_duplicates_type,
@@ -447,7 +447,7 @@ const op_func sparse_move_funcs[] = {
      .operands = "x",
      .options = OPTIONS(OPT(toarray_options, structured, OPT_BOOL)),
      .call = sp_fn_dense,
-     .doc = "dense; its gradient is read at the stored places, or everywhere with structured=false"},
+     .doc = "dense; its gradient is read at the stored positions, or everywhere with structured=false"},
     {.name = "sparse.toarray",
      .operands = "x",
      .options = OPTIONS(OPT(toarray_options, structured, OPT_BOOL)),
@@ -466,7 +466,8 @@ const op_func sparse_move_funcs[] = {
     {.name = "sparse.sum_duplicates",
      .operands = "x",
      .call = sp_fn_sum_duplicates,
-     .doc = "the same matrix with sorted lines and every place stored once, with the sum of what was stored there"},
+     .doc =
+         "the same matrix with sorted indices and every position stored once, with the sum of what was stored there"},
     {.name = "sparse.cast",
      .operands = "x",
      .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),

@@ -321,7 +321,7 @@ static void sp_csmgrad_connect(const damo_apply *node, bool *connected) {
 
 static const op_def sp_csmgrad_def = {
     .name = "CSMGrad",
-    .doc = "the values of the second matrix at the places of the first, both given by data, indices, indptr, shape",
+    .doc = "the values of the second matrix at the positions of the first, both given by data, indices, indptr, shape",
     .props = PROPS(PROP(kmap_props, kmap)),
     .n_in = 8,
     .init = sp_kmap_init,
@@ -410,7 +410,10 @@ const op_func sparse_csm_funcs[] = {
      .doc = "data, indices, indptr and shape of a sparse matrix"},
     {.name = "sparse.csm_data", .operands = "x", .call = sp_fn_data, .doc = "the vector of stored values"},
     {.name = "sparse.csm_indices", .operands = "x", .call = sp_fn_indices, .doc = "the 0-based indices of the entries"},
-    {.name = "sparse.csm_indptr", .operands = "x", .call = sp_fn_indptr, .doc = "where each line starts, from 0"},
+    {.name = "sparse.csm_indptr",
+     .operands = "x",
+     .call = sp_fn_indptr,
+     .doc = "where the entries of each row (csr) or column (csc) start, from 0"},
     {.name = "sparse.csm_shape",
      .operands = "x",
      .call = sp_fn_shape,

@@ -138,7 +138,7 @@ static damo_status sp_gather_rop(build *b, damo_apply *node, damo_var *const *ev
 
 const op_def sp_gather_def = {
     .name = "GatherData",
-    .doc = "the values of a sparse or dense matrix at the stored places of another",
+    .doc = "the values of a sparse or dense matrix at the stored positions of another",
     .n_in = 2,
     .view_map = alias_first,
     .infer_type = sp_gather_type,
@@ -234,7 +234,7 @@ static damo_status sp_fn_gather(build *b, const fn_args *a, ptrvec *out) {
 }
 
 const op_func sparse_pattern_funcs[] = {
-    {.name = "sparse.sp_ones_like", .operands = "x", .call = sp_fn_ones, .doc = "ones at x's stored places"},
+    {.name = "sparse.sp_ones_like", .operands = "x", .call = sp_fn_ones, .doc = "ones at x's stored positions"},
     {.name = "sparse.sp_zeros_like", .operands = "x", .call = sp_fn_zeros, .doc = "x's shape, with nothing stored"},
     {.name = "sparse.zeros_like", .operands = "x", .call = sp_fn_zeros, .doc = "x's shape, with nothing stored"},
     {.name = "sparse.with_data",
@@ -244,7 +244,7 @@ const op_func sparse_pattern_funcs[] = {
     {.name = "sparse.gather",
      .operands = "g x",
      .call = sp_fn_gather,
-     .doc = "the values of g, sparse or dense, at the stored places of x, in their order",
+     .doc = "the values of g, sparse or dense, at the stored positions of x, in their order",
      .no_method = true},
     {.name = NULL},
 };

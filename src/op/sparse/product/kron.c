@@ -49,7 +49,8 @@ static damo_status sp_kron_shape(build *b, damo_apply *node, damo_var *const *co
 
 static const op_def sp_kron_def = {
     .name = "KronPlaces",
-    .doc = "the places of a Kronecker product, and for each the numbers of the two entries that it is the product of",
+    .doc =
+        "the positions of a Kronecker product, and for each the numbers of the two entries that it is the product of",
     .n_in = 2,
     .n_out = 3,
     .infer_type = sp_kron_type,

@@ -93,7 +93,8 @@ static damo_status sp_sampled_product_shape(build *b, damo_apply *node, damo_var
 
 static const op_def sp_sampled_product_def = {
     .name = "SampledProduct",
-    .doc = "inner products of dense rows at a sparse matrix's places, and its product with one of the dense matrices",
+    .doc =
+        "inner products of dense rows at a sparse matrix's positions, and its product with one of the dense matrices",
     .props = PROPS(PROP(sp_sampled_product_props, product), PROP(sp_sampled_product_props, transposed),
                    PROP(sp_sampled_product_props, entries)),
     .n_in = 3,

@@ -123,7 +123,7 @@ static damo_status sampling_dot_shape(build *b, damo_apply *node, damo_var *cons
 
 const op_def sampling_dot_def = {
     .name = "SamplingDot",
-    .doc = "p * dot(x, y.T) at p's stored places",
+    .doc = "p * dot(x, y.T) at p's stored positions",
     .n_in = 3,
     .infer_type = sampling_dot_type,
     .perform = sampling_dot_perform,
@@ -148,7 +148,7 @@ const op_func sparse_sampling_funcs[] = {
     {.name = "sparse.sampling_dot",
      .operands = "x y p",
      .call = sp_fn_sampling,
-     .doc = "p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense"},
+     .doc = "p * dot(x, y.T), computed at the stored positions of the sparse p alone; x and y are dense"},
     {.name = NULL},
 };
 

@@ -90,7 +90,7 @@ static void sp_factor_inverse_connect(const damo_apply *node, bool *connected) {
 
 static const op_def sp_factor_inverse_def = {
     .name = "FactorInverse",
-    .doc = "the entries of the transposed inverse at the stored places of P: (F, A, P), A for the gradient",
+    .doc = "the entries of the transposed inverse at the stored positions of P: (F, A, P), A for the gradient",
     .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(factor_fields),
@@ -230,7 +230,7 @@ static void sp_factor_sandwich_connect(const damo_apply *node, bool *connected) 
 
 static const op_def sp_factor_sandwich_def = {
     .name = "FactorSandwich",
-    .doc = "the entries of (A^-1 W A^-1).T at the stored places of P: (F, A, W, P), A for the gradient",
+    .doc = "the entries of (A^-1 W A^-1).T at the stored positions of P: (F, A, W, P), A for the gradient",
     .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(factor_fields),

@@ -448,7 +448,7 @@ static damo_status rect_gap_rop(build *b, damo_apply *node, damo_var *const *eva
 
 static const op_def rect_gap_def = {
     .name = "FactorGap",
-    .doc = "A x - b, with A turned as for FactorSolve, of FactorColumns: (F, A, x, b)",
+    .doc = "A x - b, with A transposed as for FactorSolve, of FactorColumns: (F, A, x, b)",
     .props = PROPS(PROP(rect_gap_props, system), PROP(rect_gap_props, minimum_norm)),
     .n_in = 4,
     .data_size = sizeof(factor_fields),
