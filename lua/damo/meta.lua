@@ -490,7 +490,7 @@ function sparse.structured_monoid(fn) end
 ---@param options? { n?: integer, p?: number, explicit_zero?: boolean, unsorted_indices?: boolean, dtype?: damo.Dtype }
 ---@return damo.Variable[], damo.Sparse[]
 function sparse.sparse_random_inputs(format, shape, options) end
----Checks gradients against finite differences, at the stored places alone when structured; a numeric error names the worst.
+---Checks gradients against finite differences, at the stored positions alone when structured; a numeric error names the worst.
 ---@param fn function of Variables, giving one
 ---@param values any[] sparse matrices, Arrays, numbers
 ---@param options? { structured?: boolean, eps?: number, abs_tol?: number, rel_tol?: number }
@@ -3236,13 +3236,13 @@ function damo.dimshuffle(x, options) end
 ---@return damo.Result
 function Tensor:dimshuffle(options) end
 
----new axes of length 1 at these places of the result
+---new axes of length 1 at these positions of the result
 ---@param x damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.expand_dims(x, options) end
 
----new axes of length 1 at these places of the result
+---new axes of length 1 at these positions of the result
 ---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:expand_dims(options) end
@@ -3258,13 +3258,13 @@ function damo.squeeze(x, options) end
 ---@return damo.Result
 function Tensor:squeeze(options) end
 
----axes moved to other places, the rest in order
+---axes moved to other positions, the rest in order
 ---@param x damo.Operand
 ---@param options? integer|integer[]|{ source?: integer|integer[], destination?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.moveaxis(x, options) end
 
----axes moved to other places, the rest in order
+---axes moved to other positions, the rest in order
 ---@param options? integer|integer[]|{ source?: integer|integer[], destination?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:moveaxis(options) end
@@ -3656,14 +3656,14 @@ function damo.take(x, indices, options) end
 ---@return damo.Result
 function Tensor:take(indices, options) end
 
----entries of x at positions along one axis, chosen for each place of the other axes
+---entries of x at positions along one axis, chosen for each index of the other axes
 ---@param x damo.Operand
 ---@param indices damo.Operand
 ---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.take_along_axis(x, indices, options) end
 
----entries of x at positions along one axis, chosen for each place of the other axes
+---entries of x at positions along one axis, chosen for each index of the other axes
 ---@param indices damo.Operand
 ---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
@@ -4114,13 +4114,13 @@ function damo.ifelse(cond, a, b, options) end
 ---@return damo.Result
 function damo.ifelse_list(operands, options) end
 
----dense; its gradient is read at the stored places, or everywhere with structured=false
+---dense; its gradient is read at the stored positions, or everywhere with structured=false
 ---@param x damo.Operand
 ---@param options? boolean|{ structured?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.dense_from_sparse(x, options) end
 
----dense; its gradient is read at the stored places, or everywhere with structured=false
+---dense; its gradient is read at the stored positions, or everywhere with structured=false
 ---@param options? boolean|{ structured?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:dense_from_sparse(options) end
@@ -4180,13 +4180,13 @@ function sparse.tocsc(x, options) end
 ---@return damo.Result
 function Tensor:tocsc(options) end
 
----the same matrix with sorted lines and every place stored once, with the sum of what was stored there
+---the same matrix with sorted indices and every position stored once, with the sum of what was stored there
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.sum_duplicates(x, options) end
 
----the same matrix with sorted lines and every place stored once, with the sum of what was stored there
+---the same matrix with sorted indices and every position stored once, with the sum of what was stored there
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:sum_duplicates(options) end
@@ -4354,13 +4354,13 @@ function sparse.csm_indices(x, options) end
 ---@return damo.Result
 function Tensor:csm_indices(options) end
 
----where each line starts, from 0
+---where the entries of each row (csr) or column (csc) start, from 0
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.csm_indptr(x, options) end
 
----where each line starts, from 0
+---where the entries of each row (csr) or column (csc) start, from 0
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:csm_indptr(options) end
@@ -4399,13 +4399,13 @@ function sparse.size(x, options) end
 ---@return damo.Result
 function sparse.nnz(x, options) end
 
----ones at x's stored places
+---ones at x's stored positions
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.sp_ones_like(x, options) end
 
----ones at x's stored places
+---ones at x's stored positions
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:sp_ones_like(options) end
@@ -4440,7 +4440,7 @@ function sparse.with_data(x, data, options) end
 ---@return damo.Result
 function Tensor:with_data(data, options) end
 
----the values of g, sparse or dense, at the stored places of x, in their order
+---the values of g, sparse or dense, at the stored positions of x, in their order
 ---@param g damo.Operand
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -4487,14 +4487,14 @@ function sparse.add_s_d(x, y, options) end
 ---@return damo.Result
 function Tensor:add_s_d(y, options) end
 
----the sum of two sparse matrices that store the same places in the same order
+---the sum of two sparse matrices that store the same positions in the same order
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.add_s_s_data(x, y, options) end
 
----the sum of two sparse matrices that store the same places in the same order
+---the sum of two sparse matrices that store the same positions in the same order
 ---@param y damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
@@ -4520,7 +4520,7 @@ function Tensor:structured_add_s_v(v, options) end
 ---@return damo.Result
 function sparse.mul(x, y, options) end
 
----the stored entries of x divided by a number, or by a dense matrix, row or column at their places
+---the stored entries of x divided by a number, or by a dense matrix, row or column at their positions
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -4641,7 +4641,7 @@ function sparse.ge(x, y, options) end
 ---@return damo.Result
 function sparse.isclose(x, y, options) end
 
----isclose at every place, in memory for the stored entries; the other matrix may be dense
+---isclose at every position, in memory for the stored entries; the other matrix may be dense
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
@@ -4702,7 +4702,7 @@ function sparse.structured_dot(x, y, options) end
 ---@return damo.Result
 function Tensor:structured_dot(y, options) end
 
----p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense
+---p * dot(x, y.T), computed at the stored positions of the sparse p alone; x and y are dense
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@param p damo.Operand
@@ -4710,7 +4710,7 @@ function Tensor:structured_dot(y, options) end
 ---@return damo.Result
 function sparse.sampling_dot(x, y, p, options) end
 
----p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense
+---p * dot(x, y.T), computed at the stored positions of the sparse p alone; x and y are dense
 ---@param y damo.Operand
 ---@param p damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -4843,13 +4843,13 @@ function sparse.concatenate(xs, options) end
 ---@return damo.Result
 function sparse.join(axis, xs, options) end
 
----sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with sparse_grad at the stored ones
+---sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every position, with sparse_grad at the stored ones
 ---@param x damo.Operand
 ---@param options? integer|{ axis?: integer, sparse_grad?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.sp_sum(x, options) end
 
----sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with sparse_grad at the stored ones
+---sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every position, with sparse_grad at the stored ones
 ---@param options? integer|{ axis?: integer, sparse_grad?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:sp_sum(options) end
@@ -4866,13 +4866,13 @@ function sparse.sum(x, options) end
 ---@return damo.Result
 function sparse.mean(x, options) end
 
----the same matrix with the indices of each line in ascending order; duplicates stay apart
+---the same matrix with the indices of each row (csr) or column (csc) in ascending order; duplicates stay separate entries
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.ensure_sorted_indices(x, options) end
 
----the same matrix with the indices of each line in ascending order; duplicates stay apart
+---the same matrix with the indices of each row (csr) or column (csc) in ascending order; duplicates stay separate entries
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:ensure_sorted_indices(options) end
@@ -4888,13 +4888,13 @@ function sparse.remove0(x, options) end
 ---@return damo.Result
 function Tensor:remove0(options) end
 
----the same matrix with sorted indices and without stored zeros; duplicates stay apart
+---the same matrix with sorted indices and without stored zeros; duplicates stay separate entries
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.clean(x, options) end
 
----the same matrix with sorted indices and without stored zeros; duplicates stay apart
+---the same matrix with sorted indices and without stored zeros; duplicates stay separate entries
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:clean(options) end
@@ -5351,7 +5351,7 @@ function sparse.relu(x, alpha, options) end
 ---@return damo.Result
 function sparse.poisson(x, options) end
 
----n draws (a number, or one for each row) over the stored chances of each row of p, csr; with rng it gives the next state and the counts
+---n draws (a number, or one for each row) over the stored probabilities of each row of p, csr; with rng it gives the next state and the counts
 ---@param n damo.Operand
 ---@param p damo.Operand
 ---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
