@@ -79,7 +79,7 @@ static void key_add_array(eager_key *k, const damo_array *a) {
 }
 
 /* The dtype of the literals' neighbours, as build_resolve has it. */
-static damo_dtype strong_dtype(const damo_ctx *ctx, const eager_request *q, int first) {
+static damo_dtype eager_strong_dtype(const damo_ctx *ctx, const eager_request *q, int first) {
   damo_dtype all = DAMO_INT64;
   bool any = false, any_float = false;
   for (int i = first; i < q->n_in; i++) {
@@ -100,7 +100,7 @@ static void key_add_literal(eager_key *k, damo_ctx *ctx, const eager_request *q,
   uint64_t bits = 0;
   if (k->elementwise) {
     k->kept = k->kept && i >= first && (x.dtype == DAMO_INT64 || x.dtype == DAMO_FLOAT64);
-    if (k->kept) key_add(k, 2 | (uint64_t)build_weak_dtype(ctx, x, strong_dtype(ctx, q, first)) << 8);
+    if (k->kept) key_add(k, 2 | (uint64_t)build_weak_dtype(ctx, x, eager_strong_dtype(ctx, q, first)) << 8);
     return;
   }
   memcpy(&bits, &x.v, sizeof bits);
@@ -272,7 +272,8 @@ bool eager_is_view(const eager_request *q, damo_var *const *in, const damo_var *
   return false;
 }
 
-static damo_status check_views(damo_ctx *ctx, const eager_request *q, damo_var *const *in, const ptrvec *outputs) {
+static damo_status eager_check_views(damo_ctx *ctx, const eager_request *q, damo_var *const *in,
+                                     const ptrvec *outputs) {
   for (int64_t i = 0; i < outputs->n && i < q->n_out; i++) {
     if (q->out[i] == NULL || !eager_is_view(q, in, outputs->at[i])) continue;
     return ctx_fail(
@@ -288,7 +289,7 @@ static damo_status call_by_graph(build *b, const eager_request *q, ptrvec *outpu
   for (int i = 0; i < q->n_in; i++) in[i] = q->in[i].absent ? NULL : operand_constant(b, &q->in[i]);
   DAMO_TRY(b->status);
   DAMO_TRY(func_call(b, q->f, in, q->n_in, q->options, outputs));
-  DAMO_TRY(check_views(b->ctx, q, in, outputs));
+  DAMO_TRY(eager_check_views(b->ctx, q, in, outputs));
   DAMO_TRY(eager_results_alloc(b->ctx, r, outputs->n));
   damo_status s = eager_eval(b->ctx, (damo_var *const *)outputs->at, outputs->n, r->at);
   if (s == DAMO_OK && q->n_out > 0) s = eager_give(b->ctx, q, r);

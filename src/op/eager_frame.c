@@ -159,7 +159,7 @@ static bool literals_are_inputs(const making *m) {
   return node != NULL && node->op->def == &elemwise_def && node->n_in == m->q->n_in;
 }
 
-static damo_status place_leaf(making *m, const damo_var *v) {
+static damo_status eager_place_leaf(making *m, const damo_var *v) {
   if (map_get(&m->place, v, NULL)) return DAMO_OK;
   const damo_array *a = var_constant_array(v);
   if (a == NULL || (size_t)array_size(a) * dtype_size(array_dtype(a)) > MAX_CONSTANT)
@@ -179,21 +179,21 @@ static damo_status place_all(making *m) {
   }
   for (int64_t k = 0; k < m->nodes.n; k++) {
     const damo_apply *node = m->nodes.at[k];
-    for (int i = 0; i < node->n_in; i++) DAMO_TRY(place_leaf(m, node->in[i]));
+    for (int i = 0; i < node->n_in; i++) DAMO_TRY(eager_place_leaf(m, node->in[i]));
     for (int i = 0; i < node->n_out; i++) DAMO_TRY(map_put(&m->place, node->out[i], (uintptr_t)++m->n_cells));
   }
-  for (int64_t i = 0; i < m->outputs.n; i++) DAMO_TRY(place_leaf(m, m->outputs.at[i]));
+  for (int64_t i = 0; i < m->outputs.n; i++) DAMO_TRY(eager_place_leaf(m, m->outputs.at[i]));
   return DAMO_OK;
 }
 
-static int32_t place_of(const making *m, const damo_var *v) {
+static int32_t eager_place_of(const making *m, const damo_var *v) {
   uintptr_t at = 0;
   map_get(&m->place, v, &at);
   return (int32_t)at - 1;
 }
 
 /* One allocation for the frame, its key and its lists; NULL: no memory. */
-static eager_frame *frame_alloc(damo_ctx *ctx, const eager_key *k, int n_out, int n_nodes, int n_cells) {
+static eager_frame *eager_frame_alloc(damo_ctx *ctx, const eager_key *k, int n_out, int n_nodes, int n_cells) {
   const size_t words = (size_t)k->n * sizeof(uint64_t), cells = (size_t)n_cells * sizeof(cell),
                thunks = (size_t)n_nodes * sizeof(thunk_alone *), outs = (size_t)n_out * sizeof(int32_t),
                size = sizeof(eager_frame) + words + cells + thunks + outs + (size_t)n_cells;
@@ -215,16 +215,16 @@ static eager_frame *frame_alloc(damo_ctx *ctx, const eager_key *k, int n_out, in
   return f;
 }
 
-eager_frame *eager_frame_none(damo_ctx *ctx, const eager_key *k) { return frame_alloc(ctx, k, 0, 0, 0); }
+eager_frame *eager_frame_none(damo_ctx *ctx, const eager_key *k) { return eager_frame_alloc(ctx, k, 0, 0, 0); }
 
 static damo_status frame_add_thunk(const making *m, eager_frame *f, damo_apply *node) {
   int32_t few[16], *slots = few;
   const int n = node->n_in + node->n_out;
   const size_t bytes = (size_t)n * sizeof *slots;
   if (n > (int)(sizeof few / sizeof *few) && (slots = mem_alloc(m->b.ctx, bytes)) == NULL) return DAMO_EMEMORY;
-  for (int i = 0; i < node->n_in; i++) slots[i] = place_of(m, node->in[i]);
+  for (int i = 0; i < node->n_in; i++) slots[i] = eager_place_of(m, node->in[i]);
   for (int i = 0; i < node->n_out; i++) {
-    slots[node->n_in + i] = place_of(m, node->out[i]);
+    slots[node->n_in + i] = eager_place_of(m, node->out[i]);
     f->kinds[slots[node->n_in + i]] = CELL_RESULT;
   }
   thunk_alone *a = thunk_alone_new(m->b.ctx, node, f->cells, slots, NULL);
@@ -237,7 +237,7 @@ static damo_status frame_add_thunk(const making *m, eager_frame *f, damo_apply *
 
 /* Puts a constant into its cell; of a literal operand a copy, which calls write. */
 static damo_status frame_add_constant(const making *m, eager_frame *f, const damo_var *v) {
-  const int32_t at = place_of(m, v);
+  const int32_t at = eager_place_of(m, v);
   if (v->kind != VAR_CONSTANT || f->cells[at] != NULL) return DAMO_OK;
   const bool literal = at < f->n_in;
   f->kinds[at] = literal ? CELL_LITERAL : CELL_CONSTANT;
@@ -257,7 +257,7 @@ static damo_status frame_fill(const making *m, eager_frame *f) {
   for (int64_t i = 0; i < m->outputs.n; i++) {
     const damo_var *v = m->outputs.at[i];
     DAMO_TRY(frame_add_constant(m, f, v));
-    f->out[i] = place_of(m, v);
+    f->out[i] = eager_place_of(m, v);
     f->is_view = f->is_view || eager_is_view(m->q, m->in, v);
   }
   f->direct = m->outputs.n == 1 && !f->is_view && ((damo_var *)m->outputs.at[0])->owner != NULL;
@@ -269,7 +269,7 @@ static eager_frame *frame_of_graph(making *m, const eager_results *r) {
   if (make_graph(m) != DAMO_OK) return NULL;
   if (!graph_is_kept(m, r) || !literals_are_inputs(m)) return NULL;
   if (place_all(m) != DAMO_OK) return NULL;
-  eager_frame *f = frame_alloc(ctx, m->key, (int)m->outputs.n, (int)m->nodes.n, m->n_cells);
+  eager_frame *f = eager_frame_alloc(ctx, m->key, (int)m->outputs.n, (int)m->nodes.n, m->n_cells);
   if (f == NULL || frame_fill(m, f) == DAMO_OK) return f;
   eager_frame_free(ctx, f);
   return NULL;
