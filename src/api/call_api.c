@@ -70,6 +70,7 @@ static prop_value *call_take_list(call_options *c, const char *name, int64_t n) 
     ctx_fail(c->ctx, DAMO_EVALUE, "%s: option '%s' has too many entries", c->f->name, name);
     return NULL;
   }
+  damo_assert(n >= 0); /* ctx_check_list */
   c->n_listed += (int)n;
   return c->listed + c->n_listed - n;
 }

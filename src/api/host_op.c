@@ -176,6 +176,7 @@ static void *hosts_state(const thunk *t, frame *f) { return (char *)thunk_state(
 
 static void fill_state(const thunk *t, frame *f) {
   host_state *st = state_of(t, f);
+  damo_assert(t->n_out == t->node->n_out); /* the state was sized for the node */
   for (int o = 0; o < t->n_out; o++) st->out[o].type = t->node->out[o]->type;
   st->perform = host_op_class_of(t->node->op)->host.perform;
 }
@@ -211,6 +212,7 @@ static bool is_shared(const thunk *t, frame *f, int o) {
 }
 
 static damo_status host_op_check_output(const thunk *t, frame *f, int o) {
+  damo_assert(o >= 0 && o < t->n_out);
   if (!state_of(t, f)->out[o].taken || thunk_result(t, f, o) == NULL) {
     return ctx_fail(f->ctx, DAMO_EVALUE, "%s: its perform gave no output %d: it takes it with damo_thunk_output",
                     t->node->op->def->name, o + 1);

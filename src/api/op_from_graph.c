@@ -62,6 +62,7 @@ static const fg_feature inner_graph_frozen = {.name = "inner graph", .on_change_
 /* x converted to the Type of inner input i: a weak literal takes its dtype from that input, any other x is cast if that
  * loses nothing. NULL with an error if the Types do not fit. */
 static damo_var *fit_input(build *b, const op_from_graph *g, int i, damo_var *x) {
+  damo_assert(i >= 0 && i < g->n_in && g->n_in <= g->fgraph->inputs.n);
   const damo_type *want = ((damo_var *)g->fgraph->inputs.at[i])->type;
   damo_var *fit[2] = {g->fgraph->inputs.at[i], x};
   if (x->weak && build_resolve(b, fit, 2, false, fit) != DAMO_OK) return NULL;
@@ -169,6 +170,7 @@ static damo_status reach_node(reach_sets *r, damo_apply *node) {
     const uint64_t *from = bits_of(r, node->in[i]);
     for (int o = 0; from != NULL && o < node->n_out; o++) {
       uint64_t *to = bits_of(r, node->out[o]);
+      damo_assert(to != NULL && to != from); /* every output has a number of its own */
       for (int w = 0; w < r->words && r->connected[i * node->n_out + o]; w++) to[w] |= from[w];
     }
   }
@@ -496,6 +498,7 @@ static damo_status copy_graph(op_from_graph *g, damo_var *const *in, damo_var *c
   map_init(&memo, ctx);
   ptrvec_init(&fresh, ctx);
   damo_status s = add_inputs(g, &memo, &fresh, in);
+  damo_assert(s != DAMO_OK || (fresh.n == g->n_in && memo.n == (size_t)g->n_in));
   if (s == DAMO_OK) s = graph_clone(ctx, out, g->n_out, &memo, true, NULL, copies);
   if (s == DAMO_OK) {
     g->fgraph = fgraph_new(ctx, (damo_var *const *)fresh.at, fresh.n, copies, g->n_out, false, NULL);

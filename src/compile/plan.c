@@ -134,6 +134,7 @@ static damo_status new_thunk(planner *p, damo_apply *node) {
   vm_program *plan = p->plan;
   for (int i = 0; i < node->n_in; i++) p->slots[i] = place_of(p, node->in[i]);
   for (int o = 0; o < node->n_out; o++) p->slots[node->n_in + o] = cell_of(p, node->out[o]);
+  damo_assert(plan->n_thunks < plan->thunk_cap && !map_get(&p->maker, node, NULL));
   thunk *t = thunk_new(p->program->ctx, node, (int32_t)plan->n_thunks, p->slots);
   if (t == NULL) return damo_error_status(p->program->ctx);
   plan->thunks[plan->n_thunks++] = t;

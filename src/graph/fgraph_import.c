@@ -25,6 +25,7 @@ static void drop_node(damo_fgraph *fg, damo_apply *node) {
     clients_remove(fg, node->in[i], node, i);
     clients_settle(fg, node->in[i]);
     if (owner != NULL && map_get(&fg->nodes, owner, NULL) && !is_used(fg, owner)) {
+      damo_assert(fg->work.n < fg->work.cap);
       fg->work.at[fg->work.n++] = owner; /* pushed once, when its last use goes */
     }
   }

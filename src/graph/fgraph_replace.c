@@ -38,8 +38,7 @@ static void log_clear(damo_ctx *ctx, change_log *log) {
   mem_free(ctx, log->at, (size_t)log->cap * sizeof *log->at);
 }
 
-/* ---- Moving uses, and undoing that
- * ------------------------------------------------------------------------------------ */
+/* ---- Moving uses, and undoing that ------------------------------------------------------------------------------- */
 
 /* Tells the first n features, last first, that a use has its old Variable again. The pending error stays the one that
  * caused this; errors of the callbacks are dropped. */
@@ -77,6 +76,7 @@ static void step_back(damo_fgraph *fg, fgraph_change *c) {
 /* Moves one use to `now`. The log, which has space for the step, takes over the reference to the old Variable. */
 static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *now, change_log *log) {
   damo_var **use = fgraph_use_at(fg, node, index), *old = *use;
+  damo_assert(log->n < log->cap);
   damo_status s = clients_add(fg, now, node, index);
   if (s != DAMO_OK) {
     clients_settle(fg, now);

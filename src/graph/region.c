@@ -41,8 +41,16 @@ int32_t region_of(const region_map *m, const damo_apply *node) {
   return map_get(&m->of_node, node, &r) ? (int32_t)r - 3 : REGION_NONE;
 }
 
-static const region_guard *guard_at(const region_map *m, int32_t g) { return m->guards.at[g]; }
-static const region *region_at(const region_map *m, int32_t r) { return m->at.at[r]; }
+static const region_guard *guard_at(const region_map *m, int32_t g) {
+  damo_assert(g >= 0 && g < m->guards.n);
+  return m->guards.at[g];
+}
+
+static const region *region_at(const region_map *m, int32_t r) {
+  damo_assert(r >= 0 && r < m->at.n);
+  return m->at.at[r];
+}
+
 static int32_t region_member(const region_map *m, const region *r, int32_t i) {
   return (int32_t)(intptr_t)m->members.at[r->first + i];
 }

@@ -118,6 +118,7 @@ static void fusion_levels(fusion *f) {
 }
 
 static int32_t fusion_group_of(fusion *f, int32_t k) {
+  damo_assert(k >= 0 && k < f->order.n && f->nodes[k].group <= k); /* the first node stands for its group */
   while (f->nodes[k].group != k) k = f->nodes[k].group = f->nodes[f->nodes[k].group].group;
   return k;
 }
@@ -179,6 +180,7 @@ static bool draft_add(loop_draft *d, damo_apply *node, damo_status *s) {
     if (map_get(&d->part, node->in[i]->owner, NULL) || draft_input(d, node->in[i]) >= 0) continue;
     d->in[d->n_in++] = node->in[i];
   }
+  damo_assert(d->n_in <= FUSION_MOST_OPERANDS && !map_get(&d->part, node, NULL));
   d->nodes[d->n_parts++] = node;
   *s = map_put(&d->part, node, (uintptr_t)d->n_parts);
   return true;
@@ -201,6 +203,7 @@ static bool draft_finish(loop_draft *d) {
     for (int i = 0; i < node->n_in; i++) {
       uintptr_t part = 0;
       const bool inner = map_get(&d->part, node->in[i]->owner, &part);
+      damo_assert(!inner || (int)part - 1 < k); /* parts are in dependency order */
       d->parts[k].in[i] = (int16_t)(inner ? d->n_in + (int)part - 1 : draft_input(d, node->in[i]));
     }
     if (!is_used_outside(d, node->out[0])) continue;
@@ -237,6 +240,7 @@ static damo_trace *draft_trace(const loop_draft *d) {
 
 static damo_status draft_replace(loop_draft *d) {
   if (d->n_parts < 2 || !draft_finish(d)) return DAMO_OK;
+  damo_assert(d->n_out > 0); /* a node that nothing uses is not in the graph */
   damo_ctx *ctx = d->f->fg->obj.ctx;
   build b;
   build_init(&b, ctx);

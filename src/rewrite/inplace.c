@@ -26,6 +26,7 @@ static bool leaves_graph(const damo_fgraph *fg, const damo_var *v) {
 /* The node's Op with that property set, owned. */
 static damo_op *in_place_op(build *b, const damo_apply *node, int prop, prop_value value) {
   prop_value props[INPLACE_MAX_PROPS];
+  damo_assert(prop >= 0 && prop < INPLACE_MAX_PROPS && node->op->n_props <= INPLACE_MAX_PROPS);
   for (int i = 0; i < node->op->n_props; i++) props[i] = node->op->props[i];
   props[prop] = value;
   return op_new(b->ctx, node->op->def, props);

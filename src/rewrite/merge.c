@@ -101,6 +101,7 @@ static damo_status merge_node(merger *m, damo_apply *node) {
   for (int64_t i = merge_first_entry(m, h); i >= 0; i = m->entries[i].next) {
     damo_apply *twin = m->entries[i].what;
     if (!merge_same_node(twin, node)) continue;
+    damo_assert(twin != node && fgraph_has_node(m->fg, twin));
     return fgraph_replace_trusted(m->fg, node->out, twin->out, node->n_out, "merge");
   }
   return merge_add_entry(m, h, node);

@@ -60,6 +60,7 @@ static damo_status run_ready(vm_frame *vf, int32_t k, bool *done) {
 }
 
 static int64_t enter(vm_frame *vf, int64_t height, int32_t k) {
+  damo_assert(height < vf->program->n_thunks && !vf->demand.done[k]);
   vf->demand.stack[height] = k;
   vf->demand.cursor[k] = 0;
   thunk_local_of(vf->program->thunks[k], &vf->frame)->n_need = 0;

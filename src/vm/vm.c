@@ -56,6 +56,7 @@ damo_status vm_frame_init(vm_frame *vf, damo_ctx *ctx, const vm_program *p, bool
     const vm_constant *c = &p->constants[i];
     damo_obj *v = foreign ? value_lend(ctx, c->value) : damo_retain(c->value);
     if (v == NULL) return damo_error_status(ctx);
+    damo_assert(c->slot >= 0 && c->slot < p->n_cells && vf->frame.cells[c->slot] == NULL);
     vf->frame.cells[c->slot] = v;
   }
   return DAMO_OK;
@@ -137,6 +138,7 @@ static damo_status run_segments(vm_frame *vf) {
   const vm_program *p = vf->program;
   for (int64_t i = 0; i < p->n_segments; i++) {
     const vm_segment *g = &p->segments[i];
+    damo_assert(g->first <= g->end && g->end <= p->n_thunks && g->region < p->n_regions);
     if (!vm_enters(vf, g)) continue;
     for (int64_t k = g->first; k < g->end; k++) {
       const thunk *t = p->thunks[k];
