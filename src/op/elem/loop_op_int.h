@@ -1,0 +1,41 @@
+/* loop_op_int: what loop_op.c (the class) and loop_op_run.c (its thunks) share. */
+#ifndef DAMO_OP_ELEM_LOOP_OP_INT_H
+#define DAMO_OP_ELEM_LOOP_OP_INT_H
+
+#include "elem_int.h"
+#include "loop_op.h"
+
+/* The properties, parsed. */
+typedef struct loop_data {
+  int32_t n_in, n_parts, n_out, n_folds;
+  loop_part *parts;
+  int16_t *outs;
+  op_alias *destroy;
+  size_t bytes; /* of the allocation that starts at parts */
+} loop_data;
+
+static inline const loop_data *loop_data_of(const damo_op *op) { return (const loop_data *)op->data; }
+static inline bool loop_part_folds(const loop_part *p) { return p->op->def == &reduce_def; }
+static inline int loop_arity(const loop_part *p) {
+  return loop_part_folds(p) ? 1 : elemwise_data_of(p->op)->row->arity;
+}
+static inline const loop_part *loop_part_of_out(const loop_data *d, int o) { return &d->parts[d->outs[o] - d->n_in]; }
+
+/* The rank of the iteration space. */
+static inline int loop_ndim(damo_var *const *in, int n_in) {
+  int ndim = 0;
+  for (int i = 0; i < n_in; i++) {
+    if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
+  }
+  return ndim;
+}
+
+/* loop_op_run.c */
+typedef struct loop_kept loop_kept;
+typedef struct loop_state {
+  loop_kept *kept; /* NULL before the first run */
+} loop_state;
+void loop_state_clear(const thunk *t, frame *f);
+damo_status loop_perform(const thunk *t, frame *f);
+
+#endif

@@ -1,0 +1,564 @@
+/* loop_op_run: runs a Loop: the program of its parts, and its plan for given shapes and strides (loop/loop.h). */
+#include <string.h>
+
+#include "loop/loop.h"
+#include "loop_op_int.h"
+
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
+
+/* What a frame keeps: the program, which depends on the node alone, and its plan, which depends on shapes and strides.
+ * One allocation. */
+struct loop_kept {
+  size_t bytes;
+  bool valid;     /* the plan is for the shapes and strides of the key */
+  bool folded;    /* the plan folds; else what is folded is written to the workspace first */
+  int32_t ndim;   /* of the iteration space */
+  int32_t n_axes; /* of the folds */
+  int32_t n_real; /* outputs that are no folds: the operands behind the inputs; folds come behind these */
+  loop_program program;
+  loop_reg *regs;
+  loop_step *steps;
+  loop_plan *plan;
+  void *plan_memory;
+  damo_c128 *values; /* 0-d: of the registers */
+  char **base;       /* operands' addresses; 0-d: of all registers */
+  int16_t *operand;  /* of each output */
+  reduce_kind *folds;
+  bool *spans; /* per axis: some input does not broadcast along it */
+  int64_t *shape, *key, *out_strides;
+};
+
+void loop_state_clear(const thunk *t, frame *f) {
+  loop_state *s = thunk_state(t, f);
+  if (s->kept != NULL) mem_free(f->ctx, s->kept, s->kept->bytes);
+  s->kept = NULL;
+}
+
+static void copy_1(const void *src, void *dst, int64_t n) { memmove(dst, src, (size_t)n); }
+static void copy_2(const void *src, void *dst, int64_t n) { memmove(dst, src, 2 * (size_t)n); }
+static void copy_4(const void *src, void *dst, int64_t n) { memmove(dst, src, 4 * (size_t)n); }
+static void copy_8(const void *src, void *dst, int64_t n) { memmove(dst, src, 8 * (size_t)n); }
+static void copy_16(const void *src, void *dst, int64_t n) { memmove(dst, src, 16 * (size_t)n); }
+
+static cast_fn copy_of(damo_dtype dtype) {
+  switch (dtype_size(dtype)) {
+    case 1: return copy_1;
+    case 2: return copy_2;
+    case 4: return copy_4;
+    case 8: return copy_8;
+    default: return copy_16;
+  }
+}
+
+/* A program under construction. reg[k]: the program's register that holds register k of the Loop; the outputs' registers
+ * follow the inputs', temporaries come last. */
+typedef struct loop_maker {
+  const loop_data *d;
+  const thunk *t;
+  loop_program *lp;
+  loop_reg *regs;
+  loop_step *steps;
+  int16_t *reg;    /* of the Loop's registers */
+  uint8_t *dtype;  /* of the Loop's registers */
+  int16_t *is_out; /* of the Loop's registers: the number + 1 of the program's output that holds it, 0: none */
+  int32_t n_real;
+  reduce_kind *folds;
+} loop_maker;
+
+static int16_t new_register(loop_maker *m, damo_dtype dtype) {
+  m->regs[m->lp->n_regs].dtype = (uint8_t)dtype;
+  return (int16_t)m->lp->n_regs++;
+}
+
+static loop_step *new_step(loop_maker *m, loop_kind kind, int n_in, int16_t out) {
+  loop_step *s = &m->steps[m->lp->n_steps++];
+  *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1};
+  s->reg[n_in] = out;
+  return s;
+}
+
+/* The program's register that holds register k in that dtype; an earlier cast of it serves again. */
+static int16_t cast_register(loop_maker *m, int16_t k, damo_dtype to) {
+  if (m->dtype[k] == to) return m->reg[k];
+  const cast_fn cast = kernel_cast((damo_dtype)m->dtype[k], to);
+  for (int i = 0; i < m->lp->n_steps; i++) {
+    const loop_step *s = &m->steps[i];
+    if (s->kind == LOOP_CAST && s->fn.cast == cast && s->reg[0] == m->reg[k]) return s->reg[1];
+  }
+  const int16_t out = new_register(m, to);
+  loop_step *s = new_step(m, LOOP_CAST, 1, out);
+  s->reg[0] = m->reg[k];
+  s->fn.cast = cast;
+  return out;
+}
+
+/* A part that copies its last operand, perhaps into another dtype, is that operand where no output has to be written. */
+static void make_copy(loop_maker *m, int k, int16_t from) {
+  const int16_t r = (int16_t)(m->d->n_in + k);
+  const damo_dtype to = (damo_dtype)m->dtype[r];
+  if (m->is_out[r] == 0) {
+    m->reg[r] = cast_register(m, from, to);
+    return;
+  }
+  m->reg[r] = (int16_t)(m->d->n_in + m->is_out[r] - 1);
+  loop_step *s = new_step(m, LOOP_CAST, 1, m->reg[r]);
+  s->reg[0] = m->reg[from];
+  s->fn.cast = m->dtype[from] == to ? copy_of(to) : kernel_cast((damo_dtype)m->dtype[from], to);
+}
+
+/* What part k folds is the program's output i: written there by the part that makes it, or copied. */
+static void make_fold(loop_maker *m, int k, int i) {
+  const int16_t from = m->d->parts[k].in[0];
+  const int16_t operand = (int16_t)(m->d->n_in + i);
+  m->folds[i - m->n_real] = reduce_op_kind(m->d->parts[k].op);
+  if (m->reg[from] == operand) return;
+  loop_step *s = new_step(m, LOOP_CAST, 1, operand);
+  s->reg[0] = m->reg[from];
+  s->fn.cast = copy_of((damo_dtype)m->dtype[from]);
+}
+
+static damo_status loop_make_part(loop_maker *m, int k) {
+  const loop_part *p = &m->d->parts[k];
+  const elemwise_data *e = elemwise_data_of(p->op);
+  const int n = loop_arity(p);
+  const int16_t r = (int16_t)(m->d->n_in + k);
+  damo_dtype in[LOOP_PART_MOST_IN], loop, result;
+  for (int i = 0; i < n; i++) in[i] = (damo_dtype)m->dtype[p->in[i]];
+  DAMO_TRY(elemwise_dtypes(p->op, in, p->dtype, &loop, &result));
+  m->dtype[r] = (uint8_t)result;
+  const kernel_fn fn = elemwise_kernel(e, loop);
+  if (fn == NULL) return make_copy(m, k, p->in[n - 1]), DAMO_OK;
+  int16_t from[LOOP_PART_MOST_IN];
+  for (int i = 0; i < n; i++) from[i] = cast_register(m, p->in[i], elemwise_operand_dtype(e->row, i, loop));
+  m->reg[r] = m->is_out[r] != 0 ? (int16_t)(m->d->n_in + m->is_out[r] - 1) : new_register(m, result);
+  loop_step *s = new_step(m, LOOP_KERNEL, n, m->reg[r]);
+  memcpy(s->reg, from, (size_t)n * sizeof *from);
+  s->fn.kernel = fn;
+  return DAMO_OK;
+}
+
+static damo_dtype register_dtype(const loop_maker *m, int r) {
+  return r < m->d->n_in ? var_dtype(m->t->node->in[r]) : m->d->parts[r - m->d->n_in].dtype;
+}
+
+/* Numbers the program's operands: inputs, outputs that are no folds, what folds read. */
+static void make_operands(loop_maker *m) {
+  const loop_data *d = m->d;
+  for (int i = 0; i < d->n_in; i++) m->reg[i] = new_register(m, var_dtype(m->t->node->in[i]));
+  for (int o = 0; o < d->n_out; o++) {
+    if (loop_part_folds(loop_part_of_out(d, o))) continue;
+    new_register(m, loop_part_of_out(d, o)->dtype);
+    m->is_out[d->outs[o]] = (int16_t)++m->n_real;
+  }
+  int n = m->n_real;
+  for (int o = 0; o < d->n_out; o++) {
+    const loop_part *p = loop_part_of_out(d, o);
+    if (!loop_part_folds(p)) continue;
+    new_register(m, register_dtype(m, p->in[0]));
+    n++;
+    if (p->in[0] >= d->n_in && m->is_out[p->in[0]] == 0) m->is_out[p->in[0]] = (int16_t)n;
+  }
+}
+
+/* The program of the node: for each part casts of its operands and a kernel. */
+static damo_status make_loop_program(loop_maker *m, const frame *f) {
+  const loop_data *d = m->d;
+  make_operands(m);
+  for (int i = 0; i < d->n_in; i++) m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
+  m->lp->n_in = d->n_in;
+  m->lp->n_out = d->n_out;
+  m->lp->n_folds = d->n_folds;
+  m->lp->max_block = ctx_stress(f->ctx, STRESS_BLOCK) ? 3 : 0;
+  int fold = m->n_real;
+  for (int k = 0; k < d->n_parts; k++) {
+    if (loop_part_folds(&d->parts[k]))
+      make_fold(m, k, fold++);
+    else
+      DAMO_TRY(loop_make_part(m, k));
+  }
+  return DAMO_OK;
+}
+
+/* ---- What is kept ------------------------------------------------------------------------------------------------ */
+
+static size_t take_space(size_t *at, size_t n, size_t size) {
+  const size_t from = *at;
+  *at += (n * size + 63) & ~(size_t)63;
+  return from;
+}
+
+/* Makes the program in scratch memory of the greatest size that it can have. */
+static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp, int32_t *n_real) {
+  const loop_data *d = loop_data_of(t->node->op);
+  const size_t n = (size_t)(d->n_in + d->n_parts), most = (size_t)(d->n_in + d->n_out + 4 * d->n_parts);
+  size_t bytes = 0;
+  const size_t regs = take_space(&bytes, most, sizeof(loop_reg)), steps = take_space(&bytes, most, sizeof(loop_step));
+  const size_t reg = take_space(&bytes, n, sizeof(int16_t)), dtype = take_space(&bytes, n, 1);
+  const size_t is_out = take_space(&bytes, n, sizeof(int16_t));
+  const size_t folds = take_space(&bytes, (size_t)d->n_folds, sizeof(reduce_kind));
+  char *m = thunk_scratch(t, f, bytes);
+  if (m == NULL) return damo_error_status(f->ctx);
+  memset(m, 0, bytes);
+  *lp = (loop_program){.n_regs = 0};
+  loop_maker make = {.d = d,
+                     .t = t,
+                     .lp = lp,
+                     .regs = (loop_reg *)(void *)(m + regs),
+                     .steps = (loop_step *)(void *)(m + steps),
+                     .reg = (int16_t *)(void *)(m + reg),
+                     .dtype = (uint8_t *)(m + dtype),
+                     .is_out = (int16_t *)(void *)(m + is_out),
+                     .folds = (reduce_kind *)(void *)(m + folds)};
+  lp->regs = make.regs;
+  lp->steps = make.steps;
+  lp->folds = make.folds;
+  DAMO_TRY(make_loop_program(&make, f));
+  *n_real = make.n_real;
+  return DAMO_OK;
+}
+
+static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
+  const loop_data *d = loop_data_of(t->node->op);
+  loop_program lp;
+  int32_t n_real = 0;
+  DAMO_TRY(make_in_scratch(t, f, &lp, &n_real));
+  const size_t ndim = (size_t)loop_ndim(t->node->in, t->n_in);
+  size_t bytes = sizeof(loop_kept), n_key = 0;
+  for (int i = 0; i < t->n_in; i++) n_key += 2 * (size_t)var_ndim(t->node->in[i]);
+  take_space(&bytes, 0, 0);
+  bytes = (bytes + 63) & ~(size_t)63;
+  const size_t regs = take_space(&bytes, (size_t)lp.n_regs, sizeof(loop_reg));
+  const size_t steps = take_space(&bytes, (size_t)lp.n_steps, sizeof(loop_step));
+  const size_t base = take_space(&bytes, (size_t)lp.n_regs, sizeof(char *));
+  const size_t values = take_space(&bytes, ndim == 0 ? (size_t)lp.n_regs : 0, sizeof(damo_c128));
+  const size_t shape = take_space(&bytes, ndim, sizeof(int64_t)), key = take_space(&bytes, n_key, sizeof(int64_t));
+  const size_t out_strides = take_space(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
+  const size_t operand = take_space(&bytes, (size_t)t->n_out, sizeof(int16_t)), spans = take_space(&bytes, ndim, 1);
+  const size_t folds = take_space(&bytes, (size_t)lp.n_folds, sizeof(reduce_kind));
+  const size_t plan = take_space(&bytes, loop_plan_bytes(&lp, (int)ndim), 1);
+  char *m = mem_calloc(f->ctx, bytes);
+  if (m == NULL) return DAMO_EMEMORY;
+  loop_kept *k = (loop_kept *)(void *)m;
+  *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .n_real = n_real, .program = lp};
+  k->regs = memcpy(m + regs, lp.regs, (size_t)lp.n_regs * sizeof(loop_reg));
+  k->steps = memcpy(m + steps, lp.steps, (size_t)lp.n_steps * sizeof(loop_step));
+  k->folds = memcpy(m + folds, lp.folds, (size_t)lp.n_folds * sizeof(reduce_kind));
+  k->program.regs = k->regs;
+  k->program.steps = k->steps;
+  k->program.folds = k->folds;
+  k->operand = (int16_t *)(void *)(m + operand);
+  k->spans = (bool *)(m + spans);
+  k->base = (char **)(void *)(m + base);
+  k->values = (damo_c128 *)(void *)(m + values);
+  k->shape = (int64_t *)(void *)(m + shape);
+  k->key = (int64_t *)(void *)(m + key);
+  k->out_strides = (int64_t *)(void *)(m + out_strides);
+  k->plan_memory = m + plan;
+  for (int r = 0; ndim == 0 && r < lp.n_regs; r++) k->base[r] = (char *)&k->values[r];
+  int16_t real = (int16_t)t->n_in, fold = (int16_t)(t->n_in + n_real);
+  for (int o = 0; o < t->n_out; o++) {
+    const loop_part *p = loop_part_of_out(d, o);
+    k->operand[o] = loop_part_folds(p) ? fold++ : real++;
+    if (loop_part_folds(p)) k->n_axes = reduce_op_trailing(p->op, k->ndim);
+  }
+  for (int axis = 0; axis < k->ndim; axis++) {
+    for (int i = 0; i < t->n_in; i++) {
+      const int own = axis - (k->ndim - var_ndim(t->node->in[i]));
+      if (own >= 0 && !type_dim_is_one(t->node->in[i]->type, own)) k->spans[axis] = true;
+    }
+  }
+  state->kept = k;
+  return DAMO_OK;
+}
+
+/* Whether the inputs have the key's shapes and strides. With `store` these are written into the key instead. */
+static bool loop_key_fits(loop_kept *k, const thunk *t, frame *f, bool store) {
+  int64_t *key = k->key;
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = thunk_in(t, f, i);
+    const size_t bytes = 2 * (size_t)x->ndim * sizeof(int64_t);
+    if (store) {
+      memcpy(key, x->dims, bytes);
+    } else if (memcmp(key, x->dims, bytes) != 0) {
+      return false;
+    }
+    key += 2 * x->ndim;
+  }
+  return true;
+}
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
+
+/* Whether register r of the Loop broadcasts along that axis of the iteration space. */
+static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
+  if (r >= t->n_in) return !k->spans[axis];
+  const damo_type *type = t->node->in[r]->type;
+  const int own = axis - (k->ndim - type->ndim);
+  return own < 0 || type_dim_is_one(type, own);
+}
+
+/* The length of register r along an axis along which it does not broadcast. */
+static int64_t register_length(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, int axis) {
+  if (r >= t->n_in) return made[(int64_t)(r - t->n_in) * k->ndim + axis];
+  return array_shape(thunk_in(t, f, r))[axis - (k->ndim - var_ndim(t->node->in[r]))];
+}
+
+static void register_shape(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, char *text,
+                           size_t n) {
+  if (r < t->n_in) {
+    const damo_array *x = thunk_in(t, f, r);
+    shape_format(text, n, x->ndim, array_shape(x));
+  } else {
+    shape_format(text, n, k->ndim, made + (int64_t)(r - t->n_in) * k->ndim);
+  }
+}
+
+static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, const loop_part *p,
+                             int axis, int i, int j) {
+  char x[256], y[256], hint[320];
+  const int64_t li = is_broadcast(t, k, p->in[i], axis) ? 1 : register_length(t, f, k, made, p->in[i], axis);
+  const int64_t lj = register_length(t, f, k, made, p->in[j], axis);
+  register_shape(t, f, k, made, p->in[i], x, sizeof x);
+  register_shape(t, f, k, made, p->in[j], y, sizeof y);
+  const char *name = elemwise_data_of(p->op)->row->name;
+  if (li != 1 && lj != 1) {
+    return ctx_fail(f->ctx, DAMO_ESHAPE,
+                    "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, x,
+                    y, axis + 1, (long long)li, i + 1, (long long)lj, j + 1);
+  }
+  /* (A part's result only broadcasts where all inputs do, and then nothing disagrees.) */
+  const int one = li == 1 ? i : j, r = p->in[one] < t->n_in ? p->in[one] : 0;
+  const damo_type *type = t->node->in[r]->type;
+  const int own = axis - (k->ndim - type->ndim);
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, x, y,
+                  own + 1, one + 1, broadcast_hint(hint, sizeof hint, type, own));
+}
+
+/* The first part whose operands disagree fails as its Elemwise node would. made: shapes of the parts' results. */
+static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int64_t *made) {
+  const loop_data *d = loop_data_of(t->node->op);
+  for (int part = 0; part < d->n_parts; part++) {
+    const loop_part *p = &d->parts[part];
+    for (int axis = 0; axis < k->ndim && !loop_part_folds(p); axis++) {
+      int64_t *length = &made[(int64_t)part * k->ndim + axis];
+      int owner = -1;
+      *length = 1;
+      for (int i = 0; i < loop_arity(p); i++) {
+        if (is_broadcast(t, k, p->in[i], axis)) continue;
+        const int64_t own = register_length(t, f, k, made, p->in[i], axis);
+        if (owner >= 0 && own != *length) return fail_part(t, f, k, made, p, axis, owner, i);
+        owner = i;
+        *length = own;
+      }
+    }
+  }
+  return DAMO_OK;
+}
+
+/* The shape of the iteration space: a dimension broadcasts only where the operand's static Type says 1. */
+static damo_status loop_shape(const thunk *t, frame *f, loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  bool agree = true;
+  for (int axis = 0; axis < k->ndim; axis++) {
+    bool found = false;
+    k->shape[axis] = 1;
+    for (int i = 0; i < t->n_in; i++) {
+      if (is_broadcast(t, k, i, axis)) continue;
+      const int64_t length = register_length(t, f, k, NULL, i, axis);
+      agree = agree && (!found || length == k->shape[axis]);
+      if (!found) k->shape[axis] = length;
+      found = true;
+    }
+  }
+  if (agree) return DAMO_OK;
+  const size_t bytes = (size_t)d->n_parts * (size_t)k->ndim * sizeof(int64_t);
+  int64_t *made = mem_alloc(f->ctx, bytes);
+  if (made == NULL) return DAMO_EMEMORY;
+  damo_status s = check_parts(t, f, k, made);
+  mem_free(f->ctx, made, bytes);
+  return s != DAMO_OK ? s : ctx_fail(f->ctx, DAMO_ESHAPE, "Loop: the shapes of its operands do not agree");
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
+
+/* The input that output o overwrites, -1: none. */
+static int overwritten_by(const damo_op *op, int o) {
+  for (const op_alias *a = op->destroy_map; a != NULL && a->out >= 0; a++) {
+    if (a->out == o) return a->in;
+  }
+  return -1;
+}
+
+static damo_array *loop_result(const thunk *t, frame *f, const loop_kept *k, int o) {
+  const loop_part *p = loop_part_of_out(loop_data_of(t->node->op), o);
+  if (loop_part_folds(p)) {
+    int64_t shape[DAMO_MAX_NDIM];
+    const int ndim = reduce_op_shape(p->op, k->ndim, k->shape, shape);
+    return thunk_out(t, f, o, p->dtype, ndim, shape);
+  }
+  const int j = overwritten_by(t->node->op, o);
+  if (j >= 0) {
+    const damo_array *x = thunk_in(t, f, j);
+    const size_t n = (size_t)k->ndim * sizeof(int64_t);
+    if (x->ndim == k->ndim && memcmp(array_shape(x), k->shape, n) == 0) return thunk_out_inplace(t, f, o, j);
+  }
+  return thunk_out_strided(t, f, o, p->dtype, k->ndim, k->shape);
+}
+
+static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
+  for (int o = 0; o < t->n_out; o++) {
+    damo_array *out = loop_result(t, f, k, o);
+    if (out == NULL) return damo_error_status(f->ctx);
+    k->base[k->operand[o]] = out->data;
+  }
+  for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  for (const loop_step *s = k->steps, *end = s + k->program.n_steps; s < end; s++) {
+    void *args[LOOP_STEP_REGS];
+    for (int i = 0; i < s->n_in + s->n_out; i++) args[i] = k->base[s->reg[i]];
+    if (s->kind == LOOP_KERNEL)
+      s->fn.kernel(args, 1);
+    else
+      s->fn.cast(args[0], args[1], 1);
+  }
+  return DAMO_OK;
+}
+
+#define FOLD_LEAST 16 /* shorter sequences are reduced side by side, from a workspace */
+
+static int64_t elements_per_result(const loop_kept *k) {
+  int64_t n = 1;
+  for (int axis = k->ndim - k->n_axes; axis < k->ndim; axis++) n *= k->shape[axis];
+  return n;
+}
+
+static damo_dtype folded_dtype(const loop_kept *k, int i) {
+  return (damo_dtype)k->regs[k->program.n_in + k->n_real + i].dtype;
+}
+
+/* Strides of a C-contiguous array of the iteration space. */
+static void contiguous_strides(const loop_kept *k, size_t size, int64_t *strides) {
+  int64_t step = (int64_t)size;
+  for (int axis = k->ndim - 1; axis >= 0; axis--) {
+    strides[axis] = step;
+    step *= k->shape[axis];
+  }
+}
+
+/* Strides of the operands along the axes of the iteration space, from the inputs and the results in their cells. */
+static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_t **strides, int64_t *numbers) {
+  const size_t ndim = (size_t)k->ndim;
+  for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * ndim;
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = thunk_in(t, f, i);
+    int64_t *along = numbers + (size_t)i * ndim;
+    for (int axis = 0; axis < k->ndim; axis++) {
+      const int own = axis - (k->ndim - x->ndim);
+      along[axis] = own < 0 || array_shape(x)[own] == 1 ? 0 : array_strides(x)[own];
+    }
+  }
+  for (int o = 0; o < t->n_out; o++) {
+    int64_t *along = numbers + (size_t)k->operand[o] * ndim;
+    const int fold = k->operand[o] - t->n_in - k->n_real;
+    if (fold >= 0) {
+      contiguous_strides(k, dtype_size(folded_dtype(k, fold)), along);
+      continue;
+    }
+    const damo_array *out = (const damo_array *)thunk_result(t, f, o);
+    memcpy(along, array_strides(out), ndim * sizeof(int64_t));
+    memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
+  }
+}
+
+/* The plan for these inputs and the results, which are in their cells. */
+static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
+  const size_t n_ops = (size_t)(t->n_in + t->n_out), ndim = (size_t)k->ndim;
+  const size_t bytes = n_ops * (ndim * sizeof(int64_t) + sizeof(int64_t *));
+  const int64_t **strides = mem_alloc(f->ctx, bytes);
+  if (strides == NULL) return DAMO_EMEMORY;
+  operand_strides(t, f, k, strides, (int64_t *)(void *)(strides + n_ops));
+  k->plan = NULL;
+  if (k->program.n_folds > 0 && elements_per_result(k) >= FOLD_LEAST) {
+    k->plan = loop_plan_init_folded(k->plan_memory, &k->program, f->ctx->isa, k->ndim, k->shape, strides, k->n_axes);
+  }
+  k->folded = k->plan != NULL;
+  if (!k->folded) k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
+  mem_free(f->ctx, strides, bytes);
+  loop_key_fits(k, t, f, true);
+  k->valid = true;
+  return DAMO_OK;
+}
+
+/* Bytes of the workspace: of the plan, and where it does not fold, of what is reduced afterwards and of reducing it. */
+static size_t loop_work_bytes(const loop_kept *k, size_t *reduced, size_t *reducing) {
+  size_t bytes = 0, most = 0;
+  take_space(&bytes, loop_workspace(k->plan), 1);
+  *reduced = bytes;
+  int64_t n = 1;
+  for (int axis = 0; axis < k->ndim; axis++) n *= k->shape[axis];
+  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
+    const uint32_t axes = (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes);
+    const size_t own = reduce_workspace(k->folds[i], folded_dtype(k, i), k->ndim, k->shape, axes);
+    take_space(&bytes, (size_t)n, dtype_size(folded_dtype(k, i)));
+    most = own > most ? own : most;
+  }
+  *reducing = bytes;
+  return bytes + most;
+}
+
+/* Reduces what the plan has written to the workspace. */
+static void reduce_written(const thunk *t, frame *f, const loop_kept *k, void *work) {
+  const uint32_t axes = (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes);
+  int64_t strides[DAMO_MAX_NDIM];
+  for (int o = 0; o < t->n_out; o++) {
+    const int fold = k->operand[o] - t->n_in - k->n_real;
+    if (fold < 0) continue;
+    const damo_dtype in = folded_dtype(k, fold);
+    contiguous_strides(k, dtype_size(in), strides);
+    kernel_reduce(f->ctx->isa, k->folds[fold], in, k->base[k->operand[o]], k->ndim, k->shape, strides, axes,
+                  ((const damo_array *)thunk_result(t, f, o))->data, work);
+  }
+}
+
+static damo_status check_folds(const thunk *t, const frame *f, const loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  for (int i = 0; i < d->n_parts; i++) {
+    if (loop_part_folds(&d->parts[i])) DAMO_TRY(reduce_op_check(f->ctx, d->parts[i].op, k->ndim, k->shape));
+  }
+  return DAMO_OK;
+}
+
+damo_status loop_perform(const thunk *t, frame *f) {
+  loop_state *state = thunk_state(t, f);
+  if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state));
+  loop_kept *k = state->kept;
+  if (k->ndim == 0) return run_values(t, f, k);
+  if (k->valid && !loop_key_fits(k, t, f, false)) k->valid = false;
+  if (!k->valid) {
+    DAMO_TRY(loop_shape(t, f, k));
+    DAMO_TRY(check_folds(t, f, k));
+  }
+  bool same = k->valid;
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_array *out = loop_result(t, f, k, o);
+    if (out == NULL) return damo_error_status(f->ctx);
+    const size_t n = (size_t)k->ndim;
+    if (k->operand[o] >= t->n_in + k->n_real) continue;
+    same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
+  }
+  if (!same) DAMO_TRY(plan_loop(t, f, k));
+  size_t reduced, reducing;
+  const size_t bytes = loop_work_bytes(k, &reduced, &reducing);
+  char *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
+  for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  for (int o = 0; o < t->n_out; o++) k->base[k->operand[o]] = ((const damo_array *)thunk_result(t, f, o))->data;
+  int64_t n = 1;
+  for (int axis = 0; axis < k->ndim; axis++) n *= k->shape[axis];
+  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
+    k->base[t->n_in + k->n_real + i] = work + reduced;
+    take_space(&reduced, (size_t)n, dtype_size(folded_dtype(k, i)));
+  }
+  loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
+  if (!k->folded) reduce_written(t, f, k, work + reducing);
+  return DAMO_OK;
+}
