@@ -559,6 +559,6 @@ damo_status loop_perform(const thunk *t, frame *f) {
     take_space(&reduced, (size_t)n, dtype_size(folded_dtype(k, i)));
   }
   loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
-  if (!k->folded) reduce_written(t, f, k, work + reducing);
+  if (k->program.n_folds > 0 && !k->folded) reduce_written(t, f, k, work + reducing);
   return DAMO_OK;
 }
