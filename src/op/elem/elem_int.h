@@ -92,6 +92,10 @@ typedef struct elemwise_state {
 } elemwise_state;
 damo_status elemwise_perform(const thunk *t, frame *f);
 void elemwise_state_clear(const thunk *t, frame *f);
+/* Whether the inputs have the shapes and strides of the key; with `store` these are written into the key instead. */
+bool elemwise_key_matches(int64_t *key, const thunk *t, const frame *f, bool store);
+/* Strides of an input along the axes of a result of rank ndim: 0 where it is broadcast. */
+void elemwise_strides_along(const damo_array *x, int ndim, int64_t *strides);
 
 /* special.c */
 extern const kernel_set elemwise_tetra_gamma, elemwise_i0, elemwise_i1, elemwise_j0, elemwise_j1;

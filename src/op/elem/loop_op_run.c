@@ -10,11 +10,15 @@
  * One allocation. */
 struct loop_kept {
   size_t bytes;
-  bool valid;     /* the plan is for the shapes and strides of the key */
-  bool folded;    /* the plan folds; else what is folded is written to the workspace first */
-  int32_t ndim;   /* of the iteration space */
-  int32_t n_axes; /* of the folds */
-  int32_t n_real; /* outputs that are no folds: the operands behind the inputs; folds come behind these */
+  bool valid;        /* the plan is for the shapes and strides of the key */
+  bool folded;       /* the plan folds; else what is folded is written to the workspace first */
+  int32_t ndim;      /* of the iteration space */
+  int32_t n_axes;    /* of the folds */
+  int64_t elements;  /* of the iteration space */
+  size_t work_bytes; /* of the workspace: the block driver's at 0, then these two */
+  size_t reduced;    /* where the operands of reductions are that the plan does not fold */
+  size_t reducing;   /* where the workspace of these reductions is */
+  int32_t n_real;    /* outputs that are no folds: the operands behind the inputs; folds come behind these */
   loop_program program;
   loop_reg *regs;
   loop_step *steps;
@@ -271,22 +275,6 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   return DAMO_OK;
 }
 
-/* Whether the inputs have the key's shapes and strides. With `store` these are written into the key instead. */
-static bool loop_key_fits(loop_kept *k, const thunk *t, frame *f, bool store) {
-  int64_t *key = k->key;
-  for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = thunk_in(t, f, i);
-    const size_t bytes = 2 * (size_t)x->ndim * sizeof(int64_t);
-    if (store) {
-      memcpy(key, x->dims, bytes);
-    } else if (memcmp(key, x->dims, bytes) != 0) {
-      return false;
-    }
-    key += 2 * x->ndim;
-  }
-  return true;
-}
-
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 /* Whether register r of the Loop broadcasts along that axis of the iteration space. */
@@ -448,14 +436,7 @@ static void contiguous_strides(const loop_kept *k, size_t size, int64_t *strides
 static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_t **strides, int64_t *numbers) {
   const size_t ndim = (size_t)k->ndim;
   for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * ndim;
-  for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = thunk_in(t, f, i);
-    int64_t *along = numbers + (size_t)i * ndim;
-    for (int axis = 0; axis < k->ndim; axis++) {
-      const int own = axis - (k->ndim - x->ndim);
-      along[axis] = own < 0 || array_shape(x)[own] == 1 ? 0 : array_strides(x)[own];
-    }
-  }
+  for (int i = 0; i < t->n_in; i++) elemwise_strides_along(thunk_in(t, f, i), k->ndim, numbers + (size_t)i * ndim);
   for (int o = 0; o < t->n_out; o++) {
     int64_t *along = numbers + (size_t)k->operand[o] * ndim;
     const int fold = k->operand[o] - t->n_in - k->n_real;
@@ -467,6 +448,25 @@ static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_
     memcpy(along, array_strides(out), ndim * sizeof(int64_t));
     memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
   }
+}
+
+static uint32_t folded_axes(const loop_kept *k) { return (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes); }
+
+/* Lays out the workspace: that of the plan, and where it does not fold, what is reduced afterwards and the workspace of
+ * reducing it. */
+static void plan_work(loop_kept *k) {
+  size_t bytes = 0, most = 0;
+  take_space(&bytes, loop_workspace(k->plan), 1);
+  k->reduced = bytes;
+  k->elements = 1;
+  for (int axis = 0; axis < k->ndim; axis++) k->elements *= k->shape[axis];
+  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
+    const size_t own = reduce_workspace(k->folds[i], folded_dtype(k, i), k->ndim, k->shape, folded_axes(k));
+    take_space(&bytes, (size_t)k->elements, dtype_size(folded_dtype(k, i)));
+    most = own > most ? own : most;
+  }
+  k->reducing = bytes;
+  k->work_bytes = bytes + most;
 }
 
 /* The plan for these inputs and the results, which are in their cells. */
@@ -483,38 +483,21 @@ static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   k->folded = k->plan != NULL;
   if (!k->folded) k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
   mem_free(f->ctx, strides, bytes);
-  loop_key_fits(k, t, f, true);
+  plan_work(k);
+  elemwise_key_matches(k->key, t, f, true);
   k->valid = true;
   return DAMO_OK;
 }
 
-/* Bytes of the workspace: of the plan, and where it does not fold, of what is reduced afterwards and of reducing it. */
-static size_t loop_work_bytes(const loop_kept *k, size_t *reduced, size_t *reducing) {
-  size_t bytes = 0, most = 0;
-  take_space(&bytes, loop_workspace(k->plan), 1);
-  *reduced = bytes;
-  int64_t n = 1;
-  for (int axis = 0; axis < k->ndim; axis++) n *= k->shape[axis];
-  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
-    const uint32_t axes = (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes);
-    const size_t own = reduce_workspace(k->folds[i], folded_dtype(k, i), k->ndim, k->shape, axes);
-    take_space(&bytes, (size_t)n, dtype_size(folded_dtype(k, i)));
-    most = own > most ? own : most;
-  }
-  *reducing = bytes;
-  return bytes + most;
-}
-
 /* Reduces what the plan has written to the workspace. */
 static void reduce_written(const thunk *t, frame *f, const loop_kept *k, void *work) {
-  const uint32_t axes = (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes);
   int64_t strides[DAMO_MAX_NDIM];
   for (int o = 0; o < t->n_out; o++) {
     const int fold = k->operand[o] - t->n_in - k->n_real;
     if (fold < 0) continue;
     const damo_dtype in = folded_dtype(k, fold);
     contiguous_strides(k, dtype_size(in), strides);
-    kernel_reduce(f->ctx->isa, k->folds[fold], in, k->base[k->operand[o]], k->ndim, k->shape, strides, axes,
+    kernel_reduce(f->ctx->isa, k->folds[fold], in, k->base[k->operand[o]], k->ndim, k->shape, strides, folded_axes(k),
                   ((const damo_array *)thunk_result(t, f, o))->data, work);
   }
 }
@@ -532,7 +515,7 @@ damo_status loop_perform(const thunk *t, frame *f) {
   if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state));
   loop_kept *k = state->kept;
   if (k->ndim == 0) return run_values(t, f, k);
-  if (k->valid && !loop_key_fits(k, t, f, false)) k->valid = false;
+  if (k->valid && !elemwise_key_matches(k->key, t, f, false)) k->valid = false;
   if (!k->valid) {
     DAMO_TRY(loop_shape(t, f, k));
     DAMO_TRY(check_folds(t, f, k));
@@ -546,19 +529,16 @@ damo_status loop_perform(const thunk *t, frame *f) {
     same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
   }
   if (!same) DAMO_TRY(plan_loop(t, f, k));
-  size_t reduced, reducing;
-  const size_t bytes = loop_work_bytes(k, &reduced, &reducing);
-  char *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
-  if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
+  char *work = k->work_bytes > 0 ? thunk_scratch(t, f, k->work_bytes) : NULL;
+  if (k->work_bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
   for (int o = 0; o < t->n_out; o++) k->base[k->operand[o]] = ((const damo_array *)thunk_result(t, f, o))->data;
-  int64_t n = 1;
-  for (int axis = 0; axis < k->ndim; axis++) n *= k->shape[axis];
+  size_t at = k->reduced;
   for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
-    k->base[t->n_in + k->n_real + i] = work + reduced;
-    take_space(&reduced, (size_t)n, dtype_size(folded_dtype(k, i)));
+    k->base[t->n_in + k->n_real + i] = work + at;
+    take_space(&at, (size_t)k->elements, dtype_size(folded_dtype(k, i)));
   }
   loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
-  if (k->program.n_folds > 0 && !k->folded) reduce_written(t, f, k, work + reducing);
+  if (k->program.n_folds > 0 && !k->folded) reduce_written(t, f, k, work + k->reducing);
   return DAMO_OK;
 }

@@ -194,8 +194,7 @@ static elemwise_plan *plan_new(const thunk *t, frame *f, const elemwise_state *s
 
 /* True when the inputs have the shapes and strides of the plan's key. With `store` these are written into the key
  * instead. */
-static bool key_matches(elemwise_plan *p, const thunk *t, frame *f, bool store) {
-  int64_t *key = p->key;
+bool elemwise_key_matches(int64_t *key, const thunk *t, const frame *f, bool store) {
   for (int i = 0; i < t->n_in; i++) {
     const damo_array *x = thunk_in(t, f, i);
     size_t n = 2 * (size_t)x->ndim * sizeof(int64_t);
@@ -210,9 +209,9 @@ static bool key_matches(elemwise_plan *p, const thunk *t, frame *f, bool store) 
 }
 
 /* Strides of input i along the result's axes: 0 where it is broadcast. */
-static void strides_along(const elemwise_plan *p, const damo_array *x, int64_t *strides) {
-  for (int axis = 0; axis < p->ndim; axis++) {
-    const int k = axis - (p->ndim - x->ndim);
+void elemwise_strides_along(const damo_array *x, int ndim, int64_t *strides) {
+  for (int axis = 0; axis < ndim; axis++) {
+    const int k = axis - (ndim - x->ndim);
     strides[axis] = k < 0 || array_shape(x)[k] == 1 ? 0 : array_strides(x)[k];
   }
 }
@@ -221,20 +220,20 @@ static void make_plan(elemwise_plan *p, const thunk *t, frame *f, const damo_arr
   int64_t along[SCALAR_MAX_ARITY][DAMO_MAX_NDIM];
   const int64_t *strides[MAX_OPERANDS];
   for (int i = 0; i < p->n_in; i++) {
-    strides_along(p, thunk_in(t, f, i), along[i]);
+    elemwise_strides_along(thunk_in(t, f, i), p->ndim, along[i]);
     strides[i] = along[i];
   }
   strides[p->n_in] = array_strides(out);
   p->loop = loop_plan_init(p->loop_memory, &p->program, p->ndim, p->shape, strides);
   memcpy(p->out_strides, array_strides(out), (size_t)p->ndim * sizeof(int64_t));
-  key_matches(p, t, f, true);
+  elemwise_key_matches(p->key, t, f, true);
   p->valid = true;
 }
 
 static void elemwise_copy(const elemwise_plan *p, const damo_array *x, damo_array *out) {
   int64_t strides[DAMO_MAX_NDIM];
   if (out->data == x->data) return; /* in place */
-  strides_along(p, x, strides);
+  elemwise_strides_along(x, p->ndim, strides);
   kernel_copy_nd(x->data, strides, out->data, array_strides(out), p->ndim, p->shape, dtype_size(array_dtype(out)));
 }
 
@@ -258,7 +257,7 @@ damo_status elemwise_perform(const thunk *t, frame *f) {
   int ndim = var_ndim(t->node->out[0]);
   if (s->plan == NULL && (s->plan = plan_new(t, f, s, ndim)) == NULL) return damo_error_status(f->ctx);
   elemwise_plan *p = s->plan;
-  if (p->valid && !key_matches(p, t, f, false)) p->valid = false;
+  if (p->valid && !elemwise_key_matches(p->key, t, f, false)) p->valid = false;
   if (!p->valid) DAMO_TRY(broadcast_values(t, f, ndim, p->shape));
   damo_array *out = elemwise_result(t, f, s, p);
   if (out == NULL) return damo_error_status(f->ctx);
