@@ -237,11 +237,6 @@ damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out) {
   return b->status;
 }
 
-/* Adds g (NULL: nothing) to a sum that may be empty. */
-static void add_to(build *b, damo_var **sum, damo_var *g) {
-  if (g != NULL) *sum = *sum != NULL ? build_add(b, *sum, g) : g;
-}
-
 /* Reverse mode through the parts, last first. */
 static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const loop_data *d = loop_data_of(node->op);
@@ -253,7 +248,10 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
     damo_apply *part = reg[k]->owner;
     damo_var *part_gin[LOOP_PART_MOST_IN] = {NULL};
     if (g[k] == NULL || part->op->def->grad(b, part, &g[k], part_gin) != DAMO_OK) continue;
-    for (int i = 0; i < part->n_in; i++) add_to(b, &g[d->parts[k - d->n_in].in[i]], part_gin[i]);
+    for (int i = 0; i < part->n_in; i++) {
+      damo_var **sum = &g[d->parts[k - d->n_in].in[i]];
+      *sum = build_add_present(b, *sum, part_gin[i]);
+    }
   }
   for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) gin[i] = g[i];
   loop_registers_free(b, node, reg);
