@@ -62,9 +62,10 @@ local function add_loop(lines, node, number)
   for _, v in ipairs(node.inputs) do add(tostring(v), v.dtype .. " " .. tostring(v.type):match "shape=(%b())") end
   for _, part in ipairs(op.parts) do
     local operands = {}
-    for k = 3, #part do operands[k - 2] = names[part[k] + 1] end
+    for k = 4, #part do operands[k - 3] = names[part[k] + 1] end
     local name = tostring(part[1]):gsub("^Elemwise{(.*)}$", "%1")
-    add(("%s(%s)"):format(name, table.concat(operands, ", ")), system.dtype_name(part[2]))
+    local dtype = system.dtype_name(part[2]) .. (part[3] > 0 and ", one value a row" or "")
+    add(("%s(%s)"):format(name, table.concat(operands, ", ")), dtype)
   end
   for o, register in ipairs(op.outs) do
     local over = op.inplace and op.inplace[o] or 0
@@ -73,8 +74,9 @@ local function add_loop(lines, node, number)
   end
 end
 
---- The programs of the Loop nodes, each one pass over memory for several elementwise Ops and sums: a line for each
--- register, "r3 = mul(r1, r2): float64". Registers are the node's inputs, then the results of its parts.
+--- The programs of the Loop nodes, each one pass over memory for several elementwise Ops and reductions: a line for
+-- each register, "r3 = mul(r1, r2): float64". Registers are the node's inputs, then the results of its parts; those of
+-- reductions, and what is made of them alone, have one value a row.
 ---@param x damo.Function|damo.FunctionGraph
 ---@return string
 function printing.loop(x)

@@ -52,9 +52,10 @@ static void less(void *const *args, int64_t n) {
 
 enum { A, B, C, D, MINUS, TIMES, LESS, C_WIDE, MIX, REGS };
 
-static const loop_reg regs[REGS] = {[A] = {DAMO_FLOAT64},    [B] = {DAMO_FLOAT64},      [C] = {DAMO_INT32},
-                                    [D] = {DAMO_COMPLEX128}, [MINUS] = {DAMO_FLOAT64},  [TIMES] = {DAMO_FLOAT64},
-                                    [LESS] = {DAMO_BOOL},    [C_WIDE] = {DAMO_FLOAT64}, [MIX] = {DAMO_FLOAT64}};
+static const loop_reg regs[REGS] = {
+    [A] = {.dtype = DAMO_FLOAT64},    [B] = {.dtype = DAMO_FLOAT64},      [C] = {.dtype = DAMO_INT32},
+    [D] = {.dtype = DAMO_COMPLEX128}, [MINUS] = {.dtype = DAMO_FLOAT64},  [TIMES] = {.dtype = DAMO_FLOAT64},
+    [LESS] = {.dtype = DAMO_BOOL},    [C_WIDE] = {.dtype = DAMO_FLOAT64}, [MIX] = {.dtype = DAMO_FLOAT64}};
 
 static loop_step steps[] = {
     {.kind = LOOP_CAST, .n_in = 1, .n_out = 1, .reg = {C, C_WIDE}},
@@ -227,7 +228,7 @@ static void test_once(void) {
 
 /* A single step whose operands are used in place needs no workspace and is one kernel call. */
 static void test_direct(void) {
-  static const loop_reg same[] = {{DAMO_FLOAT64}, {DAMO_FLOAT64}, {DAMO_FLOAT64}};
+  static const loop_reg same[] = {{.dtype = DAMO_FLOAT64}, {.dtype = DAMO_FLOAT64}, {.dtype = DAMO_FLOAT64}};
   static const loop_step step = {.kind = LOOP_KERNEL, .n_in = 2, .n_out = 1, .reg = {0, 1, 2}, .fn.kernel = mixed};
   static const loop_program sum = {.n_in = 2, .n_out = 1, .n_regs = 3, .n_steps = 1, .regs = same, .steps = &step};
   const int64_t shape[] = {20, 300}, stride[] = {2400, 8}, *const strides[] = {stride, stride, stride};

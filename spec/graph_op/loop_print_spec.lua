@@ -27,6 +27,18 @@ describe("printing.loop", function()
     assert.truthy(text:find(": bool", 1, true) and text:find(": int8", 1, true))
   end)
 
+  it("says what has one value a row", function()
+    local text = damo.printing.loop(damo.compile({ y }, y / damo.sum(damo.abs(y), { axis = 2, keepdims = true })))
+    assert.equal(table.concat({
+      "Loop 1",
+      "  r1 = y: float32 (?, ?)",
+      "  r2 = abs(r1): float32",
+      "  r3 = Sum{axis={2}, keepdims}(r2): float32, one value a row",
+      "  r4 = true_div(r1, r3): float32",
+      "  output 1 = r4",
+    }, "\n"), text)
+  end)
+
   it("numbers the Loops of a program", function()
     local f = damo.compile({ x }, damo.exp(damo.cumsum(damo.exp(x) * x)) * x)
     local text = damo.printing.loop(f)

@@ -76,12 +76,28 @@ local function random_fold(x)
   return damo[kind](x, { axis = axis or nil, keepdims = math.random(3) == 1 })
 end
 
-local function check_random(seed)
+-- Adds values made of x and of reductions of x, which lie in each row again.
+local function add_rows(v, x)
+  if x.ndim == 0 then return end
+  local axis = pick { x.ndim, x.ndim, false }
+  local kept = math.random(2) == 1 or not axis
+  local row = damo[pick(folds)](damo.tanh(damo.cast(x, "float64")), { axis = axis or nil, keepdims = kept })
+  for _ = 1, math.random(0, 3) do
+    row = math.random(2) == 1 and damo[pick(unary)](damo.cast(row, "float64")) or row * pick { 0.5, 2 } + row
+  end
+  if kept and math.random(4) == 1 then v[#v + 1] = row end
+  if not kept then row = damo.expand_dims(row, x.ndim) end
+  v[#v + 1] = damo[pick(binary)](damo.cast(x, "float64"), row)
+  if math.random(2) == 1 then v[#v + 1] = damo[pick(binary)](damo.cast(pick(v), "float64"), v[#v]) end
+end
+
+local function check_random(seed, rows)
   math.randomseed(seed)
   damo.random.seed(seed)
   local n, m = pick { 1, 2, 7, 33 }, pick { 1, 3, 15, 64, 511, 513, 1700 }
   local inputs, values = random_inputs(n, m)
-  local v = random_graph(inputs, math.random(3, 25))
+  local v = random_graph(inputs, math.random(3, rows and 10 or 25))
+  for _ = 1, rows and math.random(1, 5) or 0 do add_rows(v, v[math.random(#inputs + 1, #v)]) end
   local outs = { v[#v], v[math.random(#inputs + 1, #v)], v[math.random(#inputs + 1, #v)] }
   for k = 1, 3 do -- beside the values that are folded, or in their place
     outs[math.random(2) == 1 and #outs + 1 or k] = random_fold(v[math.random(#inputs + 1, #v)])
@@ -120,6 +136,10 @@ describe("a Loop", function()
       assert.equal(0, none)
     end
     assert.is_true(fused > 200)
+  end)
+
+  it("gives these bits where values of rows are read again", function()
+    for seed = 1, 400 do check_random(seed, true) end
   end)
 
   it("takes one node's result through two ways in, but none that leads through another node", function()

@@ -10,12 +10,11 @@
 #include <string.h>
 
 #include "loop.h"
+#include "loop_int.h"
 
 #define BLOCK_BYTES 8192
-#define CHAIN_BYTES 4096 /* where several steps share L1 */
 #define CHAIN_STEPS 3
-#define BUFFER_SKEW 320 /* so that buffers differ in the low 12 bits of their addresses: loads then wait for no store */
-#define SHORT_ROW 64    /* rows shorter than this are gathered several at a time */
+#define SHORT_ROW 64 /* rows shorter than this are gathered several at a time */
 
 typedef enum operand_mode {
   MODE_UNUSED,
@@ -23,8 +22,7 @@ typedef enum operand_mode {
   MODE_ROW,    /* contiguous along each row: used in place, a block being a piece of one row */
   MODE_VALUE,  /* one value a row, or for all rows */
   MODE_GATHER, /* gathered, for each block or once for all */
-  MODE_SCATTER,
-  MODE_FOLD /* an output that is folded: a buffer alone */
+  MODE_SCATTER
 } operand_mode;
 
 /* When a register is filled. Those filled once or for each row hold for all blocks that follow. */
@@ -64,9 +62,6 @@ struct loop_plan {
   bool once;                     /* there are registers that all blocks share */
   bool steps_at[TIME_BLOCK + 1]; /* there are steps that run then */
   size_t workspace, cursors;     /* bytes; where in them the cursors are */
-  int32_t n_folds;               /* of the program's, 0 if they are ordinary outputs */
-  const kernel_isa *isa;         /* of folds */
-  size_t folds;                  /* where in the workspace they are */
   operand_plan *operand;         /* inputs, then outputs */
   reg_plan *reg;
   block_move *moves, *scatters, *values; /* values: one for each row */
@@ -78,12 +73,6 @@ struct loop_plan {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-static size_t take_bytes(size_t *at, size_t bytes) {
-  const size_t from = *at;
-  *at += (bytes + 63) & ~(size_t)63;
-  return from;
-}
-
 typedef struct plan_layout {
   size_t operand, reg, moves, step_time, step_is_value, numbers, bytes;
 } plan_layout;
@@ -91,12 +80,12 @@ typedef struct plan_layout {
 static plan_layout layout_of(const loop_program *lp, int ndim) {
   const size_t n_ops = (size_t)(lp->n_in + lp->n_out), n_steps = (size_t)lp->n_steps;
   plan_layout l = {.bytes = sizeof(loop_plan)};
-  l.operand = take_bytes(&l.bytes, n_ops * sizeof(operand_plan));
-  l.reg = take_bytes(&l.bytes, (size_t)lp->n_regs * sizeof(reg_plan));
-  l.numbers = take_bytes(&l.bytes, ND_NUMBERS((size_t)(ndim ? ndim : 1), n_ops) * sizeof(int64_t));
-  l.moves = take_bytes(&l.bytes, 3 * n_ops * sizeof(block_move));
-  l.step_time = take_bytes(&l.bytes, n_steps);
-  l.step_is_value = take_bytes(&l.bytes, n_steps * sizeof(bool));
+  l.operand = loop_take_bytes(&l.bytes, n_ops * sizeof(operand_plan));
+  l.reg = loop_take_bytes(&l.bytes, (size_t)lp->n_regs * sizeof(reg_plan));
+  l.numbers = loop_take_bytes(&l.bytes, ND_NUMBERS((size_t)(ndim ? ndim : 1), n_ops) * sizeof(int64_t));
+  l.moves = loop_take_bytes(&l.bytes, 3 * n_ops * sizeof(block_move));
+  l.step_time = loop_take_bytes(&l.bytes, n_steps);
+  l.step_is_value = loop_take_bytes(&l.bytes, n_steps * sizeof(bool));
   return l;
 }
 
@@ -115,17 +104,13 @@ static void choose_block(loop_plan *p) {
     const bool used = r >= p->lp->n_in || p->reg[r].is_read;
     if (used && p->reg[r].size > widest) widest = p->reg[r].size;
   }
-  const int64_t bytes = p->lp->n_steps < CHAIN_STEPS ? BLOCK_BYTES : CHAIN_BYTES;
+  const int64_t bytes = p->lp->n_steps < CHAIN_STEPS ? BLOCK_BYTES : LOOP_CHAIN_BYTES;
   const int64_t fits = bytes / widest, max = p->lp->max_block;
-  const int64_t most = p->n_folds > 0 ? REDUCE_FOLD_BLOCK : max > 0 && max < fits ? max : fits;
+  const int64_t most = max > 0 && max < fits ? max : fits;
   p->rows = p->inner < SHORT_ROW && p->inner < most && p->space.rows > 1 ? most / p->inner : 1;
   if (p->rows > p->space.rows) p->rows = p->space.rows;
   p->block = p->rows > 1 ? p->rows * p->inner : p->inner < most ? p->inner : most;
   damo_assert(p->rows > 0 && p->block > 0 && p->block <= p->rows * p->inner);
-}
-
-static bool is_folded(const loop_plan *p, int k) {
-  return k < n_operands(p->lp) && k >= n_operands(p->lp) - p->n_folds;
 }
 
 static void plan_operand(loop_plan *p, int k, bool is_out) {
@@ -134,10 +119,7 @@ static void plan_operand(loop_plan *p, int k, bool is_out) {
   const bool same = !is_out && nd_is_same_in_all_rows(&p->space, k), whole_rows = p->rows > 1 || p->block == p->inner;
   operand_mode *mode = &p->operand[k].mode;
   r->time = TIME_BLOCK;
-  if (is_folded(p, k)) {
-    *mode = MODE_FOLD;
-    r->has_buffer = true;
-  } else if (!is_out && !r->is_read) {
+  if (!is_out && !r->is_read) {
     *mode = MODE_UNUSED;
   } else if (nd_is_contiguous(&p->space, k, r->size)) {
     *mode = MODE_WHOLE;
@@ -199,7 +181,7 @@ static void plan_temporary(loop_plan *p, int i, int r) {
     t->lends = true;
     return;
   }
-  t->buffer = take_bytes(&p->workspace, (size_t)p->block * t->size + BUFFER_SKEW);
+  t->buffer = loop_take_bytes(&p->workspace, (size_t)p->block * t->size + LOOP_BUFFER_SKEW);
   t->lends = true;
 }
 
@@ -221,17 +203,16 @@ static void plan_temporaries(loop_plan *p) {
 static void plan_workspace(loop_plan *p) {
   const size_t n_regs = (size_t)p->lp->n_regs;
   p->workspace = 0;
-  take_bytes(&p->workspace, 2 * n_regs * sizeof(void *));
-  p->cursors = take_bytes(&p->workspace, (size_t)n_operands(p->lp) * sizeof(nd_cursor));
+  loop_take_bytes(&p->workspace, 2 * n_regs * sizeof(void *));
+  p->cursors = loop_take_bytes(&p->workspace, (size_t)n_operands(p->lp) * sizeof(nd_cursor));
   for (int i = 0; i < p->lp->n_regs; i++) {
     reg_plan *r = &p->reg[i];
-    if (r->is_value) { r->value = take_bytes(&p->workspace, r->size); }
+    if (r->is_value) { r->value = loop_take_bytes(&p->workspace, r->size); }
     if (r->time == TIME_ONCE) p->once = true;
     if (r->has_buffer && !is_block_temporary(p, i))
-      r->buffer = take_bytes(&p->workspace, (size_t)p->block * r->size + BUFFER_SKEW);
+      r->buffer = loop_take_bytes(&p->workspace, (size_t)p->block * r->size + LOOP_BUFFER_SKEW);
   }
   plan_temporaries(p);
-  if (p->n_folds > 0) p->folds = take_bytes(&p->workspace, (size_t)p->n_folds * reduce_fold_bytes());
 }
 
 /* What each block needs, apart from what all blocks share. */
@@ -240,7 +221,7 @@ static void plan_moves(loop_plan *p) {
     const operand_mode mode = p->operand[k].mode;
     const block_move move = {(uint8_t)mode, p->reg[k].size, (int16_t)k};
     if (mode == MODE_VALUE && p->reg[k].time == TIME_ROW) p->values[p->n_values++] = move;
-    if (mode == MODE_UNUSED || mode == MODE_FOLD || p->reg[k].time != TIME_BLOCK) continue;
+    if (mode == MODE_UNUSED || p->reg[k].time != TIME_BLOCK) continue;
     if (mode == MODE_SCATTER)
       p->scatters[p->n_scatters++] = move;
     else
@@ -258,20 +239,17 @@ static void plan_registers(loop_plan *p) {
   for (int k = 0; k < n_operands(lp); k++) direct = direct && p->operand[k].mode <= MODE_WHOLE;
   for (int i = 0; i < lp->n_regs; i++) buffered = buffered || p->reg[i].has_buffer;
   p->direct = direct && lp->n_regs == n_operands(lp) && lp->max_block == 0;
-  if (!buffered && p->n_folds == 0 && p->rows == 1 && lp->max_block == 0 && lp->n_steps < 2) p->block = p->inner;
+  if (!buffered && p->rows == 1 && lp->max_block == 0 && lp->n_steps < 2) p->block = p->inner;
   p->single = p->rows == p->space.rows && p->rows * p->inner <= p->block;
   plan_moves(p);
   if (!p->direct) plan_workspace(p);
 }
 
-/* Writes the strides along an axis; operands that no step reads, and folded ones, don't keep axes apart. */
+/* Writes the strides along an axis; operands that no step reads don't keep axes apart. */
 static void plan_strides(const loop_plan *p, int axis, const int64_t *const *strides) {
   const int n_in = p->lp->n_in;
   int64_t *stride = nd_space_next(&p->space);
-  for (int k = 0; k < n_operands(p->lp); k++) {
-    const bool moves = k < n_in ? p->reg[k].is_read : !is_folded(p, k);
-    stride[k] = moves ? strides[k][axis] : 0;
-  }
+  for (int k = 0; k < n_operands(p->lp); k++) { stride[k] = k >= n_in || p->reg[k].is_read ? strides[k][axis] : 0; }
 }
 
 static void plan_space(loop_plan *p, int ndim, const int64_t *shape, const int64_t *const *strides) {
@@ -280,26 +258,6 @@ static void plan_space(loop_plan *p, int ndim, const int64_t *shape, const int64
     nd_space_push(&p->space, shape[axis]);
   }
   p->inner = nd_space_inner(&p->space);
-}
-
-/* The space whose innermost axis is the last n_core axes, merged; false if these are empty or can't be one axis. */
-static bool plan_folded_space(loop_plan *p, int ndim, const int64_t *shape, const int64_t *const *strides, int n_core) {
-  for (int axis = 0; axis < ndim - n_core; axis++) {
-    plan_strides(p, axis, strides);
-    nd_space_push(&p->space, shape[axis]);
-  }
-  const int32_t kept = p->space.n_axes;
-  for (int axis = ndim - n_core; axis < ndim; axis++) {
-    if (shape[axis] == 1) continue;
-    plan_strides(p, axis, strides);
-    if (p->space.n_axes == kept)
-      nd_space_push_unmerged(&p->space, shape[axis]);
-    else
-      nd_space_push(&p->space, shape[axis]);
-  }
-  if (p->space.n_axes != kept + 1) return false;
-  p->inner = nd_space_inner(&p->space);
-  return p->inner > 0;
 }
 
 static loop_plan *plan_begin(void *memory, const loop_program *lp, int ndim) {
@@ -336,33 +294,13 @@ loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const 
   return p;
 }
 
-loop_plan *loop_plan_init_folded(void *memory, const loop_program *lp, const kernel_isa *isa, int ndim,
-                                 const int64_t *shape, const int64_t *const *strides, int n_axes) {
-  loop_plan *p = plan_begin(memory, lp, ndim);
-  p->n_folds = lp->n_folds;
-  p->isa = isa;
-  if (!plan_folded_space(p, ndim, shape, strides, n_axes)) return NULL;
-  plan_end(p);
-  return p;
-}
-
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 typedef struct block_run {
   const loop_plan *plan;
   void **block, **value; /* addresses of the registers' blocks and values */
   nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
-  char *folds;           /* in the workspace */
 } block_run;
-
-static inline void run_step(const loop_step *s, void *const *reg, int64_t n) {
-  void *args[LOOP_STEP_REGS];
-  for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = reg[s->reg[k]];
-  if (s->kind == LOOP_KERNEL)
-    s->fn.kernel(args, n);
-  else
-    s->fn.cast(args[0], args[1], n);
-}
 
 /* A value that steps over blocks read, for the longest block. */
 static void expand_value(const block_run *r, int i) {
@@ -373,10 +311,10 @@ static void expand_value(const block_run *r, int i) {
 static void run_any_step(const block_run *r, int i, int64_t n) {
   const loop_step *s = &r->plan->lp->steps[i];
   if (!r->plan->step_is_value[i]) {
-    run_step(s, r->block, n);
+    loop_step_run(s, r->block, n);
     return;
   }
-  run_step(s, r->value, 1);
+  loop_step_run(s, r->value, 1);
   for (int k = s->n_in; k < s->n_in + s->n_out; k++) expand_value(r, s->reg[k]);
 }
 
@@ -417,54 +355,6 @@ static void run_row(const block_run *r) {
   if (p->steps_at[TIME_ROW]) run_steps_at(r, TIME_ROW, 1);
 }
 
-/* ---- Folds ------------------------------------------------------------------------------------------------------- */
-
-static reduce_fold *fold_at(const block_run *r, int i) {
-  return (reduce_fold *)(void *)(r->folds + (size_t)i * reduce_fold_bytes());
-}
-
-static int fold_operand(const loop_plan *p, int i) { return n_operands(p->lp) - p->n_folds + i; }
-
-static void folds_init(const block_run *r) {
-  const loop_program *lp = r->plan->lp;
-  for (int i = 0; i < r->plan->n_folds; i++) {
-    const damo_dtype dtype = (damo_dtype)lp->regs[fold_operand(r->plan, i)].dtype;
-    reduce_fold_init(fold_at(r, i), r->plan->isa, lp->folds[i], dtype);
-  }
-}
-
-/* The result of a row, in the caller's memory. */
-static char *fold_result(const block_run *r, char *const *base, int i, int64_t row) {
-  const loop_program *lp = r->plan->lp;
-  const int k = fold_operand(r->plan, i);
-  const damo_dtype out = reduce_out_dtype(lp->folds[i], (damo_dtype)lp->regs[k].dtype);
-  return base[k] + row * (int64_t)dtype_size(out);
-}
-
-/* Folds the n elements at pos of that row, of which the buffers hold n. */
-static void fold_piece(const block_run *r, char *const *base, int64_t row, int64_t pos, int64_t n) {
-  const loop_plan *p = r->plan;
-  for (int i = 0; i < p->n_folds; i++) {
-    if (pos == 0) reduce_fold_begin(fold_at(r, i), p->inner);
-    reduce_fold_add(fold_at(r, i), r->block[fold_operand(p, i)], n);
-    if (pos + n == p->inner) reduce_fold_end(fold_at(r, i), fold_result(r, base, i, row));
-  }
-}
-
-/* Folds each of n whole rows, which the buffers hold. */
-static void fold_rows(const block_run *r, char *const *base, int64_t row, int64_t n) {
-  const loop_plan *p = r->plan;
-  for (int i = 0; i < p->n_folds; i++) {
-    const int k = fold_operand(p, i);
-    const char *block = r->block[k];
-    for (int64_t j = 0; j < n; j++, block += p->inner * p->reg[k].size) {
-      reduce_fold_begin(fold_at(r, i), p->inner);
-      reduce_fold_add(fold_at(r, i), block, p->inner);
-      reduce_fold_end(fold_at(r, i), fold_result(r, base, i, row + j));
-    }
-  }
-}
-
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 static void run_block(const block_run *r, int64_t n) {
@@ -483,12 +373,11 @@ static void run_block(const block_run *r, int64_t n) {
       case MODE_GATHER: nd_cursor_read(c, r->block[m->operand], n, m->size); break;
       case MODE_UNUSED:
       case MODE_VALUE:
-      case MODE_FOLD:
       case MODE_SCATTER: break;
     }
   }
   for (int i = p->first_in_block; i < p->lp->n_steps; i++) {
-    if (p->step_time[i] == TIME_BLOCK) run_step(&p->lp->steps[i], r->block, n);
+    if (p->step_time[i] == TIME_BLOCK) loop_step_run(&p->lp->steps[i], r->block, n);
   }
   for (int i = 0; i < p->n_scatters; i++) {
     const block_move *m = &p->scatters[i];
@@ -505,7 +394,7 @@ static void run_begin(const block_run *r, char *const *base, int64_t row) {
       c->p = base[k] + row * p->inner * p->reg[k].size;
     } else if (p->operand[k].mode == MODE_VALUE && p->reg[k].time == TIME_ONCE) {
       c->p = base[k];
-    } else if (p->operand[k].mode != MODE_UNUSED && p->operand[k].mode != MODE_FOLD) {
+    } else if (p->operand[k].mode != MODE_UNUSED) {
       nd_cursor_begin(c, &p->operand[k].space, base[k]);
       if (row > 0) nd_seek(&c->walk, row, &c->p);
     }
@@ -546,12 +435,10 @@ static void run_single(const block_run *r, char *const *base) {
         break;
       case MODE_GATHER: move_all(r, k, base[k], false); break;
       case MODE_UNUSED:
-      case MODE_FOLD:
       case MODE_SCATTER: break;
     }
   }
   for (int i = 0; i < lp->n_steps; i++) run_any_step(r, i, p->block);
-  if (p->n_folds > 0) fold_rows(r, base, 0, p->space.rows);
   for (int k = lp->n_in; k < n_ops; k++) {
     if (p->operand[k].mode == MODE_SCATTER) move_all(r, k, base[k], true);
   }
@@ -562,19 +449,18 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
   damo_assert(row >= 0 && end <= p->space.rows);
   damo_assert(p->workspace == 0 || (uintptr_t)workspace % 64 == 0);
   if (p->direct) {
-    for (int i = 0; i < p->lp->n_steps; i++) run_step(&p->lp->steps[i], (void *const *)base, p->inner);
+    for (int i = 0; i < p->lp->n_steps; i++) loop_step_run(&p->lp->steps[i], (void *const *)base, p->inner);
     return;
   }
   const int n_regs = p->lp->n_regs;
   char *const work = workspace;
-  block_run r = {.plan = p, .block = workspace, .folds = work + p->folds};
+  block_run r = {.plan = p, .block = workspace};
   r.value = r.block + n_regs;
   r.cursor = (nd_cursor *)(void *)(work + p->cursors);
   for (int i = 0; i < n_regs; i++) {
     r.block[i] = work + p->reg[i].buffer;
     r.value[i] = work + p->reg[i].value;
   }
-  if (p->n_folds > 0) folds_init(&r);
   if (p->single && row == 0 && end == p->space.rows) {
     run_single(&r, base);
     return;
@@ -586,13 +472,11 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
     if (p->rows > 1) {
       const int64_t n = end - row < p->rows ? end - row : p->rows;
       run_block(&r, n * p->inner);
-      if (p->n_folds > 0) fold_rows(&r, base, row, n);
       continue;
     }
     for (int64_t pos = 0; pos < p->inner; pos += p->block) {
       const int64_t n = p->inner - pos < p->block ? p->inner - pos : p->block;
       run_block(&r, n);
-      if (p->n_folds > 0) fold_piece(&r, base, row, pos, n);
     }
   }
 }

@@ -80,25 +80,33 @@ static inline char *rows_begin(array_rows *r, const damo_array *a) {
 
 static inline char *rows_next(array_rows *r, char *p) { return nd_next(&r->walk, &p) ? p : NULL; }
 
-/* ---- Block programs ---------------------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 /* A register holds a block of elements of one dtype, or one value if the operands are broadcast along rows. */
 typedef struct loop_reg {
   uint8_t dtype;
+  bool is_row; /* of a program with folds: one value a row */
 } loop_reg;
 
-typedef enum loop_kind { LOOP_KERNEL, LOOP_CAST } loop_kind;
+typedef enum loop_kind {
+  LOOP_KERNEL,
+  LOOP_CAST,
+  LOOP_FOLD /* reduces a row to one value */
+} loop_kind;
 
 #define LOOP_STEP_REGS 8
 
-/* One kernel over registers of the same length. */
+/* One kernel over registers of the same length, or a fold. */
 typedef struct loop_step {
   uint8_t kind; /* loop_kind */
   uint8_t n_in, n_out;
+  bool over_rows;              /* of a program with folds: all its registers have one value a row */
+  int16_t pass;                /* of a program with folds */
   int16_t reg[LOOP_STEP_REGS]; /* inputs, then outputs, in the kernel's order */
   union {
     kernel_fn kernel;
     cast_fn cast;
+    reduce_kind fold; /* not logsumexp */
   } fn;
 } loop_step;
 
@@ -107,18 +115,19 @@ typedef struct loop_step {
  * it; each output is written by a step; an input that no step reads is not accessed. An output may share the memory of
  * an input of the same element size, element for element, if no later step reads that input.
  *
- * The last n_folds outputs may be folded: a plan then reduces them along the innermost axes, block by block, and writes
- * the results alone. */
+ * A program with folds has passes. Elements are in rows, and a row register has one value for each: an input that does
+ * not move along rows, a fold's result, or what a step makes of row registers alone. A fold's result is there when its
+ * pass ends: a step over elements that reads it has a later pass, a step over rows runs before the pass it has, which
+ * may be n_passes. Steps are in the order of passes, those over rows first in each. */
 typedef struct loop_program {
   int32_t n_in, n_out, n_regs, n_steps;
-  int32_t n_folds;
+  int32_t n_passes;  /* 0: there are no folds */
   int32_t max_block; /* a block has so many elements at most; 0: as many as fit in L1 */
   const loop_reg *regs;
   const loop_step *steps;
-  const reduce_kind *folds; /* n_folds; not logsumexp */
 } loop_program;
 
-/* The plan of a program for operands of given shapes and strides: immutable once made. */
+/* The plan of a program without folds for operands of given shapes and strides: immutable once made. */
 typedef struct loop_plan loop_plan;
 
 /* Bytes of a plan of that program for results of that rank. */
@@ -127,16 +136,22 @@ size_t loop_plan_bytes(const loop_program *lp, int ndim);
  * 0 if an input is broadcast. The program must outlive the plan. */
 loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
                           const int64_t *const *strides);
-/* The same with the program's folds over the last n_axes axes; the strides of folded outputs are not read, and their
- * entries of base are where the results go, C-contiguous. NULL if no operand order lets these axes be walked as one, or
- * if they are empty. */
-loop_plan *loop_plan_init_folded(void *memory, const loop_program *lp, const kernel_isa *isa, int ndim,
-                                 const int64_t *shape, const int64_t *const *strides, int n_axes);
 /* Bytes of workspace of a run, 64-byte aligned; 0: none. */
 size_t loop_workspace(const loop_plan *plan);
 /* The rows of the iteration, which may be divided into any shares for loop_run; 0: nothing to do. */
 int64_t loop_rows(const loop_plan *plan);
 /* Runs rows [row, end). base: the operands' first elements. */
 void loop_run(const loop_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
+
+/* The plan of a program with folds, whose rows are the last n_axes axes. Strides of row registers along these are not
+ * read; row outputs are C-contiguous, and their strides are not read at all. */
+typedef struct pass_plan pass_plan;
+
+size_t pass_plan_bytes(const loop_program *lp, int ndim);
+pass_plan *pass_plan_init(void *memory, const loop_program *lp, const kernel_isa *isa, int ndim, const int64_t *shape,
+                          const int64_t *const *strides, int n_axes);
+size_t pass_workspace(const pass_plan *plan);
+int64_t pass_rows(const pass_plan *plan);
+void pass_run(const pass_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
 
 #endif

@@ -124,8 +124,6 @@ reduce_kind reduce_op_kind(const damo_op *op); /* of a Reduce */
 uint32_t reduce_op_axes(const damo_op *op, int ndim);
 /* How many axes it reduces if these are the last ones and one pass suffices, else 0. */
 int reduce_op_trailing(const damo_op *op, int ndim);
-/* The result's shape, into out; returns its rank. */
-int reduce_op_shape(const damo_op *op, int ndim, const int64_t *shape, int64_t *out);
 /* A value error where an axis without elements is reduced and a result would need one. */
 damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const int64_t *shape);
 
@@ -136,7 +134,10 @@ damo_var *build_reshape(build *b, damo_var *x, damo_var *shape,
                         int ndim); /* shape: int64 vector Variable, -1 allowed once */
 damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like);
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern,
-                           int n);                /* -1: a new axis of 1; left-out axes must be 1 */
+                           int n); /* -1: a new axis of 1; left-out axes must be 1 */
+/* How many axes of length 1 a DimShuffle of an operand of that rank puts behind the others (drops: negative); 0 if it does
+ * anything else. */
+int dimshuffle_op_trailing(const damo_op *op, int ndim);
 damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 /* A vector of n int64 scalars: a constant where they all are. */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);

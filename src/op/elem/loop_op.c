@@ -1,17 +1,16 @@
 /* loop_op: the Op class Loop: Elemwise nodes over one iteration space, and reductions of their results, as one pass over
  * memory.
  *
- * Properties: `n_in`, the number of inputs; `parts`, the Ops with their result's dtype and the registers that they read;
- * `outs`, the registers that are results; `inplace`, for each output the 1-based input that it overwrites, 0: none.
- * Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. A part is
- * an Elemwise, or a fold: a Reduce over the last axes, the same for all folds of a Loop, whose result is an output that
- * no part reads.
+ * Properties: `n_in`, the number of inputs; `n_axes`, how many axes a row has, 0 where nothing is reduced; `parts`, the Ops with their result's dtype and space (loop_space) and the
+ * registers that they read; `outs`, the registers that are results; `rows`, the inputs without the axes of folds;
+ * `inplace`, for each output the 1-based input that it overwrites, 0: none. Register k is input k for k < n_in, then the
+ * result of part k - n_in. A part reads earlier registers alone. A part is an Elemwise, or a fold: a Reduce over the last
+ * axes, the same for all folds of a Loop. Parts that read what is folded are over rows, or over elements again.
  *
- * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part has the whole
- * shape, so nothing is computed twice. The value of an entry is that of the separate nodes to the bit: the same kernels
- * run, over blocks that stay in L1 (loop/loop.h), and folds take the blocks that a reduction by itself takes. Where
- * strides don't let the last axes be walked as one, or these are short, what is folded is written to a workspace and
- * reduced from there. A Loop of 0-d values runs its kernels one after the other on values.
+ * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part over elements has
+ * the whole shape, so nothing is computed twice. The value of an entry is that of the separate nodes to the bit: the same
+ * kernels run, over blocks that stay in L1 (loop/loop.h), and folds take the blocks that a reduction by itself takes. A
+ * Loop of 0-d values runs its kernels one after the other on values.
  */
 #include "loop_op_int.h"
 
@@ -22,7 +21,7 @@
 #include "op/shape/shape_int.h"
 
 typedef struct loop_props {
-  prop_value n_in, parts, outs, inplace;
+  prop_value n_in, n_axes, parts, outs, rows, inplace;
 } loop_props;
 
 /* ---- The class --------------------------------------------------------------------------------------------------- */
@@ -30,16 +29,22 @@ typedef struct loop_props {
 static bool is_register(const prop_value *v, int64_t end) { return v->kind == PROP_INT && v->u.i >= 0 && v->u.i < end; }
 
 static bool parse_part(loop_data *d, int k, const prop_value *v) {
-  if (v->kind != PROP_LIST || v->n < 3 || v->u.list[0].kind != PROP_OP || !is_register(&v->u.list[1], DAMO_N_DTYPES))
+  if (v->kind != PROP_LIST || v->n < 4 || v->u.list[0].kind != PROP_OP || !is_register(&v->u.list[1], DAMO_N_DTYPES) ||
+      !is_register(&v->u.list[2], LOOP_ROWS + 1))
     return false;
   loop_part *p = &d->parts[k];
-  *p = (loop_part){.op = v->u.list[0].u.op, .dtype = (damo_dtype)v->u.list[1].u.i};
+  *p = (loop_part){
+      .op = v->u.list[0].u.op, .dtype = (damo_dtype)v->u.list[1].u.i, .space = (loop_space)v->u.list[2].u.i};
   if (p->op->def != &elemwise_def && !loop_part_folds(p)) return false;
-  if (p->op->destroy_map != NULL || v->n != 2 + loop_arity(p)) return false;
-  for (int i = 0; i + 2 < v->n; i++) {
-    if (!is_register(&v->u.list[i + 2], d->n_in + k)) return false;
-    p->in[i] = (int16_t)v->u.list[i + 2].u.i;
-    if (p->in[i] >= d->n_in && loop_part_folds(&d->parts[p->in[i] - d->n_in])) return false;
+  if (loop_part_folds(p) && p->space == LOOP_ELEMENTS) return false;
+  if (p->op->destroy_map != NULL || v->n != 3 + loop_arity(p)) return false;
+  for (int i = 0; i + 3 < v->n; i++) {
+    if (!is_register(&v->u.list[i + 3], d->n_in + k)) return false;
+    p->in[i] = (int16_t)v->u.list[i + 3].u.i;
+    if (p->in[i] < d->n_in) continue;
+    const loop_part *from = &d->parts[p->in[i] - d->n_in];
+    if (from->space == LOOP_ELEMENTS && p->space != LOOP_ELEMENTS && !loop_part_folds(p)) return false;
+    d->reads_folds = d->reads_folds || from->space != LOOP_ELEMENTS;
   }
   d->n_folds += loop_part_folds(p);
   return true;
@@ -62,23 +67,33 @@ static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *i
 static damo_status loop_init(damo_op *op) {
   loop_data *d = op->data;
   const loop_props *p = OP_PROPS(op, loop_props);
-  bool fits = op->n_props >= 3 && p->n_in.kind == PROP_INT && p->parts.kind == PROP_LIST && p->outs.kind == PROP_LIST &&
+  bool fits = op->n_props >= 5 && p->n_in.kind == PROP_INT && is_register(&p->n_axes, DAMO_MAX_NDIM + 1) &&
+              p->parts.kind == PROP_LIST && p->outs.kind == PROP_LIST && p->rows.kind == PROP_LIST &&
               p->n_in.u.i >= 0 && p->n_in.u.i + p->parts.n <= LOOP_MOST_REGISTERS && p->parts.n > 0 && p->outs.n > 0;
   if (fits) {
     const size_t parts = (size_t)p->parts.n * sizeof *d->parts, outs = (size_t)p->outs.n * sizeof *d->outs;
     const size_t outs_end = (outs + sizeof(op_alias) - 1) / sizeof(op_alias) * sizeof(op_alias);
     d->n_in = (int32_t)p->n_in.u.i;
-    d->bytes = parts + outs_end + ((size_t)p->outs.n + 1) * sizeof(op_alias);
+    d->n_axes = (int32_t)p->n_axes.u.i;
+    const size_t destroy = ((size_t)p->outs.n + 1) * sizeof(op_alias);
+    d->bytes = parts + outs_end + destroy + (size_t)d->n_in * sizeof(bool);
     d->parts = mem_alloc(op->obj.ctx, d->bytes);
     if (d->parts == NULL) return DAMO_EMEMORY;
     d->n_parts = p->parts.n;
     d->n_out = p->outs.n;
     d->outs = (int16_t *)(void *)((char *)d->parts + parts);
     d->destroy = (op_alias *)(void *)((char *)d->outs + outs_end);
+    d->of_rows = (bool *)((char *)d->destroy + destroy);
+    for (int i = 0; i < d->n_in; i++) d->of_rows[i] = false;
+    for (int i = 0; i < p->rows.n && fits; i++) {
+      fits = is_register(&p->rows.u.list[i], d->n_in);
+      if (fits) d->of_rows[p->rows.u.list[i].u.i] = true;
+    }
     for (int k = 0; k < d->n_parts && fits; k++) fits = parse_part(d, k, &p->parts.u.list[k]);
-    fits = fits && parse_outs(d, &p->outs, op->n_props > 3 ? &p->inplace : &(prop_value){.kind = PROP_NIL});
+    fits = fits && parse_outs(d, &p->outs, op->n_props > 5 ? &p->inplace : &(prop_value){.kind = PROP_NIL});
   }
-  if (!fits) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Loop: its parts are Elemwise Ops over earlier registers");
+  if (!fits)
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Loop: its parts are Elemwise Ops and reductions over earlier registers");
   if (d->destroy[0].out >= 0) op->destroy_map = d->destroy;
   return DAMO_OK;
 }
@@ -111,12 +126,6 @@ static void loop_format(strbuf *out, const damo_op *op) {
   strbuf_add(out, op->destroy_map != NULL ? ", inplace}" : "}");
 }
 
-/* Length of an input along that axis of the iteration space, 1 where it is padded. */
-static int64_t loop_dim(const damo_type *t, int ndim, int axis) {
-  const int k = axis - (ndim - t->ndim);
-  return k < 0 ? 1 : t->shape[k];
-}
-
 static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const loop_data *d = loop_data_of(op);
   damo_ctx *ctx = op->obj.ctx;
@@ -124,24 +133,24 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
   for (int i = 0; i < n_in; i++) {
     if (!type_is_tensor(in[i]->type)) return ctx_fail(ctx, DAMO_ETYPE, "Loop: operand %d must be a tensor", i + 1);
   }
-  const int ndim = loop_ndim(in, n_in);
-  int64_t shape[DAMO_MAX_NDIM], reduced[DAMO_MAX_NDIM];
+  const int ndim = loop_ndim(d, in), kept = ndim - d->n_axes;
+  for (int k = 0; k < d->n_parts; k++) {
+    if (loop_part_folds(&d->parts[k]) && (kept < 0 || reduce_op_trailing(d->parts[k].op, ndim) != d->n_axes))
+      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the last axes, the same for all");
+  }
+  int64_t shape[DAMO_MAX_NDIM], rows[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim; axis++) {
     shape[axis] = 1;
     for (int i = 0; i < n_in; i++) {
-      const int64_t length = loop_dim(in[i]->type, ndim, axis);
+      const int own = loop_own_axis(var_ndim(in[i]), d->of_rows[i] ? kept : ndim, axis);
+      const int64_t length = own < 0 ? 1 : in[i]->type->shape[own];
       if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
     }
+    rows[axis] = axis < kept ? shape[axis] : 1;
   }
-  int n_axes = 0;
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
-    const int own = loop_part_folds(p) ? reduce_op_trailing(p->op, ndim) : 0;
-    if (loop_part_folds(p) && (own == 0 || (n_axes != 0 && own != n_axes)))
-      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the last axes, the same for all");
-    n_axes = own != 0 ? own : n_axes;
-    const int rank = loop_part_folds(p) ? reduce_op_shape(p->op, ndim, shape, reduced) : ndim;
-    out[o] = type_tensor(ctx, p->dtype, rank, loop_part_folds(p) ? reduced : shape);
+    out[o] = type_tensor(ctx, p->dtype, p->space == LOOP_ROWS ? kept : ndim, p->space == LOOP_ELEMENTS ? shape : rows);
     if (out[o] == NULL) return damo_error_status(ctx);
   }
   return DAMO_OK;
@@ -150,22 +159,20 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
 static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                     damo_var ***out_shape) {
   const loop_data *d = loop_data_of(node->op);
-  const int ndim = loop_ndim(node->in, node->n_in);
+  const int ndim = loop_ndim(d, node->in), kept = ndim - d->n_axes;
   damo_var *length[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim; axis++) {
     length[axis] = NULL;
     for (int i = 0; i < node->n_in && !length[axis]; i++) {
-      const int k = axis - (ndim - var_ndim(node->in[i]));
+      const int k = loop_own_axis(var_ndim(node->in[i]), d->of_rows[i] ? kept : ndim, axis);
       if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) length[axis] = in_shape[i][k];
     }
     if (!length[axis]) length[axis] = build_i64(b, 1);
   }
   for (int o = 0; o < node->n_out; o++) {
-    const loop_part *p = loop_part_of_out(d, o);
-    const int kept = loop_part_folds(p) ? ndim - reduce_op_trailing(p->op, ndim) : ndim;
-    for (int axis = 0; axis < var_ndim(node->out[o]); axis++) {
-      out_shape[o][axis] = axis < kept ? length[axis] : build_i64(b, 1);
-    }
+    const bool rows = loop_part_of_out(d, o)->space != LOOP_ELEMENTS;
+    for (int axis = 0; axis < var_ndim(node->out[o]); axis++)
+      out_shape[o][axis] = axis < kept || !rows ? length[axis] : build_i64(b, 1);
   }
   return b->status;
 }
@@ -180,15 +187,40 @@ static int loop_root(const loop_data *d, int r) {
   return r;
 }
 
-bool loop_may_overwrite(const damo_op *op, int o, int i) {
-  const loop_data *d = loop_data_of(op);
-  if (loop_part_folds(loop_part_of_out(d, o))) return false;
-  for (int k = d->outs[o] - d->n_in + 1; k < d->n_parts; k++) {
-    for (int j = 0; j < loop_arity(&d->parts[k]); j++) {
-      if (loop_root(d, d->parts[k].in[j]) == i) return false;
+/* Marks the parts that output o needs. */
+static void loop_mark_needed(const loop_data *d, int o, bool *needed) {
+  memset(needed, 0, (size_t)d->n_parts * sizeof *needed);
+  needed[d->outs[o] - d->n_in] = true;
+  for (int k = d->outs[o] - d->n_in; k >= 0; k--) {
+    for (int j = 0; needed[k] && j < loop_arity(&d->parts[k]); j++) {
+      if (d->parts[k].in[j] >= d->n_in) needed[d->parts[k].in[j] - d->n_in] = true;
     }
   }
-  return true;
+}
+
+static bool loop_part_reads(const loop_data *d, int k, int i) {
+  for (int j = 0; j < loop_arity(&d->parts[k]); j++) {
+    if (loop_root(d, d->parts[k].in[j]) == i) return true;
+  }
+  return false;
+}
+
+/* Where parts read what is folded, they run in passes: then all that reads the input must be needed for the output. */
+bool loop_may_overwrite(const damo_op *op, int o, int i) {
+  const loop_data *d = loop_data_of(op);
+  const int made = d->outs[o] - d->n_in;
+  if (loop_part_of_out(d, o)->space != LOOP_ELEMENTS) return false;
+  for (int k = made + 1; k < d->n_parts; k++) {
+    if (loop_part_reads(d, k, i)) return false;
+  }
+  if (!d->reads_folds) return true;
+  bool *needed = mem_alloc(op->obj.ctx, (size_t)d->n_parts * sizeof *needed);
+  if (needed == NULL) return false;
+  loop_mark_needed(d, o, needed);
+  bool may = true;
+  for (int k = 0; k < made; k++) may = may && (needed[k] || !loop_part_reads(d, k, i));
+  mem_free(op->obj.ctx, needed, (size_t)d->n_parts * sizeof *needed);
+  return may;
 }
 
 damo_op *loop_op_inplace(const damo_op *op, const int *in) {
@@ -207,16 +239,34 @@ damo_op *loop_op_inplace(const damo_op *op, const int *in) {
 
 /* ---- As separate nodes ------------------------------------------------------------------------------------------- */
 
+/* v, which lies in the space `from`, as an operand of a part in the space `to`. n_axes: that of the folds. */
+static damo_var *loop_align(build *b, damo_var *v, loop_space from, loop_space to, int n_axes) {
+  int pattern[DAMO_MAX_NDIM];
+  if (v == NULL || (from == LOOP_ROWS) == (to == LOOP_ROWS)) return v;
+  const int kept = from == LOOP_ROWS ? var_ndim(v) : var_ndim(v) - n_axes;
+  for (int axis = 0; axis < kept + n_axes; axis++) pattern[axis] = axis < kept ? axis : -1;
+  return build_dimshuffle(b, v, pattern, from == LOOP_ROWS ? kept + n_axes : kept);
+}
+
+/* The space in which part p reads, and that of the register that is its operand i: inputs are aligned as they are. */
+static loop_space loop_reads_in(const loop_part *p) { return loop_part_folds(p) ? LOOP_ELEMENTS : p->space; }
+
+static loop_space loop_operand_space(const loop_data *d, const loop_part *p, int i) {
+  return p->in[i] < d->n_in ? loop_reads_in(p) : d->parts[p->in[i] - d->n_in].space;
+}
+
 /* The registers as Variables, over the node's inputs; owned memory. */
 static damo_var **loop_registers(build *b, const damo_apply *node) {
   const loop_data *d = loop_data_of(node->op);
+  const int n_axes = d->n_axes;
   damo_var **reg = mem_alloc(b->ctx, (size_t)(d->n_in + d->n_parts) * sizeof *reg);
   if (reg == NULL) return NULL;
   memcpy(reg, node->in, (size_t)d->n_in * sizeof *reg);
   for (int k = 0; k < d->n_parts; k++) {
     const loop_part *p = &d->parts[k];
     damo_var *in[LOOP_PART_MOST_IN];
-    for (int i = 0; i < loop_arity(p); i++) in[i] = reg[p->in[i]];
+    for (int i = 0; i < loop_arity(p); i++)
+      in[i] = loop_align(b, reg[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p), n_axes);
     reg[d->n_in + k] = build_op(b, damo_retain(p->op), in, loop_arity(p));
     if (b->status != DAMO_OK) break;
   }
@@ -240,6 +290,7 @@ damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out) {
 /* Reverse mode through the parts, last first. */
 static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const loop_data *d = loop_data_of(node->op);
+  const int n_axes = d->n_axes;
   const size_t bytes = (size_t)(d->n_in + d->n_parts) * sizeof(damo_var *);
   damo_var **reg = loop_registers(b, node), **g = mem_calloc(b->ctx, bytes);
   if (reg == NULL || g == NULL) b->status = DAMO_EMEMORY;
@@ -249,7 +300,9 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
     damo_var *part_gin[LOOP_PART_MOST_IN] = {NULL};
     if (g[k] == NULL || part->op->def->grad(b, part, &g[k], part_gin) != DAMO_OK) continue;
     for (int i = 0; i < part->n_in; i++) {
-      damo_var **sum = &g[d->parts[k - d->n_in].in[i]];
+      const loop_part *p = &d->parts[k - d->n_in];
+      damo_var **sum = &g[p->in[i]];
+      part_gin[i] = loop_align(b, part_gin[i], loop_reads_in(p), loop_operand_space(d, p, i), n_axes);
       *sum = build_add_present(b, *sum, part_gin[i]);
     }
   }
@@ -261,13 +314,16 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
 
 static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const loop_data *d = loop_data_of(node->op);
+  const int n_axes = d->n_axes;
   const size_t bytes = (size_t)(d->n_in + d->n_parts) * sizeof(damo_var *);
   damo_var **reg = loop_registers(b, node), **t = mem_calloc(b->ctx, bytes);
   if (reg == NULL || t == NULL) b->status = DAMO_EMEMORY;
   for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) t[i] = eval[i];
   for (int k = 0; k < d->n_parts && b->status == DAMO_OK; k++) {
+    const loop_part *p = &d->parts[k];
     damo_var *part_eval[LOOP_PART_MOST_IN];
-    for (int i = 0; i < loop_arity(&d->parts[k]); i++) part_eval[i] = t[d->parts[k].in[i]];
+    for (int i = 0; i < loop_arity(p); i++)
+      part_eval[i] = loop_align(b, t[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p), n_axes);
     damo_apply *part = reg[d->n_in + k]->owner;
     part->op->def->rop(b, part, part_eval, &t[d->n_in + k]);
   }
@@ -280,7 +336,8 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
 const op_def loop_def = {
     .name = "Loop",
     .doc = "elementwise Ops over one iteration space, in one pass over memory",
-    .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, parts), PROP(loop_props, outs), PROP(loop_props, inplace)),
+    .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, n_axes), PROP(loop_props, parts), PROP(loop_props, outs),
+                   PROP(loop_props, rows), PROP(loop_props, inplace)),
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
     .data_size = sizeof(loop_data),
@@ -300,27 +357,39 @@ const op_def loop_def = {
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-damo_apply *build_loop(build *b, damo_var *const *in, int n_in, const loop_part *parts, int n_parts,
+damo_apply *build_loop(build *b, const loop_input *in, int n_in, int n_axes, const loop_part *parts, int n_parts,
                        const int16_t *outs, int n_out) {
   if (b->status != DAMO_OK) return NULL;
-  const size_t per_part = 1 + 2 + LOOP_PART_MOST_IN;
-  const size_t bytes = ((size_t)n_parts * per_part + (size_t)n_out) * sizeof(prop_value);
+  const size_t per_part = 1 + 3 + LOOP_PART_MOST_IN;
+  const size_t n_values = (size_t)n_parts * per_part + (size_t)n_out + (size_t)n_in;
+  const size_t values = n_values * sizeof(prop_value), bytes = values + (size_t)n_in * sizeof(damo_var *);
   prop_value *list = mem_alloc(b->ctx, bytes);
   if (list == NULL) {
     b->status = DAMO_EMEMORY;
     return NULL;
   }
-  prop_value *next = list + n_parts, *out_list = next + (size_t)n_parts * (per_part - 1);
+  prop_value *next = list + n_parts, *out_list = next + (size_t)n_parts * (per_part - 1), *row_list = out_list + n_out;
+  damo_var **vars = (damo_var **)(void *)((char *)list + values);
+  int n_rows = 0;
   for (int k = 0; k < n_parts; k++) {
     prop_value *at = next;
     *next++ = (prop_value){.kind = PROP_OP, .u.op = parts[k].op};
     *next++ = prop_int(parts[k].dtype);
+    *next++ = prop_int(parts[k].space);
     for (int i = 0; i < loop_arity(&parts[k]); i++) *next++ = prop_int(parts[k].in[i]);
     list[k] = prop_list(at, (int)(next - at));
   }
   for (int o = 0; o < n_out; o++) out_list[o] = prop_int(outs[o]);
-  const loop_props p = {.n_in = prop_int(n_in), .parts = prop_list(list, n_parts), .outs = prop_list(out_list, n_out)};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &loop_def, &p), in, n_in);
+  for (int i = 0; i < n_in; i++) {
+    vars[i] = in[i].var;
+    if (in[i].of_rows) row_list[n_rows++] = prop_int(i);
+  }
+  const loop_props p = {.n_in = prop_int(n_in),
+                        .n_axes = prop_int(n_axes),
+                        .parts = prop_list(list, n_parts),
+                        .outs = prop_list(out_list, n_out),
+                        .rows = prop_list(row_list, n_rows)};
+  damo_apply *node = build_apply(b, op_new(b->ctx, &loop_def, &p), vars, n_in);
   mem_free(b->ctx, list, bytes);
   return node;
 }

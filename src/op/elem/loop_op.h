@@ -6,22 +6,35 @@
 
 #define LOOP_PART_MOST_IN 3
 
-/* One Elemwise node of a Loop. Registers are numbered: the Loop's inputs, then the results of its parts. */
+/* Where the result of a part lies: at each element of the iteration space, or at each row: the last axes, over which the
+ * Loop's folds are, have length 1 or are left out. */
+typedef enum loop_space { LOOP_ELEMENTS, LOOP_ROWS_KEPT, LOOP_ROWS } loop_space;
+
+/* One node of a Loop, an Elemwise or a Reduce over the last axes. Registers are numbered: the Loop's inputs, then the
+ * results of its parts. */
 typedef struct loop_part {
-  damo_op *op;      /* Elemwise, not in place; borrowed */
+  damo_op *op;      /* not in place; borrowed */
   damo_dtype dtype; /* of the result */
+  loop_space space; /* of the result */
   int16_t in[LOOP_PART_MOST_IN];
 } loop_part;
 
+/* An input, and whether its axes are those of LOOP_ROWS: without the last ones. */
+typedef struct loop_input {
+  damo_var *var;
+  bool of_rows;
+} loop_input;
+
 extern const op_def loop_def;
 
-/* A Loop over these inputs, whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
- * other as those of Elemwise, and the result of every part has the shape of the outputs. The node is borrowed from b. */
-damo_apply *build_loop(build *b, damo_var *const *in, int n_in, const loop_part *parts, int n_parts,
+/* A Loop over these inputs, whose rows are the last n_axes axes (0: it has none), and whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
+ * other as those of Elemwise, and the result of every part over elements has the shape of the iteration space. The node
+ * is borrowed from b. */
+damo_apply *build_loop(build *b, const loop_input *in, int n_in, int n_axes, const loop_part *parts, int n_parts,
                        const int16_t *outs, int n_out);
-/* The outputs of a Loop node as Elemwise nodes over its inputs, into out; borrowed from b. */
+/* The outputs of a Loop node as separate nodes over its inputs, into out; borrowed from b. */
 damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out);
-/* Whether output o may be written over input i: no part after the one that makes it reads the input. */
+/* Whether output o may be written over input i: no part reads the input once the output is written. */
 bool loop_may_overwrite(const damo_op *op, int o, int i);
 /* The same Op with outputs written over inputs: in[o] is 1-based, 0: none. Owned. */
 damo_op *loop_op_inplace(const damo_op *op, const int *in);

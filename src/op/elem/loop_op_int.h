@@ -8,8 +8,11 @@
 /* The properties, parsed. */
 typedef struct loop_data {
   int32_t n_in, n_parts, n_out, n_folds;
+  int32_t n_axes;   /* a row is the last ones; 0: there are no rows */
+  bool reads_folds; /* a part reads what another folds */
   loop_part *parts;
   int16_t *outs;
+  bool *of_rows; /* of the inputs */
   op_alias *destroy;
   size_t bytes; /* of the allocation that starts at parts */
 } loop_data;
@@ -22,12 +25,19 @@ static inline int loop_arity(const loop_part *p) {
 static inline const loop_part *loop_part_of_out(const loop_data *d, int o) { return &d->parts[d->outs[o] - d->n_in]; }
 
 /* The rank of the iteration space. */
-static inline int loop_ndim(damo_var *const *in, int n_in) {
+static inline int loop_ndim(const loop_data *d, damo_var *const *in) {
   int ndim = 0;
-  for (int i = 0; i < n_in; i++) {
-    if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
+  for (int i = 0; i < d->n_in; i++) {
+    const int rank = var_ndim(in[i]) + (d->of_rows[i] ? d->n_axes : 0);
+    if (rank > ndim) ndim = rank;
   }
   return ndim;
+}
+
+/* The axis of an input of that rank, aligned to `last` axes, that is axis `axis` of the iteration space; -1: none. */
+static inline int loop_own_axis(int rank, int last, int axis) {
+  const int own = axis - (last - rank);
+  return own < rank ? own : -1;
 }
 
 /* loop_op_run.c */

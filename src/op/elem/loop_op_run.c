@@ -10,25 +10,19 @@
  * One allocation. */
 struct loop_kept {
   size_t bytes;
-  bool valid;        /* the plan is for the shapes and strides of the key */
-  bool folded;       /* the plan folds; else what is folded is written to the workspace first */
-  int32_t ndim;      /* of the iteration space */
-  int32_t n_axes;    /* of the folds */
-  int64_t elements;  /* of the iteration space */
-  size_t work_bytes; /* of the workspace: the block driver's at 0, then these two */
-  size_t reduced;    /* where the operands of reductions are that the plan does not fold */
-  size_t reducing;   /* where the workspace of these reductions is */
-  int32_t n_real;    /* outputs that are no folds: the operands behind the inputs; folds come behind these */
+  bool valid;     /* the plan is for the shapes and strides of the key */
+  int32_t ndim;   /* of the iteration space */
+  int32_t n_axes; /* of the folds, 0: there are none */
+  size_t work_bytes;
   loop_program program;
   loop_reg *regs;
   loop_step *steps;
-  loop_plan *plan;
+  loop_plan *plan;   /* without folds */
+  pass_plan *passes; /* with folds */
   void *plan_memory;
   damo_c128 *values; /* 0-d: of the registers */
   char **base;       /* operands' addresses; 0-d: of all registers */
-  int16_t *operand;  /* of each output */
-  reduce_kind *folds;
-  bool *spans; /* per axis: some input does not broadcast along it */
+  bool *spans;       /* per axis: some input does not broadcast along it */
   int64_t *shape, *key, *out_strides;
 };
 
@@ -59,26 +53,43 @@ static cast_fn copy_of(damo_dtype dtype) {
 typedef struct loop_maker {
   const loop_data *d;
   const thunk *t;
+  int n_axes; /* of the folds */
   loop_program *lp;
   loop_reg *regs;
   loop_step *steps;
+  int16_t *pass;  /* of the program's registers: the first pass whose steps may read it */
+  int16_t *need;  /* of the program's registers: the first pass whose steps do */
+  int16_t *reads; /* of the program's registers: how many steps do */
+  loop_step *sorted;
   int16_t *reg;    /* of the Loop's registers */
   uint8_t *dtype;  /* of the Loop's registers */
-  int16_t *is_out; /* of the Loop's registers: the number + 1 of the program's output that holds it, 0: none */
-  int32_t n_real;
-  reduce_kind *folds;
+  int16_t *is_out; /* of the Loop's registers: the program's output that holds it, 0: none */
 } loop_maker;
 
-static int16_t new_register(loop_maker *m, damo_dtype dtype) {
-  m->regs[m->lp->n_regs].dtype = (uint8_t)dtype;
+static int16_t new_register(loop_maker *m, damo_dtype dtype, bool is_row) {
+  m->regs[m->lp->n_regs] = (loop_reg){.dtype = (uint8_t)dtype, .is_row = is_row};
   return (int16_t)m->lp->n_regs++;
 }
 
-static loop_step *new_step(loop_maker *m, loop_kind kind, int n_in, int16_t out) {
+/* A step from n_in registers to one. It is over rows if all of them are. */
+static loop_step *new_step(loop_maker *m, loop_kind kind, const int16_t *in, int n_in, int16_t out) {
   loop_step *s = &m->steps[m->lp->n_steps++];
   *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1};
+  s->over_rows = m->n_axes > 0 && m->regs[out].is_row && kind != LOOP_FOLD;
+  for (int i = 0; i < n_in; i++) {
+    s->reg[i] = in[i];
+    if (m->pass[in[i]] > s->pass) s->pass = m->pass[in[i]];
+  }
   s->reg[n_in] = out;
+  m->pass[out] = (int16_t)(s->pass + (kind == LOOP_FOLD));
+  if (!s->over_rows && s->pass >= m->lp->n_passes) m->lp->n_passes = s->pass + 1;
   return s;
+}
+
+static bool all_are_rows(const loop_maker *m, const int16_t *in, int n) {
+  bool all = m->n_axes > 0;
+  for (int i = 0; i < n; i++) all = all && m->regs[in[i]].is_row;
+  return all;
 }
 
 /* The program's register that holds register k in that dtype; an earlier cast of it serves again. */
@@ -89,10 +100,8 @@ static int16_t cast_register(loop_maker *m, int16_t k, damo_dtype to) {
     const loop_step *s = &m->steps[i];
     if (s->kind == LOOP_CAST && s->fn.cast == cast && s->reg[0] == m->reg[k]) return s->reg[1];
   }
-  const int16_t out = new_register(m, to);
-  loop_step *s = new_step(m, LOOP_CAST, 1, out);
-  s->reg[0] = m->reg[k];
-  s->fn.cast = cast;
+  const int16_t out = new_register(m, to, m->regs[m->reg[k]].is_row);
+  new_step(m, LOOP_CAST, &m->reg[k], 1, out)->fn.cast = cast;
   return out;
 }
 
@@ -104,21 +113,17 @@ static void make_copy(loop_maker *m, int k, int16_t from) {
     m->reg[r] = cast_register(m, from, to);
     return;
   }
-  m->reg[r] = (int16_t)(m->d->n_in + m->is_out[r] - 1);
-  loop_step *s = new_step(m, LOOP_CAST, 1, m->reg[r]);
-  s->reg[0] = m->reg[from];
-  s->fn.cast = m->dtype[from] == to ? copy_of(to) : kernel_cast((damo_dtype)m->dtype[from], to);
+  m->reg[r] = m->is_out[r];
+  new_step(m, LOOP_CAST, &m->reg[from], 1, m->reg[r])->fn.cast =
+      m->dtype[from] == to ? copy_of(to) : kernel_cast((damo_dtype)m->dtype[from], to);
 }
 
-/* What part k folds is the program's output i: written there by the part that makes it, or copied. */
-static void make_fold(loop_maker *m, int k, int i) {
-  const int16_t from = m->d->parts[k].in[0];
-  const int16_t operand = (int16_t)(m->d->n_in + i);
-  m->folds[i - m->n_real] = reduce_op_kind(m->d->parts[k].op);
-  if (m->reg[from] == operand) return;
-  loop_step *s = new_step(m, LOOP_CAST, 1, operand);
-  s->reg[0] = m->reg[from];
-  s->fn.cast = copy_of((damo_dtype)m->dtype[from]);
+static void make_fold(loop_maker *m, int k) {
+  const loop_part *p = &m->d->parts[k];
+  const int16_t r = (int16_t)(m->d->n_in + k);
+  m->dtype[r] = (uint8_t)p->dtype;
+  m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, p->dtype, true);
+  new_step(m, LOOP_FOLD, &m->reg[p->in[0]], 1, m->reg[r])->fn.fold = reduce_op_kind(p->op);
 }
 
 static damo_status loop_make_part(loop_maker *m, int k) {
@@ -134,56 +139,109 @@ static damo_status loop_make_part(loop_maker *m, int k) {
   if (fn == NULL) return make_copy(m, k, p->in[n - 1]), DAMO_OK;
   int16_t from[LOOP_PART_MOST_IN];
   for (int i = 0; i < n; i++) from[i] = cast_register(m, p->in[i], elemwise_operand_dtype(e->row, i, loop));
-  m->reg[r] = m->is_out[r] != 0 ? (int16_t)(m->d->n_in + m->is_out[r] - 1) : new_register(m, result);
-  loop_step *s = new_step(m, LOOP_KERNEL, n, m->reg[r]);
-  memcpy(s->reg, from, (size_t)n * sizeof *from);
-  s->fn.kernel = fn;
+  m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, result, all_are_rows(m, from, n));
+  new_step(m, LOOP_KERNEL, from, n, m->reg[r])->fn.kernel = fn;
   return DAMO_OK;
 }
 
-static damo_dtype register_dtype(const loop_maker *m, int r) {
-  return r < m->d->n_in ? var_dtype(m->t->node->in[r]) : m->d->parts[r - m->d->n_in].dtype;
+/* Whether an input has one value a row: it broadcasts along the axes of the folds. */
+static bool input_is_row(const loop_maker *m, int i, int ndim) {
+  const damo_type *type = m->t->node->in[i]->type;
+  for (int axis = ndim - m->n_axes; axis < ndim && !m->d->of_rows[i]; axis++) {
+    const int own = loop_own_axis(type->ndim, ndim, axis);
+    if (own >= 0 && !type_dim_is_one(type, own)) return false;
+  }
+  return m->n_axes > 0;
 }
 
-/* Numbers the program's operands: inputs, outputs that are no folds, what folds read. */
+/* Numbers the program's operands: inputs, then outputs. */
 static void make_operands(loop_maker *m) {
   const loop_data *d = m->d;
-  for (int i = 0; i < d->n_in; i++) m->reg[i] = new_register(m, var_dtype(m->t->node->in[i]));
-  for (int o = 0; o < d->n_out; o++) {
-    if (loop_part_folds(loop_part_of_out(d, o))) continue;
-    new_register(m, loop_part_of_out(d, o)->dtype);
-    m->is_out[d->outs[o]] = (int16_t)++m->n_real;
+  const int ndim = loop_ndim(d, m->t->node->in);
+  m->n_axes = d->n_axes;
+  for (int i = 0; i < d->n_in; i++) {
+    m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
+    m->reg[i] = new_register(m, (damo_dtype)m->dtype[i], input_is_row(m, i, ndim));
   }
-  int n = m->n_real;
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
-    if (!loop_part_folds(p)) continue;
-    new_register(m, register_dtype(m, p->in[0]));
-    n++;
-    if (p->in[0] >= d->n_in && m->is_out[p->in[0]] == 0) m->is_out[p->in[0]] = (int16_t)n;
+    m->is_out[d->outs[o]] = new_register(m, p->dtype, p->space != LOOP_ELEMENTS);
   }
+}
+
+/* Delays steps of which only later passes read the result, where that takes no row of the workspace: what they read are
+ * inputs, and results of steps that are delayed with them. */
+static void delay_steps(const loop_maker *m) {
+  const int n_ops = m->lp->n_in + m->lp->n_out;
+  int16_t *need = m->need;
+  for (int r = 0; r < m->lp->n_regs; r++) need[r] = INT16_MAX;
+  for (int i = 0; i < m->lp->n_steps; i++) {
+    for (int k = 0; k < m->steps[i].n_in; k++) m->reads[m->steps[i].reg[k]]++;
+  }
+  for (int i = m->lp->n_steps - 1; i >= 0; i--) {
+    loop_step *s = &m->steps[i];
+    const int16_t out = s->reg[s->n_in];
+    bool delay = s->kind != LOOP_FOLD && !s->over_rows && out >= n_ops && need[out] != INT16_MAX;
+    for (int k = 0; k < s->n_in; k++) {
+      const int16_t r = s->reg[k];
+      delay = delay && (r < m->lp->n_in || m->regs[r].is_row || (r >= n_ops && m->reads[r] == 1));
+    }
+    if (delay && need[out] > s->pass) s->pass = need[out];
+    for (int k = 0; k < s->n_in && !s->over_rows; k++) {
+      if (s->pass < need[s->reg[k]]) need[s->reg[k]] = s->pass;
+    }
+  }
+}
+
+/* Puts steps in the order of passes, those over rows first in each; else as they are. */
+static void sort_steps(const loop_maker *m) {
+  int n = 0;
+  for (int pass = 0; pass <= m->lp->n_passes; pass++) {
+    for (int rows = 1; rows >= 0; rows--) {
+      for (int i = 0; i < m->lp->n_steps; i++) {
+        if (m->steps[i].pass == pass && m->steps[i].over_rows == rows) m->sorted[n++] = m->steps[i];
+      }
+    }
+  }
+  damo_assert(n == m->lp->n_steps);
+  memcpy(m->steps, m->sorted, (size_t)n * sizeof *m->steps);
 }
 
 /* The program of the node: for each part casts of its operands and a kernel. */
 static damo_status make_loop_program(loop_maker *m, const frame *f) {
   const loop_data *d = m->d;
-  make_operands(m);
-  for (int i = 0; i < d->n_in; i++) m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
   m->lp->n_in = d->n_in;
   m->lp->n_out = d->n_out;
-  m->lp->n_folds = d->n_folds;
   m->lp->max_block = ctx_stress(f->ctx, STRESS_BLOCK) ? 3 : 0;
-  int fold = m->n_real;
+  make_operands(m);
   for (int k = 0; k < d->n_parts; k++) {
     if (loop_part_folds(&d->parts[k]))
-      make_fold(m, k, fold++);
+      make_fold(m, k);
     else
       DAMO_TRY(loop_make_part(m, k));
+  }
+  if (m->n_axes > 0) {
+    delay_steps(m);
+    sort_steps(m);
+  } else {
+    m->lp->n_passes = 0;
   }
   return DAMO_OK;
 }
 
 /* ---- What is kept ------------------------------------------------------------------------------------------------ */
+
+/* The axis of input i that is that axis of the iteration space, -1: none. */
+static int input_axis(const thunk *t, const loop_kept *k, int i, int axis) {
+  const bool of_rows = loop_data_of(t->node->op)->of_rows[i];
+  return loop_own_axis(var_ndim(t->node->in[i]), of_rows ? k->ndim - k->n_axes : k->ndim, axis);
+}
+
+/* Whether input i does not broadcast along that axis. */
+static bool input_spans(const thunk *t, const loop_kept *k, int i, int axis) {
+  const int own = input_axis(t, k, i, axis);
+  return own >= 0 && !type_dim_is_one(t->node->in[i]->type, own);
+}
 
 static size_t take_space(size_t *at, size_t n, size_t size) {
   const size_t from = *at;
@@ -192,14 +250,15 @@ static size_t take_space(size_t *at, size_t n, size_t size) {
 }
 
 /* Makes the program in scratch memory of the greatest size that it can have. */
-static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp, int32_t *n_real) {
+static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
   const loop_data *d = loop_data_of(t->node->op);
   const size_t n = (size_t)(d->n_in + d->n_parts), most = (size_t)(d->n_in + d->n_out + 4 * d->n_parts);
   size_t bytes = 0;
   const size_t regs = take_space(&bytes, most, sizeof(loop_reg)), steps = take_space(&bytes, most, sizeof(loop_step));
+  const size_t sorted = take_space(&bytes, most, sizeof(loop_step)), pass = take_space(&bytes, most, sizeof(int16_t));
+  const size_t need = take_space(&bytes, most, sizeof(int16_t)), reads = take_space(&bytes, most, sizeof(int16_t));
   const size_t reg = take_space(&bytes, n, sizeof(int16_t)), dtype = take_space(&bytes, n, 1);
   const size_t is_out = take_space(&bytes, n, sizeof(int16_t));
-  const size_t folds = take_space(&bytes, (size_t)d->n_folds, sizeof(reduce_kind));
   char *m = thunk_scratch(t, f, bytes);
   if (m == NULL) return damo_error_status(f->ctx);
   memset(m, 0, bytes);
@@ -209,27 +268,25 @@ static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp, i
                      .lp = lp,
                      .regs = (loop_reg *)(void *)(m + regs),
                      .steps = (loop_step *)(void *)(m + steps),
+                     .pass = (int16_t *)(void *)(m + pass),
+                     .need = (int16_t *)(void *)(m + need),
+                     .reads = (int16_t *)(void *)(m + reads),
+                     .sorted = (loop_step *)(void *)(m + sorted),
                      .reg = (int16_t *)(void *)(m + reg),
                      .dtype = (uint8_t *)(m + dtype),
-                     .is_out = (int16_t *)(void *)(m + is_out),
-                     .folds = (reduce_kind *)(void *)(m + folds)};
+                     .is_out = (int16_t *)(void *)(m + is_out)};
   lp->regs = make.regs;
   lp->steps = make.steps;
-  lp->folds = make.folds;
-  DAMO_TRY(make_loop_program(&make, f));
-  *n_real = make.n_real;
-  return DAMO_OK;
+  return make_loop_program(&make, f);
 }
 
 static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   const loop_data *d = loop_data_of(t->node->op);
   loop_program lp;
-  int32_t n_real = 0;
-  DAMO_TRY(make_in_scratch(t, f, &lp, &n_real));
-  const size_t ndim = (size_t)loop_ndim(t->node->in, t->n_in);
+  DAMO_TRY(make_in_scratch(t, f, &lp));
+  const size_t ndim = (size_t)loop_ndim(d, t->node->in);
   size_t bytes = sizeof(loop_kept), n_key = 0;
   for (int i = 0; i < t->n_in; i++) n_key += 2 * (size_t)var_ndim(t->node->in[i]);
-  take_space(&bytes, 0, 0);
   bytes = (bytes + 63) & ~(size_t)63;
   const size_t regs = take_space(&bytes, (size_t)lp.n_regs, sizeof(loop_reg));
   const size_t steps = take_space(&bytes, (size_t)lp.n_steps, sizeof(loop_step));
@@ -237,20 +294,17 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   const size_t values = take_space(&bytes, ndim == 0 ? (size_t)lp.n_regs : 0, sizeof(damo_c128));
   const size_t shape = take_space(&bytes, ndim, sizeof(int64_t)), key = take_space(&bytes, n_key, sizeof(int64_t));
   const size_t out_strides = take_space(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
-  const size_t operand = take_space(&bytes, (size_t)t->n_out, sizeof(int16_t)), spans = take_space(&bytes, ndim, 1);
-  const size_t folds = take_space(&bytes, (size_t)lp.n_folds, sizeof(reduce_kind));
-  const size_t plan = take_space(&bytes, loop_plan_bytes(&lp, (int)ndim), 1);
+  const size_t spans = take_space(&bytes, ndim, 1);
+  const size_t plan_bytes = lp.n_passes > 0 ? pass_plan_bytes(&lp, (int)ndim) : loop_plan_bytes(&lp, (int)ndim);
+  const size_t plan = take_space(&bytes, plan_bytes, 1);
   char *m = mem_calloc(f->ctx, bytes);
   if (m == NULL) return DAMO_EMEMORY;
   loop_kept *k = (loop_kept *)(void *)m;
-  *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .n_real = n_real, .program = lp};
+  *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .n_axes = d->n_axes, .program = lp};
   k->regs = memcpy(m + regs, lp.regs, (size_t)lp.n_regs * sizeof(loop_reg));
   k->steps = memcpy(m + steps, lp.steps, (size_t)lp.n_steps * sizeof(loop_step));
-  k->folds = memcpy(m + folds, lp.folds, (size_t)lp.n_folds * sizeof(reduce_kind));
   k->program.regs = k->regs;
   k->program.steps = k->steps;
-  k->program.folds = k->folds;
-  k->operand = (int16_t *)(void *)(m + operand);
   k->spans = (bool *)(m + spans);
   k->base = (char **)(void *)(m + base);
   k->values = (damo_c128 *)(void *)(m + values);
@@ -259,45 +313,42 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   k->out_strides = (int64_t *)(void *)(m + out_strides);
   k->plan_memory = m + plan;
   for (int r = 0; ndim == 0 && r < lp.n_regs; r++) k->base[r] = (char *)&k->values[r];
-  int16_t real = (int16_t)t->n_in, fold = (int16_t)(t->n_in + n_real);
-  for (int o = 0; o < t->n_out; o++) {
-    const loop_part *p = loop_part_of_out(d, o);
-    k->operand[o] = loop_part_folds(p) ? fold++ : real++;
-    if (loop_part_folds(p)) k->n_axes = reduce_op_trailing(p->op, k->ndim);
-  }
-  for (int axis = 0; axis < k->ndim; axis++) {
-    for (int i = 0; i < t->n_in; i++) {
-      const int own = axis - (k->ndim - var_ndim(t->node->in[i]));
-      if (own >= 0 && !type_dim_is_one(t->node->in[i]->type, own)) k->spans[axis] = true;
-    }
-  }
   state->kept = k;
+  for (int axis = 0; axis < k->ndim; axis++) {
+    for (int i = 0; i < t->n_in; i++) k->spans[axis] = k->spans[axis] || input_spans(t, k, i, axis);
+  }
   return DAMO_OK;
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
+/* Whether register r of the Loop leaves out the axes of the folds. */
+static bool register_is_of_rows(const loop_data *d, int r) {
+  return r < d->n_in ? d->of_rows[r] : d->parts[r - d->n_in].space == LOOP_ROWS;
+}
+
 /* Whether register r of the Loop broadcasts along that axis of the iteration space. */
 static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
-  if (r >= t->n_in) return !k->spans[axis];
-  const damo_type *type = t->node->in[r]->type;
-  const int own = axis - (k->ndim - type->ndim);
-  return own < 0 || type_dim_is_one(type, own);
+  if (r < t->n_in) return !input_spans(t, k, r, axis);
+  const loop_part *p = &loop_data_of(t->node->op)->parts[r - t->n_in];
+  return !k->spans[axis] || (p->space != LOOP_ELEMENTS && axis >= k->ndim - k->n_axes);
 }
 
 /* The length of register r along an axis along which it does not broadcast. */
 static int64_t register_length(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, int axis) {
   if (r >= t->n_in) return made[(int64_t)(r - t->n_in) * k->ndim + axis];
-  return array_shape(thunk_in(t, f, r))[axis - (k->ndim - var_ndim(t->node->in[r]))];
+  return array_shape(thunk_in(t, f, r))[input_axis(t, k, r, axis)];
 }
 
 static void register_shape(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, char *text,
                            size_t n) {
+  const loop_data *d = loop_data_of(t->node->op);
   if (r < t->n_in) {
     const damo_array *x = thunk_in(t, f, r);
     shape_format(text, n, x->ndim, array_shape(x));
   } else {
-    shape_format(text, n, k->ndim, made + (int64_t)(r - t->n_in) * k->ndim);
+    const int ndim = register_is_of_rows(d, r) ? k->ndim - k->n_axes : k->ndim;
+    shape_format(text, n, ndim, made + (int64_t)(r - t->n_in) * k->ndim);
   }
 }
 
@@ -317,7 +368,7 @@ static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const
   /* (A part's result only broadcasts where all inputs do, and then nothing disagrees.) */
   const int one = li == 1 ? i : j, r = p->in[one] < t->n_in ? p->in[one] : 0;
   const damo_type *type = t->node->in[r]->type;
-  const int own = axis - (k->ndim - type->ndim);
+  const int own = input_axis(t, k, r, axis);
   return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, x, y,
                   own + 1, one + 1, broadcast_hint(hint, sizeof hint, type, own));
 }
@@ -327,10 +378,11 @@ static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int
   const loop_data *d = loop_data_of(t->node->op);
   for (int part = 0; part < d->n_parts; part++) {
     const loop_part *p = &d->parts[part];
-    for (int axis = 0; axis < k->ndim && !loop_part_folds(p); axis++) {
+    for (int axis = 0; axis < k->ndim; axis++) {
       int64_t *length = &made[(int64_t)part * k->ndim + axis];
       int owner = -1;
       *length = 1;
+      if (p->space != LOOP_ELEMENTS && axis >= k->ndim - k->n_axes) continue;
       for (int i = 0; i < loop_arity(p); i++) {
         if (is_broadcast(t, k, p->in[i], axis)) continue;
         const int64_t own = register_length(t, f, k, made, p->in[i], axis);
@@ -377,12 +429,17 @@ static int overwritten_by(const damo_op *op, int o) {
   return -1;
 }
 
+static bool out_is_row(const thunk *t, int o) {
+  return loop_part_of_out(loop_data_of(t->node->op), o)->space != LOOP_ELEMENTS;
+}
+
 static damo_array *loop_result(const thunk *t, frame *f, const loop_kept *k, int o) {
   const loop_part *p = loop_part_of_out(loop_data_of(t->node->op), o);
-  if (loop_part_folds(p)) {
+  if (p->space != LOOP_ELEMENTS) {
     int64_t shape[DAMO_MAX_NDIM];
-    const int ndim = reduce_op_shape(p->op, k->ndim, k->shape, shape);
-    return thunk_out(t, f, o, p->dtype, ndim, shape);
+    const int kept = k->ndim - k->n_axes;
+    for (int axis = 0; axis < k->ndim; axis++) shape[axis] = axis < kept ? k->shape[axis] : 1;
+    return thunk_out(t, f, o, p->dtype, p->space == LOOP_ROWS ? kept : k->ndim, shape);
   }
   const int j = overwritten_by(t->node->op, o);
   if (j >= 0) {
@@ -397,7 +454,7 @@ static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
   for (int o = 0; o < t->n_out; o++) {
     damo_array *out = loop_result(t, f, k, o);
     if (out == NULL) return damo_error_status(f->ctx);
-    k->base[k->operand[o]] = out->data;
+    k->base[t->n_in + o] = out->data;
   }
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
   for (const loop_step *s = k->steps, *end = s + k->program.n_steps; s < end; s++) {
@@ -411,62 +468,27 @@ static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
   return DAMO_OK;
 }
 
-#define FOLD_LEAST 16 /* shorter sequences are reduced side by side, from a workspace */
-
-static int64_t elements_per_result(const loop_kept *k) {
-  int64_t n = 1;
-  for (int axis = k->ndim - k->n_axes; axis < k->ndim; axis++) n *= k->shape[axis];
-  return n;
-}
-
-static damo_dtype folded_dtype(const loop_kept *k, int i) {
-  return (damo_dtype)k->regs[k->program.n_in + k->n_real + i].dtype;
-}
-
-/* Strides of a C-contiguous array of the iteration space. */
-static void contiguous_strides(const loop_kept *k, size_t size, int64_t *strides) {
-  int64_t step = (int64_t)size;
-  for (int axis = k->ndim - 1; axis >= 0; axis--) {
-    strides[axis] = step;
-    step *= k->shape[axis];
-  }
-}
-
 /* Strides of the operands along the axes of the iteration space, from the inputs and the results in their cells. */
 static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_t **strides, int64_t *numbers) {
   const size_t ndim = (size_t)k->ndim;
   for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * ndim;
-  for (int i = 0; i < t->n_in; i++) elemwise_strides_along(thunk_in(t, f, i), k->ndim, numbers + (size_t)i * ndim);
+  const int kept = k->ndim - k->n_axes;
+  for (int i = 0; i < t->n_in; i++) {
+    int64_t *along = numbers + (size_t)i * ndim;
+    const bool of_rows = loop_data_of(t->node->op)->of_rows[i];
+    elemwise_strides_along(thunk_in(t, f, i), of_rows ? kept : k->ndim, along);
+    for (int axis = kept; axis < k->ndim && of_rows; axis++) along[axis] = 0;
+  }
   for (int o = 0; o < t->n_out; o++) {
-    int64_t *along = numbers + (size_t)k->operand[o] * ndim;
-    const int fold = k->operand[o] - t->n_in - k->n_real;
-    if (fold >= 0) {
-      contiguous_strides(k, dtype_size(folded_dtype(k, fold)), along);
+    const damo_array *out = (const damo_array *)thunk_result(t, f, o);
+    int64_t *along = numbers + (size_t)(t->n_in + o) * ndim;
+    if (out_is_row(t, o)) {
+      memset(along, 0, ndim * sizeof(int64_t));
       continue;
     }
-    const damo_array *out = (const damo_array *)thunk_result(t, f, o);
     memcpy(along, array_strides(out), ndim * sizeof(int64_t));
     memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
   }
-}
-
-static uint32_t folded_axes(const loop_kept *k) { return (~UINT32_C(0) >> (32 - k->n_axes)) << (k->ndim - k->n_axes); }
-
-/* Lays out the workspace: that of the plan, and where it does not fold, what is reduced afterwards and the workspace of
- * reducing it. */
-static void plan_work(loop_kept *k) {
-  size_t bytes = 0, most = 0;
-  take_space(&bytes, loop_workspace(k->plan), 1);
-  k->reduced = bytes;
-  k->elements = 1;
-  for (int axis = 0; axis < k->ndim; axis++) k->elements *= k->shape[axis];
-  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
-    const size_t own = reduce_workspace(k->folds[i], folded_dtype(k, i), k->ndim, k->shape, folded_axes(k));
-    take_space(&bytes, (size_t)k->elements, dtype_size(folded_dtype(k, i)));
-    most = own > most ? own : most;
-  }
-  k->reducing = bytes;
-  k->work_bytes = bytes + most;
 }
 
 /* The plan for these inputs and the results, which are in their cells. */
@@ -476,30 +498,17 @@ static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   const int64_t **strides = mem_alloc(f->ctx, bytes);
   if (strides == NULL) return DAMO_EMEMORY;
   operand_strides(t, f, k, strides, (int64_t *)(void *)(strides + n_ops));
-  k->plan = NULL;
-  if (k->program.n_folds > 0 && elements_per_result(k) >= FOLD_LEAST) {
-    k->plan = loop_plan_init_folded(k->plan_memory, &k->program, f->ctx->isa, k->ndim, k->shape, strides, k->n_axes);
+  if (k->n_axes > 0) {
+    k->passes = pass_plan_init(k->plan_memory, &k->program, f->ctx->isa, k->ndim, k->shape, strides, k->n_axes);
+    k->work_bytes = pass_workspace(k->passes);
+  } else {
+    k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
+    k->work_bytes = loop_workspace(k->plan);
   }
-  k->folded = k->plan != NULL;
-  if (!k->folded) k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
   mem_free(f->ctx, strides, bytes);
-  plan_work(k);
   elemwise_key_matches(k->key, t, f, true);
   k->valid = true;
   return DAMO_OK;
-}
-
-/* Reduces what the plan has written to the workspace. */
-static void reduce_written(const thunk *t, frame *f, const loop_kept *k, void *work) {
-  int64_t strides[DAMO_MAX_NDIM];
-  for (int o = 0; o < t->n_out; o++) {
-    const int fold = k->operand[o] - t->n_in - k->n_real;
-    if (fold < 0) continue;
-    const damo_dtype in = folded_dtype(k, fold);
-    contiguous_strides(k, dtype_size(in), strides);
-    kernel_reduce(f->ctx->isa, k->folds[fold], in, k->base[k->operand[o]], k->ndim, k->shape, strides, folded_axes(k),
-                  ((const damo_array *)thunk_result(t, f, o))->data, work);
-  }
 }
 
 static damo_status check_folds(const thunk *t, const frame *f, const loop_kept *k) {
@@ -525,20 +534,17 @@ damo_status loop_perform(const thunk *t, frame *f) {
     const damo_array *out = loop_result(t, f, k, o);
     if (out == NULL) return damo_error_status(f->ctx);
     const size_t n = (size_t)k->ndim;
-    if (k->operand[o] >= t->n_in + k->n_real) continue;
+    if (out_is_row(t, o)) continue;
     same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
   }
   if (!same) DAMO_TRY(plan_loop(t, f, k));
   char *work = k->work_bytes > 0 ? thunk_scratch(t, f, k->work_bytes) : NULL;
   if (k->work_bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
-  for (int o = 0; o < t->n_out; o++) k->base[k->operand[o]] = ((const damo_array *)thunk_result(t, f, o))->data;
-  size_t at = k->reduced;
-  for (int i = 0; i < k->program.n_folds && !k->folded; i++) {
-    k->base[t->n_in + k->n_real + i] = work + at;
-    take_space(&at, (size_t)k->elements, dtype_size(folded_dtype(k, i)));
-  }
-  loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
-  if (k->program.n_folds > 0 && !k->folded) reduce_written(t, f, k, work + k->reducing);
+  for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
+  if (k->n_axes > 0)
+    pass_run(k->passes, k->base, work, 0, pass_rows(k->passes));
+  else
+    loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
   return DAMO_OK;
 }

@@ -133,10 +133,6 @@ static bool needs_an_element(reduce_kind kind) {
   return kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
 }
 
-int reduce_op_shape(const damo_op *op, int ndim, const int64_t *shape, int64_t *out) {
-  return reduced_shape(reduce_data_of(op), ndim, shape, out);
-}
-
 damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const int64_t *shape) {
   const reduce_data *d = reduce_data_of(op);
   const uint32_t mask = reduce_axes_mask(d, ndim);

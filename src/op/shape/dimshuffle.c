@@ -113,6 +113,18 @@ const op_def dimshuffle_def = {
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
+int dimshuffle_op_trailing(const damo_op *op, int ndim) {
+  const dimshuffle_data *d = op->data;
+  const int n = d->n < ndim ? d->n : ndim;
+  for (int i = 0; i < n; i++) {
+    if (d->from[i] != i) return 0;
+  }
+  for (int i = n; i < d->n; i++) {
+    if (d->from[i] >= 0) return 0;
+  }
+  return d->n - ndim;
+}
+
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {
   if (!x || b->status != DAMO_OK) return NULL;
   if (n > DAMO_MAX_NDIM) return build_fail(b, DAMO_ESHAPE, "dimshuffle: %d axes, at most %d", n, DAMO_MAX_NDIM);

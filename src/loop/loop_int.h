@@ -1,0 +1,28 @@
+/* loop_int: layout of workspaces and single steps: shared by the runners of loop programs. */
+#ifndef DAMO_LOOP_LOOP_INT_H
+#define DAMO_LOOP_LOOP_INT_H
+
+#include "loop.h"
+
+#define LOOP_CHAIN_BYTES 4096 /* of a block where several steps share L1 */
+#define LOOP_BUFFER_SKEW \
+  320 /* so that buffers differ in the low 12 bits of their addresses: loads then wait for no store */
+
+/* Takes bytes of a layout that ends at *at, rounded up to cache lines; returns where they begin. */
+static inline size_t loop_take_bytes(size_t *at, size_t bytes) {
+  const size_t from = *at;
+  *at += (bytes + 63) & ~(size_t)63;
+  return from;
+}
+
+/* Runs a step over n elements of the registers at these addresses. Not for folds. */
+static inline void loop_step_run(const loop_step *s, void *const *reg, int64_t n) {
+  void *args[LOOP_STEP_REGS];
+  for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = reg[s->reg[k]];
+  if (s->kind == LOOP_KERNEL)
+    s->fn.kernel(args, n);
+  else
+    s->fn.cast(args[0], args[1], n);
+}
+
+#endif
