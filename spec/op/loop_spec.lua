@@ -80,6 +80,10 @@ end
 local function add_rows(v, x)
   if x.ndim == 0 then return end
   local axis = pick { x.ndim, x.ndim, false }
+  if math.random(3) == 1 then
+    v[#v + 1] = damo[pick { "softmax", "log_softmax" }](damo.tanh(damo.cast(x, "float64")), { axis = axis or nil })
+    return
+  end
   local kept = math.random(2) == 1 or not axis
   local row = damo[pick(folds)](damo.tanh(damo.cast(x, "float64")), { axis = axis or nil, keepdims = kept })
   for _ = 1, math.random(0, 3) do
@@ -99,6 +103,11 @@ local function check_random(seed, rows)
   local v = random_graph(inputs, math.random(3, rows and 10 or 25))
   for _ = 1, rows and math.random(1, 5) or 0 do add_rows(v, v[math.random(#inputs + 1, #v)]) end
   local outs = { v[#v], v[math.random(#inputs + 1, #v)], v[math.random(#inputs + 1, #v)] }
+  if rows and math.random(3) == 1 then -- gradients of the same
+    local cost = damo.sum(damo.cast(v[#v], "float64"))
+    local g = damo.grad(cost, inputs, { disconnected_inputs = "ignore", return_disconnected = "zero" })
+    outs[2] = g[math.random(#g)]
+  end
   for k = 1, 3 do -- beside the values that are folded, or in their place
     outs[math.random(2) == 1 and #outs + 1 or k] = random_fold(v[math.random(#inputs + 1, #v)])
   end

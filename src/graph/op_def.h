@@ -233,6 +233,9 @@ struct op_def {
   bool (*do_constant_folding)(const damo_apply *node);
   /* The graph that the Op holds, borrowed (OpFromGraph); NULL: none. */
   damo_fgraph *(*inner_graph)(const damo_op *op);
+  /* The output as a graph of Elemwise nodes and reductions over the last axes, with the same bits, so that a Loop can
+   * take it in; borrowed from b. Gives NULL where the node is over other axes. NULL function: there is no such graph. */
+  damo_var *(*row_parts)(build *b, const damo_apply *node);
   /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
   void (*format)(strbuf *out, const damo_op *op);
   /* Changes *how, which is preset to a call by the class's name. NULL: printed as that call. */

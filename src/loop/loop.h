@@ -102,6 +102,7 @@ typedef struct loop_step {
   uint8_t n_in, n_out;
   bool over_rows;              /* of a program with folds: all its registers have one value a row */
   int16_t pass;                /* of a program with folds */
+  int16_t axes;                /* of a fold: how many of the last axes it reduces; 0: those of a row */
   int16_t reg[LOOP_STEP_REGS]; /* inputs, then outputs, in the kernel's order */
   union {
     kernel_fn kernel;
@@ -118,7 +119,8 @@ typedef struct loop_step {
  * A program with folds has passes. Elements are in rows, and a row register has one value for each: an input that does
  * not move along rows, a fold's result, or what a step makes of row registers alone. A fold's result is there when its
  * pass ends: a step over elements that reads it has a later pass, a step over rows runs before the pass it has, which
- * may be n_passes. Steps are in the order of passes, those over rows first in each. */
+ * may be n_passes. Steps are in the order of passes, those over rows first in each. A fold over more or fewer axes than
+ * those of a row gives an output that no step reads. */
 typedef struct loop_program {
   int32_t n_in, n_out, n_regs, n_steps;
   int32_t n_passes;  /* 0: there are no folds */
@@ -143,7 +145,8 @@ int64_t loop_rows(const loop_plan *plan);
 /* Runs rows [row, end). base: the operands' first elements. */
 void loop_run(const loop_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
 
-/* The plan of a program with folds, whose rows are the last n_axes axes. Strides of row registers along these are not
+/* The plan of a program with folds, whose rows are the last n_axes axes. A run's share of rows must hold whole sequences
+ * of all folds. Strides of row registers along these are not
  * read; row outputs are C-contiguous, and their strides are not read at all. */
 typedef struct pass_plan pass_plan;
 

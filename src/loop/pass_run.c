@@ -6,6 +6,9 @@
  * written once as long as a row fits in a cache. Rows shorter than half a block are taken several at a time, all in one
  * block.
  *
+ * A fold over other axes than those of a row takes the elements as they come, in C order: its blocks may hold the end of
+ * one row and the beginning of the next.
+ *
  * Row registers hold one value a row: operands that do not move along rows, results of folds, and results of steps over
  * such. Those steps run between the passes, over the values of all rows of a block; where a step over elements reads
  * one, it is expanded into a block. Operands that are contiguous along each row are used in place; others are gathered
@@ -49,6 +52,15 @@ typedef struct pass_span {
   pass_list expand, along, gather, scatter;
 } pass_span;
 
+/* What a fold over other axes has between blocks. */
+typedef struct pass_stream {
+  int64_t length;  /* elements of each result */
+  int64_t seen;    /* of the result in hand */
+  int64_t results; /* that are written */
+  int64_t staged;  /* elements in `block` that the fold has not seen */
+  _Alignas(64) char block[REDUCE_FOLD_BLOCK * 16];
+} pass_stream;
+
 struct pass_plan {
   const loop_program *lp;
   const kernel_isa *isa;
@@ -56,8 +68,10 @@ struct pass_plan {
   int64_t rows, inner; /* rows, and the elements of each */
   int64_t chunk;       /* rows taken together */
   int64_t block;       /* elements of a block: of a row, or of the rows of a chunk */
-  size_t workspace, addresses, cursors, folds, reducing;
-  int32_t n_folds;
+  size_t workspace, addresses, cursors, folds, streams, reducing;
+  int32_t n_folds, n_streams;
+  int32_t ndim;
+  int64_t *shape; /* of the iteration space */
   pass_reg *reg;
   pass_span *span; /* n_passes, and one for the row steps after the last */
   int16_t *pool;
@@ -67,7 +81,7 @@ struct pass_plan {
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct pass_layout {
-  size_t reg, span, pool, numbers, bytes;
+  size_t reg, span, pool, numbers, shape, bytes;
 } pass_layout;
 
 static int pass_operands(const loop_program *lp) { return lp->n_in + lp->n_out; }
@@ -81,6 +95,7 @@ static pass_layout pass_layout_of(const loop_program *lp, int ndim) {
   l.span = loop_take_bytes(&l.bytes, ((size_t)lp->n_passes + 1) * sizeof(pass_span));
   l.pool = loop_take_bytes(&l.bytes, 2 * touched * sizeof(int16_t));
   l.numbers = loop_take_bytes(&l.bytes, (ND_NUMBERS(axes, n_ops) + n_ops * ND_NUMBERS(axes, 1)) * sizeof(int64_t));
+  l.shape = loop_take_bytes(&l.bytes, axes * sizeof(int64_t));
   return l;
 }
 
@@ -185,6 +200,7 @@ static void pass_plan_spans(pass_plan *p) {
       if (k < s->n_in && r->is_row && !s->over_rows) r->expanded = true;
     }
     if (s->kind == LOOP_FOLD) p->n_folds++;
+    if (s->kind == LOOP_FOLD && s->axes > 0) p->n_streams++;
   }
 }
 
@@ -298,6 +314,7 @@ static void pass_plan_workspace(pass_plan *p) {
   p->addresses = loop_take_bytes(&p->workspace, (3 * n_regs + n_ops) * sizeof(void *));
   p->cursors = loop_take_bytes(&p->workspace, n_ops * sizeof(nd_cursor));
   p->folds = loop_take_bytes(&p->workspace, (size_t)p->n_folds * reduce_fold_bytes());
+  p->streams = loop_take_bytes(&p->workspace, (size_t)p->n_streams * sizeof(pass_stream));
   size_t reducing = 0;
   for (int i = 0; i < lp->n_steps; i++) {
     const loop_step *s = &lp->steps[i];
@@ -328,14 +345,16 @@ pass_plan *pass_plan_init(void *memory, const loop_program *lp, const kernel_isa
   p->reg = (pass_reg *)(void *)(m + l.reg);
   p->span = (pass_span *)(void *)(m + l.span);
   p->pool = (int16_t *)(void *)(m + l.pool);
+  p->ndim = ndim;
+  p->shape = memcpy(m + l.shape, shape, (size_t)ndim * sizeof *shape);
   p->rows = p->inner = 1;
   for (int axis = 0; axis < ndim; axis++) *(axis < kept ? &p->rows : &p->inner) *= shape[axis];
   for (int r = 0; r < lp->n_regs; r++) {
     p->reg[r].size = (uint8_t)dtype_size((damo_dtype)lp->regs[r].dtype);
     p->reg[r].is_row = lp->regs[r].is_row;
   }
-  if (p->rows == 0) return p;
   pass_plan_spans(p);
+  if (p->rows == 0) return p;
   pass_choose_block(p);
   int64_t *numbers = (int64_t *)(void *)(m + l.numbers);
   p->outer = nd_space_begin(numbers, ndim ? ndim : 1, n_ops);
@@ -368,6 +387,17 @@ typedef struct pass_state {
 
 static reduce_fold *pass_fold_at(const pass_state *r, int i) {
   return (reduce_fold *)(void *)(r->work + r->plan->folds + (size_t)i * reduce_fold_bytes());
+}
+
+static pass_stream *pass_stream_at(const pass_state *r, int i) {
+  return (pass_stream *)(void *)(r->work + r->plan->streams) + i;
+}
+
+/* Elements of each result of a fold over that many axes. */
+static int64_t pass_stream_length(const pass_plan *p, int n_axes) {
+  int64_t length = 1;
+  for (int axis = p->ndim - n_axes; axis < p->ndim; axis++) length *= p->shape[axis];
+  return length;
 }
 
 /* Sets a cursor to element number `at`. */
@@ -404,10 +434,25 @@ static void pass_begin_same(const pass_state *r, int k) {
   }
 }
 
+static void pass_begin_folds(const pass_state *r, int64_t row) {
+  const pass_plan *p = r->plan;
+  int fold = 0, stream = 0;
+  for (int i = 0; i < p->lp->n_steps; i++) {
+    const loop_step *s = &p->lp->steps[i];
+    if (s->kind != LOOP_FOLD) continue;
+    reduce_fold_init(pass_fold_at(r, fold++), p->isa, s->fn.fold, (damo_dtype)p->lp->regs[s->reg[0]].dtype);
+    if (s->axes == 0) continue;
+    pass_stream *t = pass_stream_at(r, stream++);
+    t->length = pass_stream_length(p, s->axes);
+    t->seen = t->staged = 0;
+    t->results = row * p->inner / t->length;
+    damo_assert(row * p->inner % t->length == 0);
+  }
+}
+
 static void pass_begin(pass_state *r, int64_t row) {
   const pass_plan *p = r->plan;
   const loop_program *lp = p->lp;
-  int fold = 0;
   for (int i = 0; i < lp->n_regs; i++) {
     const pass_reg *t = &p->reg[i];
     r->block[i] = r->start[i] = r->work + t->buffer;
@@ -424,11 +469,7 @@ static void pass_begin(pass_state *r, int64_t row) {
   }
   nd_begin(&r->walk, &p->outer);
   if (row > 0 && p->chunk == 1) nd_seek(&r->walk, row, r->p);
-  for (int i = 0; i < lp->n_steps; i++) {
-    const loop_step *s = &lp->steps[i];
-    if (s->kind != LOOP_FOLD) continue;
-    reduce_fold_init(pass_fold_at(r, fold++), p->isa, s->fn.fold, (damo_dtype)lp->regs[s->reg[0]].dtype);
-  }
+  pass_begin_folds(r, row);
 }
 
 /* The operands of the n rows from `row`. */
@@ -483,8 +524,60 @@ static void pass_fold_piece(const pass_state *r, reduce_fold *f, const loop_step
   if (pos + n == r->plan->inner) reduce_fold_end(f, r->value[s->reg[1]]);
 }
 
-/* One block: n elements at pos of a row, or those of `rows` whole rows. fold: the number of the pass's first fold. */
-static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int64_t n, int64_t rows, int fold) {
+/* Folds n elements that follow those before in C order. */
+static void pass_fold_stream(const pass_state *r, reduce_fold *f, pass_stream *t, const loop_step *s, int64_t n) {
+  const int64_t size = r->plan->reg[s->reg[0]].size;
+  const char *x = r->block[s->reg[0]];
+  while (n > 0) {
+    const int64_t left = t->length - t->seen, room = REDUCE_FOLD_BLOCK - t->staged;
+    int64_t take = n < room ? n : room;
+    if (take > left) take = left;
+    if (t->seen == 0) reduce_fold_begin(f, t->length);
+    const bool whole = t->staged == 0 && (take == REDUCE_FOLD_BLOCK || take == left);
+    if (!whole) memcpy(t->block + t->staged * size, x, (size_t)(take * size));
+    t->staged += take;
+    t->seen += take;
+    x += take * size;
+    n -= take;
+    if (t->staged < REDUCE_FOLD_BLOCK && t->seen < t->length) continue;
+    reduce_fold_add(f, whole ? x - take * size : t->block, t->staged);
+    t->staged = 0;
+    if (t->seen < t->length) continue;
+    reduce_fold_end(f, r->base[s->reg[1]] + t->results++ * r->plan->reg[s->reg[1]].size);
+    t->seen = 0;
+  }
+}
+
+/* Where there are no elements, folds over other axes may still have results. */
+static void pass_fill_streams(const pass_plan *p, char *const *base, char *work) {
+  for (int i = 0; i < p->lp->n_steps; i++) {
+    const loop_step *s = &p->lp->steps[i];
+    if (s->kind != LOOP_FOLD || s->axes == 0) continue;
+    int64_t results = 1;
+    for (int axis = 0; axis < p->ndim - s->axes; axis++) results *= p->shape[axis];
+    kernel_reduce(p->isa, s->fn.fold, (damo_dtype)p->lp->regs[s->reg[0]].dtype, work, 2, (const int64_t[]){results, 0},
+                  (const int64_t[]){0, 0}, 2, base[s->reg[1]], work);
+  }
+}
+
+/* The folds of a pass that are behind, by kind. */
+typedef struct pass_count {
+  int fold, stream;
+} pass_count;
+
+static void pass_fold(const pass_state *r, const loop_step *s, pass_count *at, int64_t pos, int64_t n, int64_t rows) {
+  const pass_plan *p = r->plan;
+  reduce_fold *f = pass_fold_at(r, at->fold++);
+  if (s->axes > 0)
+    pass_fold_stream(r, f, pass_stream_at(r, at->stream++), s, n);
+  else if (p->chunk > 1 || p->inner == 0)
+    pass_fold_rows(r, f, s, rows);
+  else
+    pass_fold_piece(r, f, s, pos, n);
+}
+
+/* One block: n elements at pos of a row, or those of `rows` whole rows. at: the folds of earlier passes. */
+static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int64_t n, int64_t rows, pass_count at) {
   const pass_plan *p = r->plan;
   for (int j = q->along.from; j < q->along.end; j++) {
     const int i = p->pool[j];
@@ -498,10 +591,8 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
     const loop_step *s = &p->lp->steps[i];
     if (s->kind != LOOP_FOLD)
       loop_step_run(s, r->block, n);
-    else if (p->chunk > 1 || p->inner == 0)
-      pass_fold_rows(r, pass_fold_at(r, fold++), s, rows);
     else
-      pass_fold_piece(r, pass_fold_at(r, fold++), s, pos, n);
+      pass_fold(r, s, &at, pos, n, rows);
   }
   for (int j = q->scatter.from; j < q->scatter.end; j++) {
     const int k = p->pool[j];
@@ -512,22 +603,27 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
 /* All passes over n rows. */
 static void pass_run_rows(const pass_state *r, int64_t n) {
   const pass_plan *p = r->plan;
-  int fold = 0;
+  pass_count at = {0, 0};
   for (int q = 0; q <= p->lp->n_passes; q++) {
     const pass_span *s = &p->span[q];
     for (int i = s->rows; i < s->steps; i++) loop_step_run(&p->lp->steps[i], r->value, n);
     for (int j = s->expand.from; j < s->expand.end; j++) pass_expand(r, p->pool[j], n);
     if (p->chunk > 1 || p->inner == 0) {
-      pass_block(r, s, 0, n * p->inner, n, fold);
+      pass_block(r, s, 0, n * p->inner, n, at);
     } else {
       for (int64_t pos = 0; pos < p->inner; pos += p->block)
-        pass_block(r, s, pos, p->inner - pos < p->block ? p->inner - pos : p->block, 1, fold);
+        pass_block(r, s, pos, p->inner - pos < p->block ? p->inner - pos : p->block, 1, at);
     }
-    for (int i = s->steps; i < s->end; i++) fold += p->lp->steps[i].kind == LOOP_FOLD;
+    for (int i = s->steps; i < s->end; i++) {
+      if (p->lp->steps[i].kind != LOOP_FOLD) continue;
+      at.fold++;
+      at.stream += p->lp->steps[i].axes > 0;
+    }
   }
 }
 
 void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
+  if (p->rows == 0 || p->inner == 0) pass_fill_streams(p, base, workspace);
   if (row >= end) return;
   damo_assert(row >= 0 && end <= p->rows && (uintptr_t)workspace % 64 == 0);
   const int n_regs = p->lp->n_regs;

@@ -115,6 +115,11 @@ damo_var *build_relu(build *b, damo_var *x, damo_var *alpha); /* op/elem/rows.c:
 
 /* op/reduce/reduce.c: axes 0-based, n_axes < 0: all */
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);
+/* The maximum along the last n_axes axes, kept as dimensions of 1, for rows that it is subtracted from: where these are
+ * empty it is 0, since nothing reads it, and no error. */
+damo_var *build_row_max(build *b, damo_var *x, int n_axes);
+/* The sum along the last n_axes axes, kept as dimensions of 1. */
+damo_var *build_row_sum(build *b, damo_var *x, int n_axes);
 damo_var *build_mean(build *b, damo_var *x); /* op/reduce/composite.c: over all axes */
 /* Puts back, as ones, the axes that a reduction of x took away from g. */
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes);
@@ -124,6 +129,8 @@ reduce_kind reduce_op_kind(const damo_op *op); /* of a Reduce */
 uint32_t reduce_op_axes(const damo_op *op, int ndim);
 /* How many axes it reduces if these are the last ones and one pass suffices, else 0. */
 int reduce_op_trailing(const damo_op *op, int ndim);
+/* The result's shape, into out; returns its rank. */
+int reduce_op_shape(const damo_op *op, int ndim, const int64_t *shape, int64_t *out);
 /* A value error where an axis without elements is reduced and a result would need one. */
 damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const int64_t *shape);
 
@@ -283,7 +290,7 @@ typedef struct dimshuffle_props {
 
 /* Reduce: kind by name; axis: a list of 1-based axes, nil: all */
 typedef struct reduce_props {
-  prop_value kind, axis, keepdims;
+  prop_value kind, axis, keepdims, may_be_empty;
 } reduce_props;
 
 /* Shape_i: a 1-based axis */

@@ -257,6 +257,7 @@ static loop_space draft_space(const loop_draft *d, const damo_apply *node) {
   const fusion_node *n = draft_node(d, node);
   if (n->kind == FUSION_ELEMWISE && n->row_axes == 0) return LOOP_ELEMENTS;
   const int ndim = n->kind == FUSION_FOLD ? space_rank(n->space) : space_rank(n->row_space);
+  if (n->kind == FUSION_FOLD && reduce_op_trailing(node->op, ndim) != d->n_axes) return LOOP_OTHER;
   return var_ndim(node->out[0]) == ndim ? LOOP_ROWS_KEPT : LOOP_ROWS;
 }
 
@@ -275,11 +276,8 @@ static int draft_input(const loop_draft *d, loop_input x) {
 
 static bool draft_makes(const loop_draft *d, const damo_var *v) { return map_get(&d->part, v->owner, NULL); }
 
-/* A reduction of what no part makes stays by itself unless a part reads it, as does one over other axes than those of
- * the reductions before it. */
+/* A reduction of what no part makes stays by itself unless a part reads it. */
 static bool draft_takes_fold(const loop_draft *d, const damo_apply *node) {
-  const int n_axes = reduce_op_trailing(node->op, var_ndim(node->in[0]));
-  if (d->n_axes != 0 && d->n_axes != n_axes) return false;
   return draft_makes(d, node->in[0]) || draft_node(d, node)->row_axes != 0;
 }
 
@@ -296,7 +294,7 @@ static bool draft_add(loop_draft *d, damo_apply *node, damo_status *s) {
   for (int i = 0; i < node->n_in; i++)
     more += !draft_makes(d, node->in[i]) && draft_input(d, draft_operand(d, node, node->in[i])) < 0;
   if (d->n_parts == FUSION_MOST_PARTS || d->n_in + more > FUSION_MOST_OPERANDS) return false;
-  if (kind == FUSION_FOLD) d->n_axes = reduce_op_trailing(node->op, var_ndim(node->in[0]));
+  if (kind == FUSION_FOLD && d->n_axes == 0) d->n_axes = reduce_op_trailing(node->op, var_ndim(node->in[0]));
   for (int i = 0; i < node->n_in; i++) {
     const loop_input x = draft_operand(d, node, node->in[i]);
     if (!draft_makes(d, x.var) && draft_input(d, x) < 0) d->in[d->n_in++] = x;
@@ -425,8 +423,16 @@ static damo_status fuse_group(loop_draft *d, int32_t first) {
   return s == DAMO_OK ? draft_replace(d) : s;
 }
 
+/* Parts of several nodes may be the same. */
+static damo_status fusion_prepare(damo_fgraph *fg) {
+  bool did = false;
+  DAMO_TRY(rewrite_row_parts(fg, &did));
+  return did ? merge_rules[0].global(fg) : DAMO_OK;
+}
+
 static damo_status fuse_all(damo_fgraph *fg) {
   damo_ctx *ctx = fg->obj.ctx;
+  DAMO_TRY(fusion_prepare(fg));
   fusion f = {.fg = fg};
   ptrvec_init(&f.order, ctx);
   map_init(&f.number, ctx);

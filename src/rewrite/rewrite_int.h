@@ -19,6 +19,9 @@ extern const rewrite_rule fusion_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
 
+/* Replaces nodes that a Loop can take in by Elemwise nodes and reductions (row_parts.c). */
+damo_status rewrite_row_parts(damo_fgraph *fg, bool *did);
+
 /* Local rules and folding skip nodes with more outputs. */
 #define REWRITE_MAX_OUT 64
 

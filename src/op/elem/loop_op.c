@@ -1,11 +1,12 @@
 /* loop_op: the Op class Loop: Elemwise nodes over one iteration space, and reductions of their results, as one pass over
  * memory.
  *
- * Properties: `n_in`, the number of inputs; `n_axes`, how many axes a row has, 0 where nothing is reduced; `parts`, the Ops with their result's dtype and space (loop_space) and the
- * registers that they read; `outs`, the registers that are results; `rows`, the inputs without the axes of folds;
- * `inplace`, for each output the 1-based input that it overwrites, 0: none. Register k is input k for k < n_in, then the
- * result of part k - n_in. A part reads earlier registers alone. A part is an Elemwise, or a fold: a Reduce over the last
- * axes, the same for all folds of a Loop. Parts that read what is folded are over rows, or over elements again.
+ * Properties: `n_in`, the number of inputs; `n_axes`, how many axes a row has, 0 where nothing is reduced; `parts`, the
+ * Ops with their result's dtype and space (loop_space) and the registers that they read; `outs`, the registers that are
+ * results; `rows`, the inputs without the axes of a row; `inplace`, for each output the 1-based input that it overwrites,
+ * 0: none. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. It
+ * is an Elemwise, or a fold: a Reduce over the last axes. Parts that read what is folded over rows are over rows, or over
+ * elements again.
  *
  * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part over elements has
  * the whole shape, so nothing is computed twice. The value of an entry is that of the separate nodes to the bit: the same
@@ -30,19 +31,20 @@ static bool is_register(const prop_value *v, int64_t end) { return v->kind == PR
 
 static bool parse_part(loop_data *d, int k, const prop_value *v) {
   if (v->kind != PROP_LIST || v->n < 4 || v->u.list[0].kind != PROP_OP || !is_register(&v->u.list[1], DAMO_N_DTYPES) ||
-      !is_register(&v->u.list[2], LOOP_ROWS + 1))
+      !is_register(&v->u.list[2], LOOP_OTHER + 1))
     return false;
   loop_part *p = &d->parts[k];
   *p = (loop_part){
       .op = v->u.list[0].u.op, .dtype = (damo_dtype)v->u.list[1].u.i, .space = (loop_space)v->u.list[2].u.i};
   if (p->op->def != &elemwise_def && !loop_part_folds(p)) return false;
-  if (loop_part_folds(p) && p->space == LOOP_ELEMENTS) return false;
+  if (loop_part_folds(p) ? p->space == LOOP_ELEMENTS : p->space == LOOP_OTHER) return false;
   if (p->op->destroy_map != NULL || v->n != 3 + loop_arity(p)) return false;
   for (int i = 0; i + 3 < v->n; i++) {
     if (!is_register(&v->u.list[i + 3], d->n_in + k)) return false;
     p->in[i] = (int16_t)v->u.list[i + 3].u.i;
     if (p->in[i] < d->n_in) continue;
     const loop_part *from = &d->parts[p->in[i] - d->n_in];
+    if (from->space == LOOP_OTHER) return false;
     if (from->space == LOOP_ELEMENTS && p->space != LOOP_ELEMENTS && !loop_part_folds(p)) return false;
     d->reads_folds = d->reads_folds || from->space != LOOP_ELEMENTS;
   }
@@ -126,6 +128,13 @@ static void loop_format(strbuf *out, const damo_op *op) {
   strbuf_add(out, op->destroy_map != NULL ? ", inplace}" : "}");
 }
 
+int loop_part_shape(const loop_data *d, const loop_part *p, int ndim, const int64_t *shape, int64_t *out) {
+  const int kept = ndim - d->n_axes;
+  if (p->space == LOOP_OTHER) return reduce_op_shape(p->op, ndim, shape, out);
+  for (int axis = 0; axis < ndim; axis++) out[axis] = axis < kept || p->space == LOOP_ELEMENTS ? shape[axis] : 1;
+  return p->space == LOOP_ROWS ? kept : ndim;
+}
+
 static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const loop_data *d = loop_data_of(op);
   damo_ctx *ctx = op->obj.ctx;
@@ -135,10 +144,11 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
   }
   const int ndim = loop_ndim(d, in), kept = ndim - d->n_axes;
   for (int k = 0; k < d->n_parts; k++) {
-    if (loop_part_folds(&d->parts[k]) && (kept < 0 || reduce_op_trailing(d->parts[k].op, ndim) != d->n_axes))
-      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the last axes, the same for all");
+    const int own = loop_part_folds(&d->parts[k]) ? reduce_op_trailing(d->parts[k].op, ndim) : -1;
+    if (kept < 0 || own == 0 || (own > 0 && (own == d->n_axes) != (d->parts[k].space != LOOP_OTHER)))
+      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the last axes");
   }
-  int64_t shape[DAMO_MAX_NDIM], rows[DAMO_MAX_NDIM];
+  int64_t shape[DAMO_MAX_NDIM], out_shape[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim; axis++) {
     shape[axis] = 1;
     for (int i = 0; i < n_in; i++) {
@@ -146,11 +156,11 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
       const int64_t length = own < 0 ? 1 : in[i]->type->shape[own];
       if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
     }
-    rows[axis] = axis < kept ? shape[axis] : 1;
   }
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
-    out[o] = type_tensor(ctx, p->dtype, p->space == LOOP_ROWS ? kept : ndim, p->space == LOOP_ELEMENTS ? shape : rows);
+    const int rank = loop_part_shape(d, p, ndim, shape, out_shape);
+    out[o] = type_tensor(ctx, p->dtype, rank, out_shape);
     if (out[o] == NULL) return damo_error_status(ctx);
   }
   return DAMO_OK;
@@ -170,9 +180,11 @@ static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const 
     if (!length[axis]) length[axis] = build_i64(b, 1);
   }
   for (int o = 0; o < node->n_out; o++) {
-    const bool rows = loop_part_of_out(d, o)->space != LOOP_ELEMENTS;
+    const loop_part *p = loop_part_of_out(d, o);
+    int end = p->space == LOOP_ELEMENTS ? ndim : kept;
+    if (p->space == LOOP_OTHER) end = ndim - reduce_op_trailing(p->op, ndim);
     for (int axis = 0; axis < var_ndim(node->out[o]); axis++)
-      out_shape[o][axis] = axis < kept || !rows ? length[axis] : build_i64(b, 1);
+      out_shape[o][axis] = axis < end ? length[axis] : build_i64(b, 1);
   }
   return b->status;
 }

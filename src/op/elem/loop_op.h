@@ -6,9 +6,9 @@
 
 #define LOOP_PART_MOST_IN 3
 
-/* Where the result of a part lies: at each element of the iteration space, or at each row: the last axes, over which the
- * Loop's folds are, have length 1 or are left out. */
-typedef enum loop_space { LOOP_ELEMENTS, LOOP_ROWS_KEPT, LOOP_ROWS } loop_space;
+/* Where the result of a part lies: at each element of the iteration space, or at each row: the last axes have length 1 or
+ * are left out. LOOP_OTHER: it is a reduction over more or fewer of the last axes, which no part reads. */
+typedef enum loop_space { LOOP_ELEMENTS, LOOP_ROWS_KEPT, LOOP_ROWS, LOOP_OTHER } loop_space;
 
 /* One node of a Loop, an Elemwise or a Reduce over the last axes. Registers are numbered: the Loop's inputs, then the
  * results of its parts. */

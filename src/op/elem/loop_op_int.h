@@ -24,6 +24,9 @@ static inline int loop_arity(const loop_part *p) {
 }
 static inline const loop_part *loop_part_of_out(const loop_data *d, int o) { return &d->parts[d->outs[o] - d->n_in]; }
 
+/* The shape of a part's result in an iteration space of that shape, into out; returns its rank. */
+int loop_part_shape(const loop_data *d, const loop_part *p, int ndim, const int64_t *shape, int64_t *out);
+
 /* The rank of the iteration space. */
 static inline int loop_ndim(const loop_data *d, damo_var *const *in) {
   int ndim = 0;

@@ -53,7 +53,7 @@ static cast_fn copy_of(damo_dtype dtype) {
 typedef struct loop_maker {
   const loop_data *d;
   const thunk *t;
-  int n_axes; /* of the folds */
+  int ndim, n_axes; /* of the iteration space and of a row */
   loop_program *lp;
   loop_reg *regs;
   loop_step *steps;
@@ -123,7 +123,9 @@ static void make_fold(loop_maker *m, int k) {
   const int16_t r = (int16_t)(m->d->n_in + k);
   m->dtype[r] = (uint8_t)p->dtype;
   m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, p->dtype, true);
-  new_step(m, LOOP_FOLD, &m->reg[p->in[0]], 1, m->reg[r])->fn.fold = reduce_op_kind(p->op);
+  loop_step *s = new_step(m, LOOP_FOLD, &m->reg[p->in[0]], 1, m->reg[r]);
+  s->fn.fold = reduce_op_kind(p->op);
+  if (p->space == LOOP_OTHER) s->axes = (int16_t)reduce_op_trailing(p->op, m->ndim);
 }
 
 static damo_status loop_make_part(loop_maker *m, int k) {
@@ -145,10 +147,10 @@ static damo_status loop_make_part(loop_maker *m, int k) {
 }
 
 /* Whether an input has one value a row: it broadcasts along the axes of the folds. */
-static bool input_is_row(const loop_maker *m, int i, int ndim) {
+static bool input_is_row(const loop_maker *m, int i) {
   const damo_type *type = m->t->node->in[i]->type;
-  for (int axis = ndim - m->n_axes; axis < ndim && !m->d->of_rows[i]; axis++) {
-    const int own = loop_own_axis(type->ndim, ndim, axis);
+  for (int axis = m->ndim - m->n_axes; axis < m->ndim && !m->d->of_rows[i]; axis++) {
+    const int own = loop_own_axis(type->ndim, m->ndim, axis);
     if (own >= 0 && !type_dim_is_one(type, own)) return false;
   }
   return m->n_axes > 0;
@@ -157,11 +159,11 @@ static bool input_is_row(const loop_maker *m, int i, int ndim) {
 /* Numbers the program's operands: inputs, then outputs. */
 static void make_operands(loop_maker *m) {
   const loop_data *d = m->d;
-  const int ndim = loop_ndim(d, m->t->node->in);
+  m->ndim = loop_ndim(d, m->t->node->in);
   m->n_axes = d->n_axes;
   for (int i = 0; i < d->n_in; i++) {
     m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
-    m->reg[i] = new_register(m, (damo_dtype)m->dtype[i], input_is_row(m, i, ndim));
+    m->reg[i] = new_register(m, (damo_dtype)m->dtype[i], input_is_row(m, i));
   }
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
@@ -437,9 +439,8 @@ static damo_array *loop_result(const thunk *t, frame *f, const loop_kept *k, int
   const loop_part *p = loop_part_of_out(loop_data_of(t->node->op), o);
   if (p->space != LOOP_ELEMENTS) {
     int64_t shape[DAMO_MAX_NDIM];
-    const int kept = k->ndim - k->n_axes;
-    for (int axis = 0; axis < k->ndim; axis++) shape[axis] = axis < kept ? k->shape[axis] : 1;
-    return thunk_out(t, f, o, p->dtype, p->space == LOOP_ROWS ? kept : k->ndim, shape);
+    const int rank = loop_part_shape(loop_data_of(t->node->op), p, k->ndim, k->shape, shape);
+    return thunk_out(t, f, o, p->dtype, rank, shape);
   }
   const int j = overwritten_by(t->node->op, o);
   if (j >= 0) {

@@ -10,20 +10,26 @@
 #include "op/elem/build_math.h"
 #include "kernel/kernel.h"
 #include "kernel/isa.h"
+#include "kernel/reduce/reduce.h"
 
 typedef struct soft_box {
   int64_t outer, n, inner;
   int64_t block; /* rows computed together when inner is 1 */
   bool log_form;
   kernel_fn exp, log;
+  reduce_fold *sum, *max; /* of rows, in the workspace */
 } soft_box;
 
 #define BLOCK_SIZE 1024
 
+#define SHORT_ROW 64
+
 #define T float
+#define LANES 16
 #define F(name) name##_f32
 #include "softmax_body.h"
 #define T double
+#define LANES 8
 #define F(name) name##_f64
 #include "softmax_body.h"
 
@@ -78,10 +84,22 @@ static soft_box soft_box_of(const thunk *t, frame *f, const damo_array *x) {
   return s;
 }
 
+static size_t fold_bytes(void) { return (reduce_fold_bytes() + 63) & ~(size_t)63; }
+
+/* Two folds, then what is computed of the rows of a block or of a slab. */
 static size_t work_bytes(const soft_box *s, damo_dtype dtype) {
   const int64_t rows = s->block < s->outer ? s->block : s->outer;
   const int64_t n = s->inner > 1 ? 3 * s->inner : rows * s->n;
-  return ((size_t)n * dtype_size(dtype) + 63) & ~(size_t)63;
+  return 2 * fold_bytes() + (((size_t)n * dtype_size(dtype) + 63) & ~(size_t)63);
+}
+
+/* Makes the folds; returns the workspace behind them. */
+static void *begin_folds(soft_box *s, const frame *f, damo_dtype dtype, char *work) {
+  s->sum = (reduce_fold *)(void *)work;
+  s->max = (reduce_fold *)(void *)(work + fold_bytes());
+  reduce_fold_init(s->sum, f->ctx->isa, REDUCE_SUM, dtype);
+  reduce_fold_init(s->max, f->ctx->isa, REDUCE_MAX, dtype);
+  return work + 2 * fold_bytes();
 }
 
 /* a's data when contiguous, else a copy of it in `to`. */
@@ -93,12 +111,13 @@ static void *contiguous_data(const damo_array *a, void *to) {
 
 static damo_status soft_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
-  const soft_box s = soft_box_of(t, f, x);
+  soft_box s = soft_box_of(t, f, x);
   damo_array *y = thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x));
   void *work = y ? thunk_scratch(t, f, work_bytes(&s, array_dtype(x))) : NULL;
   if (!work) return DAMO_EMEMORY;
   if (array_size(x) == 0) return DAMO_OK;
   const void *from = contiguous_data(x, y->data);
+  work = begin_folds(&s, f, array_dtype(x), work);
   if (array_dtype(x) == DAMO_FLOAT32)
     forward_f32(&s, from, y->data, work);
   else
@@ -108,7 +127,7 @@ static damo_status soft_perform(const thunk *t, frame *f) {
 
 static damo_status soft_grad_perform(const thunk *t, frame *f) {
   const damo_array *dy = thunk_in(t, f, 0), *p = thunk_in(t, f, 1);
-  const soft_box s = soft_box_of(t, f, p);
+  soft_box s = soft_box_of(t, f, p);
   const damo_dtype dtype = array_dtype(p);
   char a[256], c[256];
   for (int i = 0; i < p->ndim; i++) {
@@ -124,10 +143,11 @@ static damo_status soft_grad_perform(const thunk *t, frame *f) {
   if (!work) return DAMO_EMEMORY;
   if (array_size(p) == 0) return DAMO_OK;
   const void *from = contiguous_data(dy, dx->data), *pd = contiguous_data(p, work + work_size);
+  void *rows = begin_folds(&s, f, dtype, work);
   if (dtype == DAMO_FLOAT32)
-    backward_f32(&s, from, pd, dx->data, work);
+    backward_f32(&s, from, pd, dx->data, rows);
   else
-    backward_f64(&s, from, pd, dx->data, work);
+    backward_f64(&s, from, pd, dx->data, rows);
   return DAMO_OK;
 }
 
@@ -203,6 +223,38 @@ static damo_status soft_infer_shape(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
+/* ---- As parts of a Loop ------------------------------------------------------------------------------------------ */
+
+/* How many axes the rows have if the axis is the last one or all are, else 0. */
+static int soft_row_axes(const damo_apply *node) {
+  const int axis = softmax_axis(node->op), ndim = var_ndim(node->out[0]);
+  if (axis < 0) return ndim;
+  return axis == ndim - 1 ? 1 : 0;
+}
+
+static damo_var *soft_row_parts(build *b, const damo_apply *node) {
+  const int n_axes = soft_row_axes(node);
+  damo_var *x = node->in[0];
+  if (n_axes == 0) return NULL;
+  damo_var *y = build_sub(b, x, build_row_max(b, x, n_axes)), *e = build_exp(b, y), *sum = build_row_sum(b, e, n_axes);
+  return is_log_form(node->op) ? build_sub(b, y, build_log(b, sum)) : build_true_div(b, e, sum);
+}
+
+/* (Where one operand broadcasts, shapes must still be equal when run.) */
+static damo_var *soft_grad_row_parts(build *b, const damo_apply *node) {
+  const int n_axes = soft_row_axes(node);
+  damo_var *dy = node->in[0], *p = node->in[1];
+  if (n_axes == 0) return NULL;
+  for (int i = 0; i < var_ndim(p); i++) {
+    if (type_dim_is_one(p->type, i) != type_dim_is_one(dy->type, i)) return NULL;
+  }
+  if (is_log_form(node->op)) {
+    damo_var *e = build_exp(b, p);
+    return build_sub(b, dy, build_mul(b, e, build_row_sum(b, dy, n_axes)));
+  }
+  return build_mul(b, build_sub(b, dy, build_row_sum(b, build_mul(b, dy, p), n_axes)), p);
+}
+
 const op_def softmax_def = {
     .name = "Softmax",
     .doc = "exp(x) divided by its sum along an axis",
@@ -216,6 +268,7 @@ const op_def softmax_def = {
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
     .masks = MASKS_OWN,
+    .row_parts = soft_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
 
@@ -232,6 +285,7 @@ const op_def log_softmax_def = {
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
     .masks = MASKS_OWN,
+    .row_parts = soft_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
 
@@ -246,6 +300,7 @@ const op_def softmax_grad_def = {
     .perform = soft_grad_perform,
     .grad = softmax_grad_grad,
     .infer_shape = soft_infer_shape,
+    .row_parts = soft_grad_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
 
@@ -260,6 +315,7 @@ const op_def log_softmax_grad_def = {
     .perform = soft_grad_perform,
     .grad = log_softmax_grad_grad,
     .infer_shape = soft_infer_shape,
+    .row_parts = soft_grad_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
 

@@ -1,22 +1,44 @@
-/* softmax over one float type, included once for each: the stub defines T and F(name), and undefines them
+/* softmax over one float type, included once for each: the stub defines T, F(name) and LANES (of Reduce), and undefines them
  * afterwards.
  *
  * Data is C-contiguous outer × n × inner, the middle axis being the one that is normalised. Results may overwrite x.
- * work has work_bytes() bytes. nan in, nan out along that axis.
+ * work has work_bytes() bytes. nan in, nan out along that axis. Rows give the bits of the same formula as separate Ops:
+ * sums and maxima are those of Reduce.
  */
-static T F(sum)(const T *x, int64_t n) {
-  T s[8] = {0};
-  int64_t i = 0;
-  if (n > 256) return F(sum)(x, n / 2) + F(sum)(x + n / 2, n - n / 2);
-  for (; i + 8 <= n; i += 8) {
-    for (int j = 0; j < 8; j++) s[j] += x[i + j];
-  }
-  for (int j = 0; i < n; i++, j++) s[j] += x[i];
-  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+static T F(fold)(reduce_fold *f, const T *x, int64_t n) {
+  T value;
+  reduce_fold_begin(f, n);
+  for (int64_t i = 0; i < n; i += REDUCE_FOLD_BLOCK)
+    reduce_fold_add(f, x + i, n - i < REDUCE_FOLD_BLOCK ? n - i : REDUCE_FOLD_BLOCK);
+  reduce_fold_end(f, &value);
+  return value;
 }
 
-static T F(max)(const T *x, int64_t n) {
+/* Short rows don't pay for a fold. This is the sum of a block of Reduce, in LANES lanes that are folded by halves; with
+ * fewer elements than lanes only those that are there. */
+static T F(sum)(const soft_box *s, const T *x, int64_t n) {
+  T lane[LANES] = {0};
+  if (n > SHORT_ROW) return F(fold)(s->sum, x, n);
+  if (n < LANES) {
+    for (int64_t l = 0; l < n; l++) lane[l] = x[l];
+    for (int64_t half = LANES / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half && l + half < n; l++) lane[l] += lane[l + half];
+    return lane[0];
+  }
+  for (int l = 0; l < LANES; l++) lane[l] = x[l];
+  int64_t i = LANES;
+  for (; i + LANES <= n; i += LANES)
+    for (int l = 0; l < LANES; l++) lane[l] += x[i + l];
+  for (int64_t l = 0; i + l < n; l++) lane[l] += x[i + l];
+  for (int half = LANES / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; l++) lane[l] += lane[l + half];
+  return lane[0];
+}
+
+/* Of short rows with a nan any element: their results are nan all the same. */
+static T F(max)(const soft_box *s, const T *x, int64_t n) {
   T m = x[0];
+  if (n > SHORT_ROW) return F(fold)(s->max, x, n);
   for (int64_t i = 1; i < n; i++) m = x[i] > m ? x[i] : m;
   return m;
 }
@@ -26,12 +48,12 @@ static void F(rows)(const soft_box *s, const T *x, T *y, int64_t rows, T *work) 
   const int64_t n = s->n;
   T *e = s->log_form ? work : y;
   for (int64_t r = 0; r < rows; r++) {
-    const T m = F(max)(x + r * n, n);
+    const T m = F(max)(s, x + r * n, n);
     for (int64_t i = r * n; i < (r + 1) * n; i++) y[i] = x[i] - m;
   }
   s->exp((void *const[]){y, e}, rows * n);
   for (int64_t r = 0; r < rows; r++) {
-    T total = F(sum)(e + r * n, n);
+    T total = F(sum)(s, e + r * n, n);
     if (s->log_form) s->log((void *const[]){&total, &total}, 1);
     for (int64_t i = r * n; i < (r + 1) * n; i++) y[i] = s->log_form ? y[i] - total : y[i] / total;
   }
@@ -95,7 +117,7 @@ static void F(backward_rows)(const soft_box *s, const T *dy, const T *p, T *dx, 
   else
     for (int64_t i = 0; i < rows * n; i++) work[i] = dy[i] * p[i];
   for (int64_t r = 0; r < rows; r++) {
-    const T total = F(sum)((s->log_form ? dy : work) + r * n, n);
+    const T total = F(sum)(s, (s->log_form ? dy : work) + r * n, n);
     for (int64_t i = r * n; i < (r + 1) * n; i++) {
       dx[i] = s->log_form ? dy[i] - work[i] * total : (dy[i] - total) * p[i];
     }
@@ -119,3 +141,4 @@ static void F(backward)(const soft_box *s, const void *dy_, const void *p_, void
 }
 #undef T
 #undef F
+#undef LANES

@@ -1,7 +1,8 @@
 /* reduce: sum, prod, max, min, any, all, argmax, argmin and logsumexp over any axes.
  *
  * One Op class, Reduce. Properties: `kind`, the name of the reduction (sum_sqr, the sum of |x|², is no function);
- * `axis`, nil for all axes or a sorted list of 1-based axes; `keepdims`, whether the axes stay as dimensions of 1.
+ * `axis`, nil for all axes or a sorted list of 1-based axes; `keepdims`, whether the axes stay as dimensions of 1;
+ * `may_be_empty`, whether an extreme of nothing is 0 and no error.
  * argmax and argmin give 1-based positions, in C order over the reduced axes. A reduction over no axis (a 0-d operand,
  * an empty list) makes no Reduce node: it is the operand, converted to the result's dtype.
  */
@@ -10,11 +11,12 @@
 #include "op/elem/build_math.h"
 #include "op/elem/masked.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct reduce_data {
   reduce_kind kind;
-  bool all, keepdims;
+  bool all, keepdims, may_be_empty;
   uint32_t mask; /* bit k: axis k is reduced; unless all */
 } reduce_data;
 
@@ -54,13 +56,19 @@ reduce_kind reduce_op_kind(const damo_op *op) { return reduce_data_of(op)->kind;
 
 uint32_t reduce_op_axes(const damo_op *op, int ndim) { return reduce_axes_mask(reduce_data_of(op), ndim); }
 
-int reduce_op_trailing(const damo_op *op, int ndim) {
-  const uint32_t axes = reduce_op_axes(op, ndim);
+/* How many axes these are if they are the last ones of ndim, else 0. */
+static int reduce_trailing(uint32_t axes, int ndim) {
   int n = 0;
   while (n < ndim && (axes >> (ndim - 1 - n) & 1)) n++;
   const uint32_t kept = ndim - n >= 32 ? UINT32_MAX : (UINT32_C(1) << (ndim - n)) - 1;
-  return (axes & kept) == 0 && reduce_op_kind(op) != REDUCE_LOGSUMEXP ? n : 0;
+  return (axes & kept) == 0 ? n : 0;
 }
+
+int reduce_op_trailing(const damo_op *op, int ndim) {
+  return reduce_op_kind(op) == REDUCE_LOGSUMEXP ? 0 : reduce_trailing(reduce_op_axes(op, ndim), ndim);
+}
+
+static damo_var *reduce_row_parts(build *b, const damo_apply *node);
 
 /* ---- The Op ------------------------------------------------------------------------------------------------------ */
 
@@ -74,6 +82,7 @@ static damo_status reduce_init(damo_op *op) {
   d->kind = (reduce_kind)k;
   op->terms = k == REDUCE_SUM || k == REDUCE_SUM_SQR ? TERMS_LINEAR : TERMS_UNKNOWN;
   d->keepdims = keepdims->kind == PROP_BOOL && keepdims->u.i;
+  d->may_be_empty = op->n_props > 3 && OP_PROPS(op, reduce_props)->may_be_empty.kind == PROP_BOOL;
   d->all = axis->kind == PROP_NIL;
   for (int i = 0; !d->all && i < axis->n; i++) {
     int64_t a = axis->u.list[i].u.i;
@@ -129,14 +138,20 @@ static damo_status reduce_infer_type(const damo_op *op, damo_var *const *in, int
   return out[0] ? DAMO_OK : damo_error_status(ctx);
 }
 
-static bool needs_an_element(reduce_kind kind) {
+static bool needs_an_element(const reduce_data *d) {
+  const reduce_kind kind = d->kind;
+  if (d->may_be_empty) return false;
   return kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
+}
+
+int reduce_op_shape(const damo_op *op, int ndim, const int64_t *shape, int64_t *out) {
+  return reduced_shape(reduce_data_of(op), ndim, shape, out);
 }
 
 damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const int64_t *shape) {
   const reduce_data *d = reduce_data_of(op);
   const uint32_t mask = reduce_axes_mask(d, ndim);
-  if (!needs_an_element(d->kind)) return DAMO_OK;
+  if (!needs_an_element(d)) return DAMO_OK;
   for (int k = 0; k < ndim; k++) {
     if (!(mask >> k & 1) && shape[k] == 0) return DAMO_OK; /* there is no result */
   }
@@ -285,7 +300,8 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
 const op_def reduce_def = {
     .name = "Reduce",
     .doc = "a reduction over axes",
-    .props = PROPS(PROP(reduce_props, kind), PROP(reduce_props, axis), PROP(reduce_props, keepdims)),
+    .props = PROPS(PROP(reduce_props, kind), PROP(reduce_props, axis), PROP(reduce_props, keepdims),
+                   PROP(reduce_props, may_be_empty)),
     .n_in = 1,
     .data_size = sizeof(reduce_data),
     .init = reduce_init,
@@ -294,6 +310,7 @@ const op_def reduce_def = {
     .grad = reduce_grad,
     .rop = reduce_rop,
     .infer_shape = reduce_infer_shape,
+    .row_parts = reduce_row_parts,
     .format = reduce_format,
     .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/reduce.lua has results by hand and from plain loops",
@@ -308,6 +325,18 @@ static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
   return build_cast(b, x, reduce_out_dtype(kind, var_dtype(x)));
 }
 
+static damo_var *build_reduce_props(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims,
+                                    prop_value may_be_empty) {
+  prop_value list[DAMO_MAX_NDIM];
+  const bool all = n_axes == var_ndim(x);
+  for (int i = 0; i < n_axes && !all; i++) list[i] = prop_int(axes[i] + 1);
+  const reduce_props props = {.kind = prop_str(kinds[kind].name),
+                              .axis = all ? prop_nil() : prop_list(list, n_axes),
+                              .keepdims = prop_bool(keepdims),
+                              .may_be_empty = may_be_empty};
+  return build_op(b, op_new(b->ctx, &reduce_def, &props), &x, 1);
+}
+
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims) {
   if (b->status != DAMO_OK || x == NULL) return NULL;
   if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
@@ -316,13 +345,38 @@ damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes,
   int ndim = var_ndim(x);
   if (n_axes < 0 || n_axes >= ndim) n_axes = ndim;
   if (n_axes == 0 && reduce_supported(kind, var_dtype(x))) return reduce_nothing(b, kind, x);
-  prop_value list[DAMO_MAX_NDIM];
-  bool all = n_axes == ndim;
-  for (int i = 0; i < n_axes && !all; i++) list[i] = prop_int(axes[i] + 1);
-  const reduce_props props = {.kind = prop_str(kinds[kind].name),
-                              .axis = all ? prop_nil() : prop_list(list, n_axes),
-                              .keepdims = prop_bool(keepdims)};
-  return build_op(b, op_new(b->ctx, &reduce_def, &props), &x, 1);
+  return build_reduce_props(b, kind, x, axes, n_axes, keepdims, prop_nil());
+}
+
+static damo_var *build_row_reduction(build *b, reduce_kind kind, damo_var *x, int n_axes, prop_value may_be_empty) {
+  int axes[DAMO_MAX_NDIM];
+  if (b->status != DAMO_OK || x == NULL) return NULL;
+  for (int i = 0; i < n_axes; i++) axes[i] = var_ndim(x) - n_axes + i;
+  return build_reduce_props(b, kind, x, axes, n_axes, true, may_be_empty);
+}
+
+damo_var *build_row_max(build *b, damo_var *x, int n_axes) {
+  return build_row_reduction(b, REDUCE_MAX, x, n_axes, prop_bool(true));
+}
+
+damo_var *build_row_sum(build *b, damo_var *x, int n_axes) {
+  return build_row_reduction(b, REDUCE_SUM, x, n_axes, prop_nil());
+}
+
+/* log Σ exp(x) = m + log Σ exp(x - m), where m is the maximum if that is finite, else 0. */
+static damo_var *reduce_row_parts(build *b, const damo_apply *node) {
+  damo_var *x = node->in[0];
+  const int ndim = var_ndim(x), n_axes = reduce_trailing(reduce_axes_mask(reduce_data_of(node->op), ndim), ndim);
+  if (reduce_data_of(node->op)->kind != REDUCE_LOGSUMEXP || n_axes == 0) return NULL;
+  damo_var *top = build_row_max(b, x, n_axes);
+  damo_var *is_finite = build_lt(b, build_abs(b, top), build_num(b, INFINITY));
+  damo_var *m = build_switch(b, is_finite, top, build_num(b, 0));
+  damo_var *total = build_row_sum(b, build_exp(b, build_sub(b, x, m)), n_axes);
+  damo_var *y = build_add(b, m, build_log(b, total));
+  if (y == NULL || reduce_data_of(node->op)->keepdims) return y;
+  int pattern[DAMO_MAX_NDIM];
+  for (int axis = 0; axis < ndim - n_axes; axis++) pattern[axis] = axis;
+  return build_dimshuffle(b, y, pattern, ndim - n_axes);
 }
 
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes) {
