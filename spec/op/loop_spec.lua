@@ -1,5 +1,6 @@
 -- Loop: Elemwise nodes of one iteration space in one pass. Results are those of the separate nodes to the bit.
 local damo = require "damo"
+local failure = require "spec.support.failure"
 
 local separate = damo.Mode { exclude = { "fusion" } }
 
@@ -76,9 +77,21 @@ local function random_fold(x)
   return damo[kind](x, { axis = axis or nil, keepdims = math.random(3) == 1 })
 end
 
+-- Adds a value of one entry a row, or with one: full has all axes, position an entry in each row.
+local function add_positions(v, x, full, position)
+  local e = full + damo.tanh(damo.cast(x, "float64"))
+  local p = damo.log_softmax(e, { axis = 2 })
+  local kind = math.random(4)
+  if kind == 1 then v[#v + 1] = e * damo.one_hot(position, full.shape[2]) end
+  if kind == 2 then v[#v + 1] = damo.expand_dims(damo.categorical_crossentropy(damo.softmax(e, { axis = 2 }), position), 2) end
+  if kind == 3 then v[#v + 1] = damo.grad(damo.sum(damo.categorical_crossentropy(damo.exp(p), position)), e) * p end
+  if kind == 4 then v[#v + 1] = damo.cumsum(e, { axis = 2 }) / (1 + damo.abs(e)) end
+end
+
 -- Adds values made of x and of reductions of x, which lie in each row again.
-local function add_rows(v, x)
+local function add_rows(v, x, full, position)
   if x.ndim == 0 then return end
+  if math.random(4) == 1 then return add_positions(v, x, full, position) end
   local axis = pick { x.ndim, x.ndim, false }
   if math.random(3) == 1 then
     v[#v + 1] = damo[pick { "softmax", "log_softmax" }](damo.tanh(damo.cast(x, "float64")), { axis = axis or nil })
@@ -101,15 +114,21 @@ local function check_random(seed, rows)
   local n, m = pick { 1, 2, 7, 33 }, pick { 1, 3, 15, 64, 511, 513, 1700 }
   local inputs, values = random_inputs(n, m)
   local v = random_graph(inputs, math.random(3, rows and 10 or 25))
-  for _ = 1, rows and math.random(1, 5) or 0 do add_rows(v, v[math.random(#inputs + 1, #v)]) end
-  local outs = { v[#v], v[math.random(#inputs + 1, #v)], v[math.random(#inputs + 1, #v)] }
+  local wrt = { table.unpack(inputs) }
+  if rows then
+    local full, position = damo.dmatrix "full", damo.lvector "position"
+    inputs[#inputs + 1], values[#values + 1] = full, damo.random.normal(0, 1, { size = { n, m } })
+    inputs[#inputs + 1], values[#values + 1] = position, damo.cast(damo.random.integers(1, m, { size = { n } }), "int64")
+    for _ = 1, math.random(1, 5) do add_rows(v, v[math.random(#wrt + 1, #v)], full, position) end
+  end
+  local outs = { v[#v], v[math.random(#wrt + 1, #v)], v[math.random(#wrt + 1, #v)] }
   if rows and math.random(3) == 1 then -- gradients of the same
     local cost = damo.sum(damo.cast(v[#v], "float64"))
-    local g = damo.grad(cost, inputs, { disconnected_inputs = "ignore", return_disconnected = "zero" })
+    local g = damo.grad(cost, wrt, { disconnected_inputs = "ignore", return_disconnected = "zero" })
     outs[2] = g[math.random(#g)]
   end
   for k = 1, 3 do -- beside the values that are folded, or in their place
-    outs[math.random(2) == 1 and #outs + 1 or k] = random_fold(v[math.random(#inputs + 1, #v)])
+    outs[math.random(2) == 1 and #outs + 1 or k] = random_fold(v[math.random(#wrt + 1, #v)])
   end
   local f = damo.compile(inputs, outs, { on_unused_input = "ignore" })
   local g = damo.compile(inputs, outs, { on_unused_input = "ignore", mode = separate })
@@ -149,6 +168,48 @@ describe("a Loop", function()
 
   it("gives these bits where values of rows are read again", function()
     for seed = 1, 400 do check_random(seed, true) end
+  end)
+
+  describe("of rows", function()
+    local m, y = damo.dmatrix "m", damo.lvector "y"
+    local v = damo.array { { 1, 2, 4 }, { -1, 0.5, 3 } }
+
+    it("is a softmax with its loss and gradient, a normalisation, a variance", function()
+      local loss = damo.sum(damo.categorical_crossentropy(damo.softmax(m, { axis = 2 }), y))
+      local f = damo.compile({ m, y }, { loss, damo.grad(loss, m) })
+      assert.equal(2, names(f).Loop) -- the other one sums over the rows
+      assert.is_nil(names(f).LogSoftmax or names(f).Pick or names(f).PickGrad)
+      local centred = m - damo.mean(m, { axis = 2, keepdims = true })
+      local scaled = centred / damo.sqrt(damo.mean(centred ^ 2, { axis = 2, keepdims = true }) + 1e-5)
+      assert.equal(1, names(damo.compile({ m }, scaled * 2 + 1)).Loop)
+      assert.is_nil(names(damo.compile({ m }, damo.var(m, { axis = 2 }))).Sum)
+      assert.equal(1, names(damo.compile({ m }, damo.softmax(m, { axis = 2 }))).Softmax) -- by itself it stays
+    end)
+
+    it("has rows without elements, and no rows", function()
+      local f = damo.compile({ m }, { damo.exp(damo.log_softmax(m, { axis = 2 })), damo.sum(damo.abs(m)) })
+      for _, shape in ipairs { { 3, 0 }, { 0, 3 }, { 0, 0 } } do
+        local p, total = f(damo.zeros(shape))
+        assert.same(shape, p.shape)
+        assert.equal(0, total)
+      end
+      local g = damo.compile({ m }, m - damo.max(m, { axis = 2, keepdims = true }))
+      assert.equal("value", (select(2, pcall(g, damo.zeros { 3, 0 }))).kind)
+      assert.same({ 0, 3 }, g(damo.zeros { 0, 3 }).shape)
+    end)
+
+    it("says which position is outside a row, and that lengths of rows differ", function()
+      local chosen = damo.one_hot(y, damo.lscalar "n")
+      local n = chosen.owner.inputs[2]
+      local f = damo.compile({ m, y, n }, damo.sum(chosen * damo.exp(m), { axis = 2 }))
+      assert.equal(1, names(f).Loop)
+      assert.same({ math.exp(4), math.exp(-1) }, f(v, { 3, 1 }, 3):totable())
+      assert.same("one_hot: class 4 is outside 1 … 3", failure("index", f, v, { 3, 4 }, 3).message)
+      assert.equal("shape", (select(2, pcall(f, v, { 3, 1 }, 4))).kind)
+      assert.same({ math.exp(4), math.exp(-1) }, f(v, { 3, 1 }, 3):totable())
+      local picked = damo.compile({ m, y }, damo.categorical_crossentropy(damo.exp(m), y))
+      assert.same("Pick: position 0 is outside 1..3", failure("index", picked, v, { 0, 1 }).message)
+    end)
   end)
 
   it("takes one node's result through two ways in, but none that leads through another node", function()

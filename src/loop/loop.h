@@ -91,12 +91,14 @@ typedef struct loop_reg {
 typedef enum loop_kind {
   LOOP_KERNEL,
   LOOP_CAST,
-  LOOP_FOLD /* reduces a row to one value */
+  LOOP_FOLD, /* reduces a row to one value */
+  LOOP_PICK, /* of (elements, position): the element at the position that a row has */
+  LOOP_PLACE /* of (value, position): zeros but for the value of a row at its position; of (position): a one there */
 } loop_kind;
 
 #define LOOP_STEP_REGS 8
 
-/* One kernel over registers of the same length, or a fold. */
+/* One kernel over registers of the same length, or one of the other kinds, which programs with rows have. */
 typedef struct loop_step {
   uint8_t kind; /* loop_kind */
   uint8_t n_in, n_out;
@@ -120,7 +122,8 @@ typedef struct loop_step {
  * not move along rows, a fold's result, or what a step makes of row registers alone. A fold's result is there when its
  * pass ends: a step over elements that reads it has a later pass, a step over rows runs before the pass it has, which
  * may be n_passes. Steps are in the order of passes, those over rows first in each. A fold over more or fewer axes than
- * those of a row gives an output that no step reads. */
+ * those of a row gives an output that no step reads. Positions are int64, one a row, from 1, and inside it: the caller has
+ * checked them. What is picked is there when its pass ends. */
 typedef struct loop_program {
   int32_t n_in, n_out, n_regs, n_steps;
   int32_t n_passes;  /* 0: there are no folds */

@@ -19,6 +19,8 @@
 #include "loop.h"
 #include "loop_int.h"
 
+#define PASS_FEW_STEPS 8 /* fewer leave room for longer blocks in L1 */
+
 typedef enum pass_home {
   HOME_NONE,   /* not accessed */
   HOME_DIRECT, /* an operand that is used where it lies */
@@ -111,7 +113,8 @@ static void pass_choose_block(pass_plan *p) {
   for (int r = 0; r < p->lp->n_regs; r++) {
     if (!p->reg[r].is_row && p->reg[r].size > widest) widest = p->reg[r].size;
   }
-  int64_t most = LOOP_CHAIN_BYTES / widest / REDUCE_FOLD_BLOCK * REDUCE_FOLD_BLOCK;
+  const int64_t bytes = p->lp->n_steps < PASS_FEW_STEPS ? 2 * LOOP_CHAIN_BYTES : LOOP_CHAIN_BYTES;
+  int64_t most = bytes / widest / REDUCE_FOLD_BLOCK * REDUCE_FOLD_BLOCK;
   if (most < REDUCE_FOLD_BLOCK || p->lp->max_block > 0) most = REDUCE_FOLD_BLOCK;
   p->chunk = p->inner > 0 ? most / p->inner : most;
   if (p->lp->max_block > 0 && p->chunk > p->lp->max_block) p->chunk = p->lp->max_block;
@@ -177,6 +180,11 @@ static void pass_plan_outer(pass_plan *p, int kept, const int64_t *shape, const 
 
 /* ---- Schedule ---------------------------------------------------------------------------------------------------- */
 
+/* Whether operand k of a step, register r, is a value of each row that it reads for each element. */
+static bool pass_reads_expanded(const pass_reg *r, const loop_step *s, int k) {
+  return k < s->n_in && r->is_row && !s->over_rows && s->kind != LOOP_PICK && s->kind != LOOP_PLACE;
+}
+
 /* Where each pass begins and ends; the range of steps that read or write each register. */
 static void pass_plan_spans(pass_plan *p) {
   const loop_program *lp = p->lp;
@@ -197,7 +205,7 @@ static void pass_plan_spans(pass_plan *p) {
       pass_reg *r = &p->reg[s->reg[k]];
       if (r->first < 0) r->first = i;
       if (k < s->n_in) r->last = i;
-      if (k < s->n_in && r->is_row && !s->over_rows) r->expanded = true;
+      if (pass_reads_expanded(r, s, k)) r->expanded = true;
     }
     if (s->kind == LOOP_FOLD) p->n_folds++;
     if (s->kind == LOOP_FOLD && s->axes > 0) p->n_streams++;
@@ -221,7 +229,7 @@ typedef bool (*pass_selects)(const pass_plan *p, const pass_reg *r, const loop_s
 
 static bool pass_expands(const pass_plan *p, const pass_reg *r, const loop_step *s, int k, int q) {
   (void)p, (void)q;
-  return k < s->n_in && r->is_row && !r->same && r->stamp == 0;
+  return pass_reads_expanded(r, s, k) && !r->same && r->stamp == 0;
 }
 
 static bool pass_moves(const pass_plan *p, const pass_reg *r, const loop_step *s, int k, int q) {
@@ -560,6 +568,33 @@ static void pass_fill_streams(const pass_plan *p, char *const *base, char *work)
   }
 }
 
+/* From n elements at pos of a row, or from `rows` whole rows: the element at the position, 1-based, that a row has. */
+static void pass_pick(const pass_state *r, const loop_step *s, int64_t pos, int64_t n, int64_t rows) {
+  const int64_t size = r->plan->reg[s->reg[0]].size, each = n / rows;
+  const char *block = r->block[s->reg[0]];
+  const int64_t *position = r->value[s->reg[1]];
+  char *value = r->value[s->reg[2]];
+  for (int64_t j = 0; j < rows; j++, block += each * size, value += size) {
+    const int64_t at = position[j] - 1 - pos;
+    if (at >= 0 && at < each) memcpy(value, block + at * size, (size_t)size);
+  }
+}
+
+/* Zeros but for the value of each row at its position; without a value for a one. */
+static void pass_place(const pass_state *r, const loop_step *s, int64_t pos, int64_t n, int64_t rows) {
+  const int16_t out = s->reg[s->n_in];
+  const int64_t size = r->plan->reg[out].size, each = n / rows, *position = r->value[s->reg[s->n_in - 1]];
+  const bool has_value = s->n_in == 2;
+  char *block = r->block[out], one[16];
+  const char *value = has_value ? r->value[s->reg[0]] : one;
+  if (!has_value) kernel_cast(DAMO_FLOAT64, (damo_dtype)r->plan->lp->regs[out].dtype)(&(const double){1}, one, 1);
+  memset(block, 0, (size_t)(n * size));
+  for (int64_t j = 0; j < rows; j++, block += each * size, value += has_value ? size : 0) {
+    const int64_t at = position[j] - 1 - pos;
+    if (at >= 0 && at < each) memcpy(block + at * size, value, (size_t)size);
+  }
+}
+
 /* The folds of a pass that are behind, by kind. */
 typedef struct pass_count {
   int fold, stream;
@@ -589,10 +624,13 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
   }
   for (int i = q->steps; i < q->end; i++) {
     const loop_step *s = &p->lp->steps[i];
-    if (s->kind != LOOP_FOLD)
-      loop_step_run(s, r->block, n);
-    else
-      pass_fold(r, s, &at, pos, n, rows);
+    switch ((loop_kind)s->kind) {
+      case LOOP_KERNEL:
+      case LOOP_CAST: loop_step_run(s, r->block, n); break;
+      case LOOP_FOLD: pass_fold(r, s, &at, pos, n, rows); break;
+      case LOOP_PICK: pass_pick(r, s, pos, n, rows); break;
+      case LOOP_PLACE: pass_place(r, s, pos, n, rows); break;
+    }
   }
   for (int j = q->scatter.from; j < q->scatter.end; j++) {
     const int k = p->pool[j];

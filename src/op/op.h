@@ -203,7 +203,7 @@ extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 /* op/nnet/softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;
 /* op/index/pick.c: in: x, index; its gradient's: cotangent, x, index */
-extern const op_def pick_def, pick_grad_def;
+extern const op_def pick_def, pick_grad_def, onehot_def;
 
 /* op/random/random.c */
 damo_array *random_seed_array(damo_ctx *ctx,

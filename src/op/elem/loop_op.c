@@ -5,7 +5,7 @@
  * Ops with their result's dtype and space (loop_space) and the registers that they read; `outs`, the registers that are
  * results; `rows`, the inputs without the axes of a row; `inplace`, for each output the 1-based input that it overwrites,
  * 0: none. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. It
- * is an Elemwise, or a fold: a Reduce over the last axes. Parts that read what is folded over rows are over rows, or over
+ * is an Elemwise, a fold (a Reduce over the last axes), a Pick, or a PickGrad or OneHot, whose positions are inputs. Parts that read what is folded over rows are over rows, or over
  * elements again.
  *
  * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part over elements has
@@ -36,19 +36,25 @@ static bool parse_part(loop_data *d, int k, const prop_value *v) {
   loop_part *p = &d->parts[k];
   *p = (loop_part){
       .op = v->u.list[0].u.op, .dtype = (damo_dtype)v->u.list[1].u.i, .space = (loop_space)v->u.list[2].u.i};
-  if (p->op->def != &elemwise_def && !loop_part_folds(p)) return false;
+  if (p->op->def != &elemwise_def && !loop_part_folds(p) && loop_part_positions(p) < 0) return false;
   if (loop_part_folds(p) ? p->space == LOOP_ELEMENTS : p->space == LOOP_OTHER) return false;
+  if (loop_part_positions(p) >= 0 && (d->n_axes != 1 || p->space != (loop_part_picks(p) ? LOOP_ROWS : LOOP_ELEMENTS)))
+    return false;
   if (p->op->destroy_map != NULL || v->n != 3 + loop_arity(p)) return false;
   for (int i = 0; i + 3 < v->n; i++) {
     if (!is_register(&v->u.list[i + 3], d->n_in + k)) return false;
     p->in[i] = (int16_t)v->u.list[i + 3].u.i;
     if (p->in[i] < d->n_in) continue;
+    if (i == loop_part_positions(p) || (i == loop_arity(p) - 1 && loop_part_places(p))) return false;
     const loop_part *from = &d->parts[p->in[i] - d->n_in];
     if (from->space == LOOP_OTHER) return false;
-    if (from->space == LOOP_ELEMENTS && p->space != LOOP_ELEMENTS && !loop_part_folds(p)) return false;
+    if (from->space == LOOP_ELEMENTS && p->space != LOOP_ELEMENTS && !loop_part_folds(p) && !loop_part_picks(p))
+      return false;
     d->reads_folds = d->reads_folds || from->space != LOOP_ELEMENTS;
   }
   d->n_folds += loop_part_folds(p);
+  d->has_positions = d->has_positions || loop_part_positions(p) >= 0;
+  if (loop_part_places(p)) d->place = p->in[loop_arity(p) - 1];
   return true;
 }
 
@@ -77,6 +83,7 @@ static damo_status loop_init(damo_op *op) {
     const size_t outs_end = (outs + sizeof(op_alias) - 1) / sizeof(op_alias) * sizeof(op_alias);
     d->n_in = (int32_t)p->n_in.u.i;
     d->n_axes = (int32_t)p->n_axes.u.i;
+    d->place = -1;
     const size_t destroy = ((size_t)p->outs.n + 1) * sizeof(op_alias);
     d->bytes = parts + outs_end + destroy + (size_t)d->n_in * sizeof(bool);
     d->parts = mem_alloc(op->obj.ctx, d->bytes);
@@ -117,7 +124,7 @@ static void loop_format(strbuf *out, const damo_op *op) {
   for (int k = 0; k < d->n_parts; k++) {
     const loop_part *p = &d->parts[k];
     if (k > 0) strbuf_add(out, ", ");
-    if (loop_part_folds(p))
+    if (p->op->def != &elemwise_def)
       op_format(out, p->op);
     else
       strbuf_add(out, elemwise_data_of(p->op)->row->name);
@@ -156,6 +163,10 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
       const int64_t length = own < 0 ? 1 : in[i]->type->shape[own];
       if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
     }
+    if (axis == ndim - 1 && d->place >= 0 && shape[axis] <= 1) {
+      shape[axis] = -1;
+      var_static_int(in[d->place], &shape[axis]);
+    }
   }
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
@@ -177,6 +188,8 @@ static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const 
       const int k = loop_own_axis(var_ndim(node->in[i]), d->of_rows[i] ? kept : ndim, axis);
       if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) length[axis] = in_shape[i][k];
     }
+    if (!length[axis] && axis == ndim - 1 && d->place >= 0)
+      length[axis] = build_cast(b, node->in[d->place], DAMO_INT64);
     if (!length[axis]) length[axis] = build_i64(b, 1);
   }
   for (int o = 0; o < node->n_out; o++) {
@@ -193,7 +206,7 @@ static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const 
 static int loop_root(const loop_data *d, int r) {
   while (r >= d->n_in) {
     const loop_part *p = &d->parts[r - d->n_in];
-    if (loop_part_folds(p) || elemwise_data_of(p->op)->row->kernel != KERNEL_NONE) break;
+    if (p->op->def != &elemwise_def || elemwise_data_of(p->op)->row->kernel != KERNEL_NONE) break;
     r = p->in[loop_arity(p) - 1];
   }
   return r;
@@ -260,11 +273,15 @@ static damo_var *loop_align(build *b, damo_var *v, loop_space from, loop_space t
   return build_dimshuffle(b, v, pattern, from == LOOP_ROWS ? kept + n_axes : kept);
 }
 
-/* The space in which part p reads, and that of the register that is its operand i: inputs are aligned as they are. */
-static loop_space loop_reads_in(const loop_part *p) { return loop_part_folds(p) ? LOOP_ELEMENTS : p->space; }
+/* The space in which part p reads operand i, and that of the register: inputs are aligned as they are. */
+static loop_space loop_reads_in(const loop_part *p, int i) {
+  if (loop_part_folds(p)) return LOOP_ELEMENTS;
+  if (loop_part_picks(p)) return i == 0 ? LOOP_ELEMENTS : LOOP_ROWS;
+  return loop_part_places(p) ? LOOP_ROWS : p->space;
+}
 
 static loop_space loop_operand_space(const loop_data *d, const loop_part *p, int i) {
-  return p->in[i] < d->n_in ? loop_reads_in(p) : d->parts[p->in[i] - d->n_in].space;
+  return p->in[i] < d->n_in ? loop_reads_in(p, i) : d->parts[p->in[i] - d->n_in].space;
 }
 
 /* The registers as Variables, over the node's inputs; owned memory. */
@@ -278,7 +295,7 @@ static damo_var **loop_registers(build *b, const damo_apply *node) {
     const loop_part *p = &d->parts[k];
     damo_var *in[LOOP_PART_MOST_IN];
     for (int i = 0; i < loop_arity(p); i++)
-      in[i] = loop_align(b, reg[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p), n_axes);
+      in[i] = loop_align(b, reg[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p, i), n_axes);
     reg[d->n_in + k] = build_op(b, damo_retain(p->op), in, loop_arity(p));
     if (b->status != DAMO_OK) break;
   }
@@ -314,7 +331,7 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
     for (int i = 0; i < part->n_in; i++) {
       const loop_part *p = &d->parts[k - d->n_in];
       damo_var **sum = &g[p->in[i]];
-      part_gin[i] = loop_align(b, part_gin[i], loop_reads_in(p), loop_operand_space(d, p, i), n_axes);
+      part_gin[i] = loop_align(b, part_gin[i], loop_reads_in(p, i), loop_operand_space(d, p, i), n_axes);
       *sum = build_add_present(b, *sum, part_gin[i]);
     }
   }
@@ -335,7 +352,7 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
     const loop_part *p = &d->parts[k];
     damo_var *part_eval[LOOP_PART_MOST_IN];
     for (int i = 0; i < loop_arity(p); i++)
-      part_eval[i] = loop_align(b, t[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p), n_axes);
+      part_eval[i] = loop_align(b, t[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p, i), n_axes);
     damo_apply *part = reg[d->n_in + k]->owner;
     part->op->def->rop(b, part, part_eval, &t[d->n_in + k]);
   }

@@ -9,7 +9,9 @@
 typedef struct loop_data {
   int32_t n_in, n_parts, n_out, n_folds;
   int32_t n_axes;   /* a row is the last ones; 0: there are no rows */
+  int32_t place;    /* the input that is the length of a row for a part that places values, -1: none */
   bool reads_folds; /* a part reads what another folds */
+  bool has_positions;
   loop_part *parts;
   int16_t *outs;
   bool *of_rows; /* of the inputs */
@@ -19,8 +21,21 @@ typedef struct loop_data {
 
 static inline const loop_data *loop_data_of(const damo_op *op) { return (const loop_data *)op->data; }
 static inline bool loop_part_folds(const loop_part *p) { return p->op->def == &reduce_def; }
+/* Pick: an element of each row by its position. */
+static inline bool loop_part_picks(const loop_part *p) { return p->op->def == &pick_def; }
+/* PickGrad, OneHot: zeros but for one entry a row. Their last operand is the length of a row. */
+static inline bool loop_part_places(const loop_part *p) {
+  return p->op->def == &pick_grad_def || p->op->def == &onehot_def;
+}
 static inline int loop_arity(const loop_part *p) {
-  return loop_part_folds(p) ? 1 : elemwise_data_of(p->op)->row->arity;
+  if (loop_part_folds(p)) return 1;
+  if (loop_part_picks(p) || p->op->def == &onehot_def) return 2;
+  return p->op->def == &pick_grad_def ? 3 : elemwise_data_of(p->op)->row->arity;
+}
+/* Which operand of a part has the positions, -1: none. */
+static inline int loop_part_positions(const loop_part *p) {
+  if (loop_part_picks(p) || p->op->def == &pick_grad_def) return 1;
+  return p->op->def == &onehot_def ? 0 : -1;
 }
 static inline const loop_part *loop_part_of_out(const loop_data *d, int o) { return &d->parts[d->outs[o] - d->n_in]; }
 

@@ -3,6 +3,7 @@
 
 #include "loop/loop.h"
 #include "loop_op_int.h"
+#include "op/shape/shape_int.h"
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
@@ -13,6 +14,7 @@ struct loop_kept {
   bool valid;     /* the plan is for the shapes and strides of the key */
   int32_t ndim;   /* of the iteration space */
   int32_t n_axes; /* of the folds, 0: there are none */
+  int64_t placed; /* the length of a row that parts which place values have */
   size_t work_bytes;
   loop_program program;
   loop_reg *regs;
@@ -75,13 +77,13 @@ static int16_t new_register(loop_maker *m, damo_dtype dtype, bool is_row) {
 static loop_step *new_step(loop_maker *m, loop_kind kind, const int16_t *in, int n_in, int16_t out) {
   loop_step *s = &m->steps[m->lp->n_steps++];
   *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1};
-  s->over_rows = m->n_axes > 0 && m->regs[out].is_row && kind != LOOP_FOLD;
+  s->over_rows = m->n_axes > 0 && m->regs[out].is_row && kind != LOOP_FOLD && kind != LOOP_PICK;
   for (int i = 0; i < n_in; i++) {
     s->reg[i] = in[i];
     if (m->pass[in[i]] > s->pass) s->pass = m->pass[in[i]];
   }
   s->reg[n_in] = out;
-  m->pass[out] = (int16_t)(s->pass + (kind == LOOP_FOLD));
+  m->pass[out] = (int16_t)(s->pass + (kind == LOOP_FOLD || kind == LOOP_PICK));
   if (!s->over_rows && s->pass >= m->lp->n_passes) m->lp->n_passes = s->pass + 1;
   return s;
 }
@@ -126,6 +128,19 @@ static void make_fold(loop_maker *m, int k) {
   loop_step *s = new_step(m, LOOP_FOLD, &m->reg[p->in[0]], 1, m->reg[r]);
   s->fn.fold = reduce_op_kind(p->op);
   if (p->space == LOOP_OTHER) s->axes = (int16_t)reduce_op_trailing(p->op, m->ndim);
+}
+
+/* Pick, PickGrad, OneHot: of the last two the length of a row is no operand of the step. */
+static void make_pick(loop_maker *m, int k) {
+  const loop_part *p = &m->d->parts[k];
+  const int16_t r = (int16_t)(m->d->n_in + k);
+  const bool picks = loop_part_picks(p);
+  const int n = picks ? 2 : loop_arity(p) - 1;
+  int16_t from[LOOP_PART_MOST_IN];
+  for (int i = 0; i < n; i++) from[i] = m->reg[p->in[i]];
+  m->dtype[r] = (uint8_t)p->dtype;
+  m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, p->dtype, picks);
+  new_step(m, picks ? LOOP_PICK : LOOP_PLACE, from, n, m->reg[r]);
 }
 
 static damo_status loop_make_part(loop_maker *m, int k) {
@@ -183,7 +198,8 @@ static void delay_steps(const loop_maker *m) {
   for (int i = m->lp->n_steps - 1; i >= 0; i--) {
     loop_step *s = &m->steps[i];
     const int16_t out = s->reg[s->n_in];
-    bool delay = s->kind != LOOP_FOLD && !s->over_rows && out >= n_ops && need[out] != INT16_MAX;
+    bool delay =
+        s->kind != LOOP_FOLD && s->kind != LOOP_PICK && !s->over_rows && out >= n_ops && need[out] != INT16_MAX;
     for (int k = 0; k < s->n_in; k++) {
       const int16_t r = s->reg[k];
       delay = delay && (r < m->lp->n_in || m->regs[r].is_row || (r >= n_ops && m->reads[r] == 1));
@@ -219,6 +235,8 @@ static damo_status make_loop_program(loop_maker *m, const frame *f) {
   for (int k = 0; k < d->n_parts; k++) {
     if (loop_part_folds(&d->parts[k]))
       make_fold(m, k);
+    else if (loop_part_positions(&d->parts[k]) >= 0)
+      make_pick(m, k);
     else
       DAMO_TRY(loop_make_part(m, k));
   }
@@ -317,6 +335,7 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   for (int r = 0; ndim == 0 && r < lp.n_regs; r++) k->base[r] = (char *)&k->values[r];
   state->kept = k;
   for (int axis = 0; axis < k->ndim; axis++) {
+    k->spans[axis] = d->place >= 0 && axis == k->ndim - 1;
     for (int i = 0; i < t->n_in; i++) k->spans[axis] = k->spans[axis] || input_spans(t, k, i, axis);
   }
   return DAMO_OK;
@@ -361,7 +380,7 @@ static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const
   const int64_t lj = register_length(t, f, k, made, p->in[j], axis);
   register_shape(t, f, k, made, p->in[i], x, sizeof x);
   register_shape(t, f, k, made, p->in[j], y, sizeof y);
-  const char *name = elemwise_data_of(p->op)->row->name;
+  const char *name = p->op->def == &elemwise_def ? elemwise_data_of(p->op)->row->name : p->op->def->name;
   if (li != 1 && lj != 1) {
     return ctx_fail(f->ctx, DAMO_ESHAPE,
                     "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, x,
@@ -385,6 +404,10 @@ static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int
       int owner = -1;
       *length = 1;
       if (p->space != LOOP_ELEMENTS && axis >= k->ndim - k->n_axes) continue;
+      if (loop_part_places(p) && axis == k->ndim - 1) {
+        *length = k->placed;
+        continue;
+      }
       for (int i = 0; i < loop_arity(p); i++) {
         if (is_broadcast(t, k, p->in[i], axis)) continue;
         const int64_t own = register_length(t, f, k, made, p->in[i], axis);
@@ -404,6 +427,10 @@ static damo_status loop_shape(const thunk *t, frame *f, loop_kept *k) {
   for (int axis = 0; axis < k->ndim; axis++) {
     bool found = false;
     k->shape[axis] = 1;
+    if (d->place >= 0 && axis == k->ndim - 1) {
+      k->shape[axis] = k->placed;
+      found = true;
+    }
     for (int i = 0; i < t->n_in; i++) {
       if (is_broadcast(t, k, i, axis)) continue;
       const int64_t length = register_length(t, f, k, NULL, i, axis);
@@ -520,16 +547,61 @@ static damo_status check_folds(const thunk *t, const frame *f, const loop_kept *
   return DAMO_OK;
 }
 
+static damo_status fail_position(const thunk *t, frame *f, const loop_part *p, int64_t position, int64_t n) {
+  (void)t;
+  if (p->op->def == &onehot_def)
+    return ctx_fail(f->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)position, (long long)n);
+  return ctx_fail(f->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", p->op->def->name, (long long)position,
+                  (long long)n);
+}
+
+/* Positions that parts read must lie in a row. */
+static damo_status check_positions(const thunk *t, frame *f, const loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  for (int i = 0; i < d->n_parts; i++) {
+    const loop_part *p = &d->parts[i];
+    if (loop_part_positions(p) < 0) continue;
+    const int64_t n = k->shape[k->ndim - 1];
+    array_entries e;
+    for (char *at = entries_begin(&e, thunk_in(t, f, p->in[loop_part_positions(p)])); at != NULL;
+         at = entries_next(&e)) {
+      const int64_t position = *(const int64_t *)(void *)at;
+      if (position < 1 || position > n) return fail_position(t, f, p, position, n);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Reads the length of a row that is a value. All parts that place values must have the same. */
+static damo_status read_placed(const thunk *t, frame *f, loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  int64_t n = 0, other;
+  DAMO_TRY(thunk_dims(t, f, "one_hot", d->place, 1, &n));
+  for (int i = 0; i < d->n_parts; i++) {
+    const loop_part *p = &d->parts[i];
+    if (!loop_part_places(p)) continue;
+    DAMO_TRY(thunk_dims(t, f, "one_hot", p->in[loop_arity(p) - 1], 1, &other));
+    if (other == n) continue;
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: rows of %lld and %lld entries do not agree", p->op->def->name,
+                    (long long)n, (long long)other);
+  }
+  if (n != k->placed) k->valid = false;
+  k->placed = n;
+  return DAMO_OK;
+}
+
 damo_status loop_perform(const thunk *t, frame *f) {
   loop_state *state = thunk_state(t, f);
   if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state));
   loop_kept *k = state->kept;
   if (k->ndim == 0) return run_values(t, f, k);
   if (k->valid && !elemwise_key_matches(k->key, t, f, false)) k->valid = false;
+  if (loop_data_of(t->node->op)->place >= 0) DAMO_TRY(read_placed(t, f, k));
   if (!k->valid) {
     DAMO_TRY(loop_shape(t, f, k));
     DAMO_TRY(check_folds(t, f, k));
   }
+  if (loop_data_of(t->node->op)->has_positions) DAMO_TRY(check_positions(t, f, k));
   bool same = k->valid;
   for (int o = 0; o < t->n_out; o++) {
     const damo_array *out = loop_result(t, f, k, o);

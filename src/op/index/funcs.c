@@ -114,7 +114,7 @@ static damo_status onehot_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-static const op_def onehot_def = {
+const op_def onehot_def = {
     .name = "OneHot",
     .doc = "a last axis with a one at each class",
     .props = PROPS(PROP(dtype_props, dtype)),

@@ -1,0 +1,61 @@
+/* fusion_int: what fusion.c (Loops of groups of nodes) and fusion_groups.c (which nodes go together) share. */
+#ifndef DAMO_REWRITE_FUSION_INT_H
+#define DAMO_REWRITE_FUSION_INT_H
+
+#include "op/elem/loop_op.h"
+#include "op/op.h"
+#include "rewrite_int.h"
+
+typedef enum fusion_kind {
+  FUSION_NONE,
+  FUSION_ELEMWISE,
+  FUSION_FOLD,  /* a reduction that a Loop can do, or a Pick: one entry of each row */
+  FUSION_PLACE, /* zeros but for one entry a row: PickGrad, OneHot */
+  FUSION_SHIFT  /* a DimShuffle that adds axes of length 1 behind the others, or drops such */
+} fusion_kind;
+
+typedef struct fusion_node {
+  damo_apply *node;
+  fusion_kind kind;
+  uint32_t space; /* of its result; of a reduction: of what it reduces */
+  /* of what has one value a row of another space, and of a reduction whose result is read there again: that space, and
+   * how many axes a row has; else 0 */
+  uint32_t row_space;
+  int32_t row_axes;
+  int32_t region; /* of graph/region.h: nodes of different regions stay apart */
+  int32_t unit;   /* nodes of one unit have one level; the first node stands for it */
+  int32_t more;   /* the next node of the unit, -1 */
+  bool splits;    /* of the node that stands for a unit: its nodes are to be units of their own */
+  int32_t edges;  /* of the node that stands for the unit: edges that wait for other units */
+  int32_t level;
+  int32_t group; /* a node of the same group, nearer to the one that stands for it; itself: that one */
+  int32_t next;  /* the next node of the group in dependency order, -1 */
+  int32_t last;  /* of the node that stands for the group: the last of its nodes */
+} fusion_node;
+
+typedef struct fusion {
+  damo_fgraph *fg;
+  ptrvec order;
+  int32_t *units; /* units in dependency order */
+  int32_t n_units;
+  map number; /* damo_apply* → its place in the order */
+  fusion_node *nodes;
+} fusion;
+
+/* Finds the nodes of the graph and their groups. */
+damo_status fusion_find_groups(fusion *f, damo_fgraph *fg);
+void fusion_clear(fusion *f);
+
+static inline const fusion_node *fusion_node_of(const fusion *f, const damo_apply *node) {
+  uintptr_t k = 0;
+  return map_get(&f->number, node, &k) ? &f->nodes[k] : NULL;
+}
+
+/* The rank of a space. */
+int space_rank(uint32_t space);
+/* Which operand of a Pick, PickGrad or OneHot has the positions; -1: of another node. */
+int position_operand(const damo_apply *node);
+/* How many of the last axes a FUSION_FOLD is over. */
+int fold_axes(const damo_apply *node);
+
+#endif
