@@ -82,9 +82,10 @@ local function add_positions(v, x, full, position)
   local e = full + damo.tanh(damo.cast(x, "float64"))
   local p = damo.log_softmax(e, { axis = 2 })
   local kind = math.random(4)
+  local loss = damo.categorical_crossentropy(damo.exp(p), position)
   if kind == 1 then v[#v + 1] = e * damo.one_hot(position, full.shape[2]) end
-  if kind == 2 then v[#v + 1] = damo.expand_dims(damo.categorical_crossentropy(damo.softmax(e, { axis = 2 }), position), 2) end
-  if kind == 3 then v[#v + 1] = damo.grad(damo.sum(damo.categorical_crossentropy(damo.exp(p), position)), e) * p end
+  if kind == 2 then v[#v + 1] = damo.expand_dims(loss, 2) end
+  if kind == 3 then v[#v + 1] = damo.grad(damo.sum(loss), e) * p end
   if kind == 4 then v[#v + 1] = damo.cumsum(e, { axis = 2 }) / (1 + damo.abs(e)) end
 end
 
@@ -118,7 +119,7 @@ local function check_random(seed, rows)
   if rows then
     local full, position = damo.dmatrix "full", damo.lvector "position"
     inputs[#inputs + 1], values[#values + 1] = full, damo.random.normal(0, 1, { size = { n, m } })
-    inputs[#inputs + 1], values[#values + 1] = position, damo.cast(damo.random.integers(1, m, { size = { n } }), "int64")
+    inputs[#inputs + 1], values[#values + 1] = position, damo.random.integers(1, m, { size = { n } })
     for _ = 1, math.random(1, 5) do add_rows(v, v[math.random(#wrt + 1, #v)], full, position) end
   end
   local outs = { v[#v], v[math.random(#wrt + 1, #v)], v[math.random(#wrt + 1, #v)] }
@@ -171,12 +172,12 @@ describe("a Loop", function()
   end)
 
   describe("of rows", function()
-    local m, y = damo.dmatrix "m", damo.lvector "y"
+    local m, which = damo.dmatrix "m", damo.lvector "which"
     local v = damo.array { { 1, 2, 4 }, { -1, 0.5, 3 } }
 
     it("is a softmax with its loss and gradient, a normalisation, a variance", function()
-      local loss = damo.sum(damo.categorical_crossentropy(damo.softmax(m, { axis = 2 }), y))
-      local f = damo.compile({ m, y }, { loss, damo.grad(loss, m) })
+      local loss = damo.sum(damo.categorical_crossentropy(damo.softmax(m, { axis = 2 }), which))
+      local f = damo.compile({ m, which }, { loss, damo.grad(loss, m) })
       assert.equal(2, names(f).Loop) -- the other one sums over the rows
       assert.is_nil(names(f).LogSoftmax or names(f).Pick or names(f).PickGrad)
       local centred = m - damo.mean(m, { axis = 2, keepdims = true })
@@ -199,15 +200,15 @@ describe("a Loop", function()
     end)
 
     it("says which position is outside a row, and that lengths of rows differ", function()
-      local chosen = damo.one_hot(y, damo.lscalar "n")
+      local chosen = damo.one_hot(which, damo.lscalar "n")
       local n = chosen.owner.inputs[2]
-      local f = damo.compile({ m, y, n }, damo.sum(chosen * damo.exp(m), { axis = 2 }))
+      local f = damo.compile({ m, which, n }, damo.sum(chosen * damo.exp(m), { axis = 2 }))
       assert.equal(1, names(f).Loop)
       assert.same({ math.exp(4), math.exp(-1) }, f(v, { 3, 1 }, 3):totable())
       assert.same("one_hot: class 4 is outside 1 … 3", failure("index", f, v, { 3, 4 }, 3).message)
       assert.equal("shape", (select(2, pcall(f, v, { 3, 1 }, 4))).kind)
       assert.same({ math.exp(4), math.exp(-1) }, f(v, { 3, 1 }, 3):totable())
-      local picked = damo.compile({ m, y }, damo.categorical_crossentropy(damo.exp(m), y))
+      local picked = damo.compile({ m, which }, damo.categorical_crossentropy(damo.exp(m), which))
       assert.same("Pick: position 0 is outside 1..3", failure("index", picked, v, { 0, 1 }).message)
     end)
   end)
