@@ -216,12 +216,75 @@ static void test_squares(const kernel_isa *t) {
   CHECK(!reduce_supported(REDUCE_SUM_SQR, DAMO_INT64) && !reduce_supported(REDUCE_SUM_SQR, DAMO_BOOL));
 }
 
+/* ---- Extremes ---------------------------------------------------------------------------------------------------- */
+
+/* Values that compare as equal, of which one is returned, and nans and infinities: `kinds` of them. */
+static double extreme_value(int kinds) {
+  static const double values[] = {0.0, -0.0, -1, 0.5, -INFINITY, INFINITY, NAN};
+  return random_word() % 3 == 0 ? values[random_word() % (uint64_t)kinds] : -(double)(random_word() % 4);
+}
+
+/* The first position of the best of n elements, `step` apart; the first nan's if there is one. */
+static int64_t first_best(const double *x, int64_t n, int64_t step, bool low) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < n && !isnan(x[best * step]); i++) {
+    const double a = x[i * step], b = x[best * step];
+    if (isnan(a) || (low ? a < b : a > b)) best = i;
+  }
+  return best;
+}
+
+/* Extremes of rows, one sequence after another, and of the transpose's columns, side by side in strips: the same bits,
+ * and the same element that a plain loop finds. */
+static bool extremes_agree(const kernel_isa *t, damo_dtype dtype, int64_t rows, int64_t cols, int kinds) {
+  const int64_t size = (int64_t)dtype_size(dtype), n = rows * cols;
+  double *x = malloc((size_t)n * sizeof *x);
+  char *across = malloc((size_t)(n * size)), *down = malloc((size_t)(n * size));
+  char *first = malloc((size_t)rows * 8), *second = malloc((size_t)rows * 8);
+  bool ok = true;
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = extreme_value(kinds);
+    kernel_cast(DAMO_FLOAT64, dtype)(&x[i], across + i * size, 1);
+    kernel_cast(DAMO_FLOAT64, dtype)(&x[i], down + (i % cols * rows + i / cols) * size, 1);
+  }
+  static const reduce_kind extremes[] = {REDUCE_MAX, REDUCE_MIN, REDUCE_ARGMAX, REDUCE_ARGMIN};
+  for (int k = 0; k < 4; k++) {
+    const bool low = extremes[k] == REDUCE_MIN || extremes[k] == REDUCE_ARGMIN, is_value = k < 2;
+    const damo_dtype out = reduce_out_dtype(extremes[k], dtype);
+    const int64_t wide[] = {rows, cols}, tall[] = {cols, rows};
+    reduce(t, extremes[k], dtype, across, wide, (int64_t[]){cols * size, size}, 2, first);
+    reduce(t, extremes[k], dtype, down, tall, (int64_t[]){rows * size, size}, 1, second);
+    ok = ok && memcmp(first, second, (size_t)rows * dtype_size(out)) == 0;
+    for (int64_t i = 0; i < rows; i++) {
+      double got;
+      kernel_cast(out, DAMO_FLOAT64)(first + i * (int64_t)dtype_size(out), &got, 1);
+      const int64_t best = first_best(x + i * cols, cols, 1, low);
+      const double want = is_value ? x[i * cols + best] : (double)(best + 1);
+      ok = ok && (got == want || (isnan(got) && isnan(want)));
+    }
+  }
+  free(x), free(across), free(down), free(first), free(second);
+  return ok;
+}
+
+static void test_extremes(const kernel_isa *t) {
+  static const int64_t sizes[] = {1, 2, 7, 8, 31, 32, 33, 63, 64, 65, 100, 511, 512, 513, 1023, 2048, 2049, 4700};
+  for (int dtype = DAMO_FLOAT32; dtype <= DAMO_FLOAT64; dtype++) {
+    bool all = true;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+      for (int kinds = 2; kinds <= 7; kinds++) all = extremes_agree(t, (damo_dtype)dtype, 20, sizes[k], kinds) && all;
+    all = extremes_agree(t, (damo_dtype)dtype, 2300, 70, 6) && all;
+    if (!CHECK(all)) fprintf(stderr, "    %s, %s\n", t->name, dtype_name((damo_dtype)dtype));
+  }
+}
+
 int main(void) {
   const kernel_isa *t;
   for (int k = 0; (t = next_isa(&k)) != NULL;) {
     test_quotients(t);
     test_sizes(t);
     test_squares(t);
+    test_extremes(t);
   }
   TEST_MAIN_END;
 }

@@ -8,11 +8,18 @@
 static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *best_so_far, int64_t *at) {
   const T *x = run;
   T *best = best_so_far, top;
-  NAME(block)(x, n, &top);
-  if (position > 0 && !NAME(at_beats)(top, *best)) return;
   int64_t i = 0;
+  NAME(block)(x, n < REDUCE_BLOCK ? n : REDUCE_BLOCK, &top);
+  for (int64_t k = REDUCE_BLOCK; k < n; k += REDUCE_BLOCK) {
+    T y;
+    NAME(block)(x + k, n - k < REDUCE_BLOCK ? n - k : REDUCE_BLOCK, &y);
+    if (!NAME(at_beats)(y, top)) continue;
+    top = y;
+    i = k;
+  }
+  if (position > 0 && !NAME(at_beats)(top, *best)) return;
 #ifdef BEFORE
-  if (!NAME(at_nan)(top)) i = BEFORE(x, n, top);
+  if (!NAME(at_nan)(top)) i += BEFORE(x + i, n - i, top);
 #endif
   while (!SAME(x[i], top) && !NAME(at_nan)(x[i])) i++; /* if there is a nan, top is nan */
   *best = top;

@@ -266,13 +266,18 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
   memcpy(out, value, plan->op->size);
 }
 
+#define ARG_RUN_BYTES 16384 /* of a run in place: searched again in L1 for the position of its best element */
+
+/* Positions do not depend on how the sequence is cut into runs. */
 static void reduce_one_position(const reduce_plan *plan, const char *x, char *out) {
   _Alignas(16) char best[ELEMENT_MAX];
   int64_t at = 0;
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
-  for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK) {
-    const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
+  for (int64_t done = 0, m; done < plan->n_per; done += m) {
+    const int64_t left = plan->n_per - done, longest = ARG_RUN_BYTES / (int64_t)plan->in_size;
+    m = left < longest ? left : longest;
+    if (!reduce_runs_on(plan, &c, m) && m > REDUCE_BLOCK) m = REDUCE_BLOCK;
     plan->arg->run(reduce_next_block(plan, &c, m), m, done, best, &at);
   }
   at++;

@@ -29,43 +29,75 @@ static inline T NAME(fold)(T *acc) {
 }
 
 #ifdef BEATS
-typedef T NAME(vector) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+/* Vectors of the instruction set's own length: compilers split longer ones badly. */
+typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+typedef __typeof__((NAME(vector)){0} == (NAME(vector)){0}) NAME(truth);
 
-/* The fold of a block of finite elements, whole groups of lanes in vectors; false if one is not finite: then x - x is
- * nan. */
-static inline bool NAME(finite)(const T *x, int64_t n, T *out) {
-  const NAME(vector) *v = (const void *)x;
-  NAME(vector) acc = v[0], bad = v[0] - v[0];
-  int64_t i = 1;
-  for (; (i + 1) * LANES <= n; i++) {
-    const NAME(vector) y = v[i];
-    const __typeof__(acc BEATS y) better = acc BEATS y;
-    acc = (NAME(vector))((better & (__typeof__(better))acc) | (~better & (__typeof__(better))y));
-    bad += y - y;
+/* Of two vectors, the better element in each place; of equal ones (zeros of both signs) that of b, as at_op has it. */
+static inline NAME(vector) NAME(better)(NAME(vector) a, NAME(vector) b) {
+  const NAME(truth) first = a BEATS b;
+  return (NAME(vector))((first & (NAME(truth))a) | (~first & (NAME(truth))b));
+}
+
+/* The fold of a block without nan; false if there is one. The block is cut into CHAINS parts, which are folded side by
+ * side to hide the latency of comparisons. Of equal elements a lane keeps the last, so parts that are combined in their
+ * order give the lane's bits. */
+static inline bool NAME(numbers)(const T *x, int64_t n, T *out) {
+  enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), VECTORS = LANES / IN_VECTOR, CHAINS = VECTOR_CHAINS };
+  const int64_t part = n / (LANES * CHAINS) * LANES;
+  const NAME(vector) * at[CHAINS];
+  NAME(vector) acc[CHAINS][VECTORS];
+  for (int c = 0; c < CHAINS; c++) {
+    at[c] = (const void *)(x + c * part);
+    for (int v = 0; v < VECTORS; v++) acc[c][v] = at[c][v];
   }
-  T lanes[LANES], rest = 0;
-  for (int l = 0; l < LANES; l++) lanes[l] = acc[l];
+  NAME(truth) bad = acc[0][0] != acc[0][0];
+  int64_t i = 0; /* the first group is counted twice: for its nans */
+  for (; i < part / LANES; i++) {
+    for (int c = 0; c < CHAINS; c++) {
+      for (int v = 0; v < VECTORS; v++) {
+        const NAME(vector) y = at[c][i * VECTORS + v];
+        acc[c][v] = NAME(better)(acc[c][v], y);
+        bad |= y != y;
+      }
+    }
+  }
+  for (i *= CHAINS; (i + 1) * LANES <= n; i++) {
+    for (int v = 0; v < VECTORS; v++) {
+      const NAME(vector) y = at[0][i * VECTORS + v];
+      acc[CHAINS - 1][v] = NAME(better)(acc[CHAINS - 1][v], y);
+      bad |= y != y;
+    }
+  }
+  bool any = false;
+  T lanes[LANES];
+  for (int v = 0; v < VECTORS; v++) {
+    for (int c = 1; c < CHAINS; c++) acc[0][v] = NAME(better)(acc[0][v], acc[c][v]);
+    memcpy(lanes + v * IN_VECTOR, &acc[0][v], sizeof acc[0][v]);
+  }
   for (int64_t l = 0; i * LANES + l < n; l++) {
     const T y = x[i * LANES + l];
     lanes[l] = lanes[l] BEATS y ? lanes[l] : y;
-    rest += y - y;
+    any |= y != y;
   }
-  for (int l = 0; l < LANES; l++) rest += bad[l];
-  *out = NAME(fold)(lanes);
-  return rest == 0;
+  for (int l = 0; l < IN_VECTOR; l++) any |= bad[l] != 0;
+  for (int half = LANES / 2; half > 0; half /= 2) /* not at_op, which looks for nan */
+    for (int l = 0; l < half; l++) lanes[l] = lanes[l] BEATS lanes[l + half] ? lanes[l] : lanes[l + half];
+  *out = lanes[0];
+  return !any;
 }
 
-/* The elements before the first piece of four groups of lanes that has one equal to y; all that are in whole pieces. */
+/* The elements before the first piece of four vectors that has one equal to y; all that are in whole pieces. */
 static inline int64_t NAME(before)(const T *x, int64_t n, T y) {
-  enum { PIECE = 4 * LANES };
+  enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), PIECE = 4 * IN_VECTOR };
   const NAME(vector) same = (NAME(vector)){0} + y;
   int64_t i = 0;
   for (; i + PIECE <= n; i += PIECE) {
     const NAME(vector) *v = (const void *)(x + i);
-    const __typeof__(same == same) equal = (v[0] == same) | (v[1] == same) | (v[2] == same) | (v[3] == same);
-    uint64_t any = 0, part[sizeof equal / 8];
-    memcpy(part, &equal, sizeof equal);
-    for (size_t l = 0; l < sizeof equal / 8; l++) any |= part[l];
+    const NAME(truth) equal = (v[0] == same) | (v[1] == same) | (v[2] == same) | (v[3] == same);
+    uint64_t any = 0, half[sizeof equal / 8];
+    memcpy(half, &equal, sizeof equal);
+    for (size_t l = 0; l < sizeof equal / 8; l++) any |= half[l];
     if (any != 0) break;
   }
   return i;
@@ -77,7 +109,7 @@ static void NAME(block)(const void *block, int64_t n, void *out) {
   const X *x = block;
   T acc[LANES];
 #ifdef BEATS
-  if (n >= 2 * LANES && NAME(finite)(x, n, out)) return;
+  if (n >= VECTOR_CHAINS * LANES && NAME(numbers)(x, n, out)) return;
 #endif
   acc[0] = TERM_OF(x[0]);
   if (n >= LANES) {

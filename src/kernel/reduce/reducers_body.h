@@ -12,6 +12,18 @@
 #define REDUCE_IS_NAN_C128 PASTE2(reduce_is_nan_c128, ISA)
 #define REDUCE_IS_LESS_C128 PASTE2(reduce_is_less_c128, ISA)
 
+/* The longest vectors of the instruction set, and how many chains of comparisons its registers hold. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#define VECTOR_CHAINS 4
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#define VECTOR_CHAINS 4
+#else
+#define VECTOR_BYTES 16
+#define VECTOR_CHAINS 2
+#endif
+
 /* ---- Sums and products ------------------------------------------------------------------------------------------- */
 
 #define T uint64_t
@@ -490,6 +502,8 @@ const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
 #undef REDUCE_IS_NAN_C128
 #undef REDUCE_IS_LESS_C128
 #undef NAME
+#undef VECTOR_BYTES
+#undef VECTOR_CHAINS
 #undef REDUCER
 #undef ARITHMETIC
 #undef ORDER
