@@ -118,31 +118,33 @@ static int reduce_tree_levels(int64_t n_per) {
 }
 
 /* Bytes of the strips of lanes and of the tree. Each strip has at least 8 bytes an element, for argmax and argmin. */
-static size_t reduce_lanes_bytes(const reducer *op) {
-  const size_t element = op->size * (size_t)op->lanes;
-  return (element < 8 ? 8 : element) * REDUCE_STRIP;
+static size_t reduce_strips_bytes(size_t element, int64_t n_out) {
+  const size_t width = (size_t)(n_out < REDUCE_STRIP ? n_out : REDUCE_STRIP);
+  return ((element < 8 ? 8 : element) * width + 63) & ~(size_t)63;
 }
 
-static size_t reduce_tree_bytes(const reducer *op, int64_t n_per) {
-  const size_t element = op->size * (size_t)reduce_tree_levels(n_per);
-  return (element < 8 ? 8 : element) * REDUCE_STRIP;
+static size_t reduce_lanes_bytes(const reducer *op, int64_t n_out) {
+  return reduce_strips_bytes(op->size * (size_t)op->lanes, n_out);
+}
+
+static size_t reduce_tree_bytes(const reducer *op, int64_t n_out, int64_t n_per) {
+  return reduce_strips_bytes(op->size * (size_t)reduce_tree_levels(n_per), n_out);
 }
 
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes) {
   reduce_plan plan;
-  int64_t n_per = 1;
+  int64_t n_per = 1, n_out = 1;
   reduce_plan_op(&plan, &reduce_fns_base, kind, in);
-  for (int k = 0; k < ndim; k++)
-    if (axes >> k & 1) n_per *= shape[k];
+  for (int k = 0; k < ndim; k++) *(axes >> k & 1 ? &n_per : &n_out) *= shape[k];
   /* logsumexp's second pass is a sum, which needs as much as the maximum of the first */
-  return 2 * REDUCE_STAGE_BYTES + reduce_lanes_bytes(plan.op) + reduce_tree_bytes(plan.op, n_per);
+  return 2 * REDUCE_STAGE_BYTES + reduce_lanes_bytes(plan.op, n_out) + reduce_tree_bytes(plan.op, n_out, n_per);
 }
 
 static void reduce_plan_scratch(reduce_plan *plan, char *work) {
   plan->gathered = work;
   plan->casted = work + REDUCE_STAGE_BYTES;
   plan->lanes = work + 2 * REDUCE_STAGE_BYTES;
-  plan->tree = plan->lanes + reduce_lanes_bytes(plan->op);
+  plan->tree = plan->lanes + reduce_lanes_bytes(plan->op, plan->n_out);
 }
 
 /* ---- Logsumexp --------------------------------------------------------------------------------------------------- */
@@ -302,56 +304,87 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
 /* Up to REDUCE_STRIP results side by side, along the innermost kept axis: for a kept axis with a smaller stride than the
  * reduced ones. Their elements are read as rows, one for each position of the reduced axes. Row i of a block goes to
  * lane i mod lanes, as element i does in reducer.block, and the strips of lanes, then of blocks, are folded in the same
- * order: the same bits as one sequence at a time. */
+ * order: the same bits as one sequence at a time.
+ *
+ * A strip is wide, so that memory is read in long runs, and its lanes lie in L2. Each lane takes REDUCE_ROWS rows at a
+ * time, tile after tile of columns: a tile of the lane stays in L1 for these rows. */
+
+#define REDUCE_TILE 128
+#define REDUCE_ROWS 8
 
 /* A strip of `width` results, whose elements are `stride` bytes apart. */
 typedef struct reduce_strip {
   const reduce_plan *plan;
   int64_t stride, width;
-  size_t bytes; /* of a row of op's type */
+  size_t bytes;                   /* of a row of op's type */
+  const char *rows[REDUCE_BLOCK]; /* of a block */
 } reduce_strip;
 
-/* The row at p, contiguous and of op's type. */
-static const void *reduce_strip_row(const reduce_strip *s, const char *p) {
-  const reduce_plan *plan = s->plan;
-  const char *row = p;
-  if (s->stride != (int64_t)plan->in_size) {
-    kernel_copy_strided(p, s->stride, plan->gathered, (int64_t)plan->in_size, s->width, plan->in_size);
-    row = plan->gathered;
+/* Finds the addresses of the next m <= REDUCE_BLOCK rows. */
+static void reduce_strip_rows(reduce_strip *s, nd_cursor *c, int64_t m) {
+  for (int64_t i = 0; i < m; i++) {
+    s->rows[i] = nd_cursor_address(c);
+    nd_cursor_skip(c, 1);
   }
-  if (!plan->cast) return row;
-  plan->cast(row, plan->casted, s->width);
+}
+
+/* n <= REDUCE_TILE elements of a row from column j on, contiguous and of op's type; shift: of column 0. */
+static const void *reduce_tile(const reduce_strip *s, const char *row, int64_t j, int64_t n, const char *shift) {
+  const reduce_plan *plan = s->plan;
+  const char *tile = row + j * s->stride;
+  if (s->stride != (int64_t)plan->in_size) {
+    kernel_copy_strided(tile, s->stride, plan->gathered, (int64_t)plan->in_size, n, plan->in_size);
+    tile = plan->gathered;
+  }
+  if (plan->cast) {
+    plan->cast(tile, plan->casted, n);
+    tile = plan->casted;
+  }
+  if (!plan->second_pass) return tile;
+  logsumexp_subtract(plan, tile, shift + (size_t)j * plan->op->size, 1, plan->casted, n);
   return plan->casted;
 }
 
-/* Begins to load a row that is read next: rows lie far apart, so hardware prefetchers don't foresee them. */
-static inline void reduce_prefetch(const char *row, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += 64) PREFETCH(row + at);
+/* Begins to load columns of a row that is read later: rows lie far apart, so hardware prefetchers don't foresee them. */
+static inline void reduce_prefetch(const reduce_strip *s, const char *row, int64_t j, int64_t n) {
+  const int64_t end = (j + n) * s->stride;
+  for (int64_t at = j * s->stride; at < end; at += 64) PREFETCH(row + at);
+}
+
+/* Folds m rows into lanes: row i into lane i mod lanes, which row i < lanes begins. */
+static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shift) {
+  const reducer *op = s->plan->op;
+  const int64_t group = REDUCE_ROWS * op->lanes;
+  for (int64_t first = 0; first < m; first += group) {
+    for (int64_t l = 0; l < op->lanes && first + l < m; l++) {
+      const int64_t next = l + 1 < op->lanes ? 1 : 1 + group - op->lanes; /* to the row that is read after this one */
+      char *lane = s->plan->lanes + (size_t)l * s->bytes;
+      for (int64_t j = 0; j < s->width; j += REDUCE_TILE) {
+        const int64_t n = s->width - j < REDUCE_TILE ? s->width - j : REDUCE_TILE;
+        char *acc = lane + (size_t)j * op->size;
+        for (int64_t i = first + l; i < m && i < first + group; i += op->lanes) {
+          if (i + next < m) reduce_prefetch(s, s->rows[i + next], j, n);
+          const void *tile = reduce_tile(s, s->rows[i], j, n, shift);
+          if (i < op->lanes)
+            memcpy(acc, tile, (size_t)n * op->size);
+          else
+            op->rows(acc, tile, n);
+        }
+      }
+    }
+  }
 }
 
 /* Folds the next m rows into the first lane. */
-static void reduce_strip_fold(const reduce_strip *s, nd_cursor *c, int64_t m, const char *shift) {
-  const reduce_plan *plan = s->plan;
-  const reducer *op = plan->op;
+static void reduce_strip_fold(reduce_strip *s, nd_cursor *c, int64_t m, const char *shift) {
+  const reducer *op = s->plan->op;
+  char *lanes = s->plan->lanes;
   const int64_t used = m < op->lanes ? m : op->lanes;
-  for (int64_t i = 0; i < m; i++) {
-    char *lane = plan->lanes + (size_t)(i & (op->lanes - 1)) * s->bytes;
-    const char *at = nd_cursor_address(c);
-    nd_cursor_skip(c, 1);
-    reduce_prefetch(nd_cursor_address(c), s->stride * s->width);
-    const void *row = reduce_strip_row(s, at);
-    if (plan->second_pass) {
-      logsumexp_subtract(plan, row, shift, 1, plan->casted, s->width);
-      row = plan->casted;
-    }
-    if (i < used)
-      memcpy(lane, row, s->bytes);
-    else
-      op->rows(lane, row, s->width);
-  }
+  reduce_strip_rows(s, c, m);
+  reduce_strip_lanes(s, m, shift);
   for (int64_t half = op->lanes / 2; half > 0; half /= 2)
     for (int64_t l = 0; l < half && l + half < used; l++)
-      op->rows(plan->lanes + (size_t)l * s->bytes, plan->lanes + (size_t)(l + half) * s->bytes, s->width);
+      op->rows(lanes + (size_t)l * s->bytes, lanes + (size_t)(l + half) * s->bytes, s->width);
 }
 
 /* Pushes the first lane to the tree, as reduce_tree_push does. */
@@ -377,7 +410,7 @@ static const char *reduce_strip_finish(const reduce_strip *s, int64_t count) {
   return below;
 }
 
-static void reduce_strip_values(const reduce_strip *s, const char *x, char *out) {
+static void reduce_strip_values(reduce_strip *s, const char *x, char *out) {
   const reduce_plan *plan = s->plan;
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
@@ -393,16 +426,24 @@ static void reduce_strip_values(const reduce_strip *s, const char *x, char *out)
   memcpy(out, result, s->bytes);
 }
 
-static void reduce_strip_positions(const reduce_strip *s, const char *x, char *out) {
+static void reduce_strip_positions(reduce_strip *s, const char *x, char *out) {
   const reduce_plan *plan = s->plan;
   int64_t *at = (int64_t *)(void *)plan->tree;
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
-  for (int64_t i = 0; i < plan->n_per; i++) {
-    const char *row = nd_cursor_address(&c);
-    nd_cursor_skip(&c, 1);
-    reduce_prefetch(nd_cursor_address(&c), s->stride * s->width);
-    plan->arg->rows(reduce_strip_row(s, row), s->width, i, plan->lanes, at);
+  for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK) {
+    const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
+    reduce_strip_rows(s, &c, m);
+    for (int64_t first = 0; first < m; first += REDUCE_ROWS) {
+      for (int64_t j = 0; j < s->width; j += REDUCE_TILE) {
+        const int64_t n = s->width - j < REDUCE_TILE ? s->width - j : REDUCE_TILE;
+        for (int64_t i = first; i < m && i < first + REDUCE_ROWS; i++) {
+          if (i + REDUCE_ROWS < m) reduce_prefetch(s, s->rows[i + REDUCE_ROWS], j, n);
+          plan->arg->rows(reduce_tile(s, s->rows[i], j, n, NULL), n, done + i, plan->lanes + (size_t)j * plan->op->size,
+                          at + j);
+        }
+      }
+    }
   }
   for (int64_t j = 0; j < s->width; j++) at[j]++;
   memcpy(out, at, (size_t)s->width * sizeof *at);
@@ -414,7 +455,7 @@ static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out) 
   nd_cursor_begin(&c, &plan->kept, (char *)(uintptr_t)x);
   for (int64_t i = 0; i < plan->n_out;) {
     const int64_t left = c.length - c.pos, width = left < REDUCE_STRIP ? left : REDUCE_STRIP;
-    const reduce_strip s = {plan, c.step, width, (size_t)width * plan->op->size};
+    reduce_strip s = {.plan = plan, .stride = c.step, .width = width, .bytes = (size_t)width * plan->op->size};
     if (plan->arg)
       reduce_strip_positions(&s, nd_cursor_address(&c), out);
     else
