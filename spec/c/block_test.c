@@ -244,10 +244,41 @@ static void test_direct(void) {
   free(plan);
 }
 
+/* A long output goes past the cache, wherever it begins and however its rows are divided; in place it is written where
+ * the input is. */
+static void test_stream(void) {
+  static const loop_reg same[] = {{.dtype = DAMO_FLOAT64}, {.dtype = DAMO_FLOAT64}, {.dtype = DAMO_FLOAT64}};
+  static const loop_step step = {.kind = LOOP_KERNEL, .n_in = 2, .n_out = 1, .reg = {0, 1, 2}, .fn.kernel = mixed};
+  static const loop_program sum = {.n_in = 2, .n_out = 1, .n_regs = 3, .n_steps = 1, .regs = same, .steps = &step};
+  enum { ROWS = 1100, COLS = 2001, N = ROWS * COLS };
+  const int64_t shape[] = {ROWS, COLS}, stride[] = {COLS * 8, 8},
+                row[] = {0, 8}, *const strides[] = {stride, row, stride};
+  double *x = malloc(N * 8), *y = malloc(COLS * 8), *z = malloc((N + 4) * 8);
+  loop_plan *plan = loop_plan_init(malloc(loop_plan_bytes(&sum, 2)), &sum, 2, shape, strides);
+  CHECK(kernel_stream_least(N * 8) <= N * 8 && kernel_stream_least(4096) > 4096 && loop_workspace(plan) > 4096);
+  void *work = aligned_alloc(64, (loop_workspace(plan) + 63) / 64 * 64);
+  for (int i = 0; i < COLS; i++) y[i] = i;
+  for (int at = 0; at < 4; at++) {
+    double *const out = at == 3 ? x : z + at;
+    for (int i = 0; i < N; i++) x[i] = i;
+    memset(z, 0, (N + 4) * 8);
+    for (int64_t from = 0, to; from < ROWS; from = to) {
+      to = at == 0 ? ROWS : from + 1 + below(700);
+      loop_run(plan, (char *const[]){(char *)x, (char *)y, (char *)out}, work, from, to < ROWS ? to : ROWS);
+    }
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < N; i++) wrong += out[i] != (double)(i + 3 * (i % COLS));
+    CHECK_EQ_I(wrong, 0);
+    CHECK(z[N + at % 3] == 0 && (at == 0 || at == 3 || z[at - 1] == 0));
+  }
+  free(x), free(y), free(z), free(work), free(plan);
+}
+
 int main(void) {
   steps[0].fn.cast = kernel_cast(DAMO_INT32, DAMO_FLOAT64);
   test_random();
   test_once();
   test_direct();
+  test_stream();
   TEST_MAIN_END;
 }

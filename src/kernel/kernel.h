@@ -30,6 +30,16 @@ cast_fn kernel_cast(damo_dtype from, damo_dtype to);
 /* Whether n contiguous elements hold neither inf nor nan; true for discrete dtypes. */
 bool kernel_all_finite(damo_dtype dtype, const void *x, int64_t n);
 
+/* The bytes from which on a result is stored past the cache: half the last-level cache, 16 MB at most. `bytes`: those of
+ * the result; where they are few, the machine is not asked. */
+size_t kernel_stream_least(size_t bytes);
+/* Copies n bytes by stores that don't read the destination into the cache (non-temporal stores, where the machine has
+ * them). Before another thread reads the result, kernel_stream_fence must have run. */
+void kernel_copy_stream(char *restrict to, const char *restrict from, size_t n);
+void kernel_stream_fence(void);
+/* Begins to load n bytes at p, which need not be mapped. */
+void kernel_prefetch(const char *p, size_t n);
+
 /* Copies n elements of size bytes (1, 2, 4, 8, 16) between byte strides; a source stride of 0 fills. */
 void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t dst_stride, int64_t n, size_t size);
 /* The same for `rows` rows of n elements each; the first elements of consecutive rows are a pitch apart. */

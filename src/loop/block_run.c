@@ -14,7 +14,8 @@
 
 #define BLOCK_BYTES 8192
 #define CHAIN_STEPS 3
-#define SHORT_ROW 64 /* rows shorter than this are gathered several at a time */
+#define STREAM_AHEAD 1024 /* bytes of each input that are prefetched while a block is stored: no other loads run then */
+#define SHORT_ROW 64      /* rows shorter than this are gathered several at a time */
 
 typedef enum operand_mode {
   MODE_UNUSED,
@@ -22,7 +23,8 @@ typedef enum operand_mode {
   MODE_ROW,    /* contiguous along each row: used in place, a block being a piece of one row */
   MODE_VALUE,  /* one value a row, or for all rows */
   MODE_GATHER, /* gathered, for each block or once for all */
-  MODE_SCATTER
+  MODE_SCATTER,
+  MODE_STREAM /* a whole output that is too long to stay in the cache: a buffer, copied by non-temporal stores */
 } operand_mode;
 
 /* When a register is filled. Those filled once or for each row hold for all blocks that follow. */
@@ -66,6 +68,7 @@ struct loop_plan {
   reg_plan *reg;
   block_move *moves, *scatters, *values; /* values: one for each row */
   int32_t n_moves, n_scatters, n_values;
+  int32_t n_streams;      /* of the scatters */
   int32_t first_in_block; /* step: those before it run once or for each row */
   uint8_t *step_time;
   bool *step_is_value;
@@ -122,7 +125,9 @@ static void plan_operand(loop_plan *p, int k, bool is_out) {
   if (!is_out && !r->is_read) {
     *mode = MODE_UNUSED;
   } else if (nd_is_contiguous(&p->space, k, r->size)) {
-    *mode = MODE_WHOLE;
+    const size_t bytes = (size_t)p->space.rows * (size_t)p->inner * r->size;
+    *mode = is_out && bytes >= kernel_stream_least(bytes) ? MODE_STREAM : MODE_WHOLE;
+    r->has_buffer = *mode == MODE_STREAM;
   } else if (!is_out && step == 0 && (p->rows == 1 || same)) {
     *mode = MODE_VALUE;
     r->is_value = true;
@@ -222,10 +227,11 @@ static void plan_moves(loop_plan *p) {
     const block_move move = {(uint8_t)mode, p->reg[k].size, (int16_t)k};
     if (mode == MODE_VALUE && p->reg[k].time == TIME_ROW) p->values[p->n_values++] = move;
     if (mode == MODE_UNUSED || p->reg[k].time != TIME_BLOCK) continue;
-    if (mode == MODE_SCATTER)
+    if (mode == MODE_SCATTER || mode == MODE_STREAM)
       p->scatters[p->n_scatters++] = move;
     else
       p->moves[p->n_moves++] = move;
+    p->n_streams += mode == MODE_STREAM;
   }
   while (p->first_in_block < p->lp->n_steps && p->step_time[p->first_in_block] != TIME_BLOCK) p->first_in_block++;
 }
@@ -299,6 +305,7 @@ loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const 
 typedef struct block_run {
   const loop_plan *plan;
   void **block, **value; /* addresses of the registers' blocks and values */
+  bool streams;          /* outputs of MODE_STREAM are copied, else written in place */
   nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
 } block_run;
 
@@ -357,6 +364,37 @@ static void run_row(const block_run *r) {
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
+/* Whether outputs of MODE_STREAM are copied from their buffers. Where one is an input's memory, which is in the cache,
+ * they are written in place. */
+static bool stream_first(const block_run *r, char *const *base) {
+  const loop_plan *p = r->plan;
+  bool streams = p->n_streams > 0;
+  for (int k = 0; k < p->n_scatters && streams; k++) {
+    for (int i = 0; i < p->lp->n_in && p->scatters[k].mode == MODE_STREAM; i++)
+      streams = streams && base[i] != base[p->scatters[k].operand];
+  }
+  for (int k = 0; k < p->n_scatters && !streams; k++) {
+    const int out = p->scatters[k].operand;
+    if (p->scatters[k].mode == MODE_STREAM) r->block[out] = r->cursor[out].p;
+  }
+  return streams;
+}
+
+/* Begins to load the next block of each input, where hardware prefetchers stop at the end of a page. */
+static void stream_prefetch(const block_run *r) {
+  const loop_plan *p = r->plan;
+  for (const block_move *m = p->moves, *end = m + p->n_moves; m < end; m++) {
+    if (m->mode == MODE_WHOLE) kernel_prefetch(r->cursor[m->operand].p, STREAM_AHEAD);
+  }
+}
+
+static void stream_end(const block_run *r, const block_move *m, int64_t n) {
+  nd_cursor *c = &r->cursor[m->operand];
+  if (r->streams) kernel_copy_stream(c->p, r->block[m->operand], (size_t)(n * m->size));
+  c->p += n * m->size;
+  if (!r->streams) r->block[m->operand] = c->p;
+}
+
 static void run_block(const block_run *r, int64_t n) {
   const loop_plan *p = r->plan;
   for (const block_move *m = p->moves, *end = m + p->n_moves; m < end; m++) {
@@ -373,15 +411,20 @@ static void run_block(const block_run *r, int64_t n) {
       case MODE_GATHER: nd_cursor_read(c, r->block[m->operand], n, m->size); break;
       case MODE_UNUSED:
       case MODE_VALUE:
+      case MODE_STREAM:
       case MODE_SCATTER: break;
     }
   }
   for (int i = p->first_in_block; i < p->lp->n_steps; i++) {
+    if (i + 1 == p->lp->n_steps && r->streams) stream_prefetch(r);
     if (p->step_time[i] == TIME_BLOCK) loop_step_run(&p->lp->steps[i], r->block, n);
   }
   for (int i = 0; i < p->n_scatters; i++) {
     const block_move *m = &p->scatters[i];
-    nd_cursor_write(&r->cursor[m->operand], r->block[m->operand], n, m->size);
+    if (m->mode == MODE_STREAM)
+      stream_end(r, m, n);
+    else
+      nd_cursor_write(&r->cursor[m->operand], r->block[m->operand], n, m->size);
   }
 }
 
@@ -390,7 +433,7 @@ static void run_begin(const block_run *r, char *const *base, int64_t row) {
   const loop_plan *p = r->plan;
   for (int k = 0; k < n_operands(p->lp); k++) {
     nd_cursor *c = &r->cursor[k];
-    if (p->operand[k].mode == MODE_WHOLE) {
+    if (p->operand[k].mode == MODE_WHOLE || p->operand[k].mode == MODE_STREAM) {
       c->p = base[k] + row * p->inner * p->reg[k].size;
     } else if (p->operand[k].mode == MODE_VALUE && p->reg[k].time == TIME_ONCE) {
       c->p = base[k];
@@ -435,6 +478,7 @@ static void run_single(const block_run *r, char *const *base) {
         break;
       case MODE_GATHER: move_all(r, k, base[k], false); break;
       case MODE_UNUSED:
+      case MODE_STREAM: /* of many blocks */
       case MODE_SCATTER: break;
     }
   }
@@ -466,6 +510,7 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
     return;
   }
   run_begin(&r, base, row);
+  r.streams = stream_first(&r, base);
   if (p->once) run_once(&r);
   for (; row < end; row += p->rows) {
     if (p->n_values > 0) run_row(&r);
@@ -479,4 +524,5 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
       run_block(&r, n);
     }
   }
+  if (r.streams) kernel_stream_fence();
 }
