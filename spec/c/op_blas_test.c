@@ -70,8 +70,9 @@ static void check_dot(damo_ctx *ctx, damo_dtype dtype, int64_t m, int64_t k, int
 }
 
 static void test_dot(damo_ctx *ctx) {
-  static const int64_t sizes[][3] = {{3, 4, 2}, {1, 4, 2}, {3, 4, 1}, {1, 4, 1}, {3, 1, 2},
-                                     {3, 0, 2}, {0, 4, 2}, {3, 4, 0}, {1, 1, 1}, {17, 70, 33}};
+  static const int64_t sizes[][3] = {{3, 4, 2},    {1, 4, 2},    {3, 4, 1},   {1, 4, 1},    {3, 1, 2}, {3, 0, 2},
+                                     {0, 4, 2},    {3, 4, 0},    {1, 1, 1},   {17, 70, 33}, {8, 8, 8}, {16, 5, 16},
+                                     {9, 300, 10}, {8, 300, 40}, {1, 70, 50}, {50, 70, 1}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     for (int dtype = 1; dtype < DAMO_N_DTYPES; dtype++)
       check_dot(ctx, (damo_dtype)dtype, sizes[i][0], sizes[i][1], sizes[i][2]);

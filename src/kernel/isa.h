@@ -25,6 +25,24 @@ typedef struct draw_fns {
   void (*sincos_2pi)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
 } draw_fns;
 
+/* c = alpha · a · b + beta · c: a is m × k with any steps, b k × n and c m × n; steps in elements. Rows of c are
+ * contiguous, those of b too (b_col is 1) or b has at most SMALL_GEMM_PACK entries. With beta 0 c is not read. c overlaps
+ * neither a nor b. */
+#define SMALL_GEMM_PACK 256
+typedef struct small_gemm {
+  int64_t m, n, k;
+  const void *a, *b;
+  void *c;
+  int64_t a_row, a_col, b_row, b_col, c_row;
+  double alpha, beta;
+} small_gemm;
+typedef struct small_gemm_fns {
+  void (*run[DAMO_N_DTYPES])(const small_gemm *g); /* NULL: not defined */
+  /* Whether BLAS, on the CPUs that run this instruction set, has kernels for small matrices of its own, which pack
+   * nothing. */
+  bool blas_has_small;
+} small_gemm_fns;
+
 /* Kernels over sparse storage (kernel/sparse/kernel_sparse.h), [wide] or [wide][dtype]: wide is 1 for int64 indices. */
 typedef struct sparse_isa {
   const struct sparse_index_fns *index[2];
@@ -44,6 +62,7 @@ struct kernel_isa {
   const struct reduce_fns *reduce;
   const draw_fns *draw;
   void (*stream_copy)(char *to, const char *from, size_t n);
+  const small_gemm_fns *small_gemm;
   sparse_isa sparse;
 };
 

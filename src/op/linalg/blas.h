@@ -1,13 +1,15 @@
 /* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c, einsum.c).
  *
  * In: matrices as data with byte strides. Out: c = alpha · a · b + beta · c, by OpenBLAS for floats and complex
- * numbers, by plain loops for integers and bool. Always holds: a transposed or row-strided operand is passed to BLAS as
- * it is, any other is copied to scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take the
+ * numbers, by the kernels of kernel/product where these are faster (a short dimension), by plain loops for integers and
+ * bool. Always holds: a transposed or row-strided matrix, and a vector of any stride but 0, is passed to BLAS as it is,
+ * any other operand is copied to scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take the
  * plain loops.
  */
 #ifndef DAMO_OP_LINALG_BLAS_H
 #define DAMO_OP_LINALG_BLAS_H
 
+#include "kernel/isa.h"
 #include "op/op.h"
 
 /* rows × cols entries; entry (i, j) lies at data + i·rs + j·cs. */
@@ -27,15 +29,16 @@ typedef struct gemm_plan {
   damo_dtype dtype;
   bool swapped; /* computed as cᵀ = bᵀ aᵀ: a and b change places */
   bool use_blas;
-  blas_mat a, b, c;             /* as given (after swapping) */
-  blas_mat use_a, use_b, use_c; /* as multiplied: the operands or their copies */
-  bool copy_a, copy_b, copy_c;  /* use_* is a copy in scratch */
-  size_t at_a, at_b, at_c;      /* offsets in scratch */
-  size_t scratch;               /* bytes */
+  void (*small)(const small_gemm *g); /* the kernel for a short dimension; NULL: BLAS or a plain loop */
+  blas_mat a, b, c;                   /* as given (after swapping) */
+  blas_mat use_a, use_b, use_c;       /* as multiplied: the operands or their copies */
+  bool copy_a, copy_b, copy_c;        /* use_* is a copy in scratch */
+  size_t at_a, at_b, at_c;            /* offsets in scratch */
+  size_t scratch;                     /* bytes */
 } gemm_plan;
 
 /* a is m × k, b k × n, c m × n: the caller has checked. */
-void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c);
+void gemm_plan_init(gemm_plan *p, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c);
 /* c = alpha a b + beta c over these data pointers. With beta 0 c need not be initialised. alpha, beta: 1 and 0 for
  * integers and bool. c overlaps neither a nor b. */
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch);

@@ -166,19 +166,15 @@ static damo_status update_perform(const thunk *t, frame *f) {
   void *scratch = NULL;
   DAMO_TRY(gemm_check_shapes(t, f, &zm, &a, &b));
   if (is_delicate(alpha)) return delicate_update(t, f, z, a, b, alpha, beta);
-  /* The output has z's layout or a contiguous one. Scratch for the larger of the two plans is taken before anything is
-   * written. */
-  gemm_plan_init(&p, array_dtype(z), a, b, zm);
-  const size_t as_is = p.scratch;
+  /* The output has z's layout where it is z, else a contiguous one. Scratch is taken before anything is written. */
   const int64_t size = (int64_t)dtype_size(array_dtype(z));
-  gemm_plan_init(&p, array_dtype(z), a, b, (blas_mat){NULL, zm.rows, zm.cols, zm.cols * size, size});
-  const size_t most = as_is > p.scratch ? as_is : p.scratch;
-  if (most > 0 && !(scratch = thunk_scratch(t, f, most))) return DAMO_EMEMORY;
+  const bool over_z = t->node->op->destroy_map != NULL && z->writeable;
+  gemm_plan_init(&p, f->ctx->isa, array_dtype(z), a, b,
+                 over_z ? zm : (blas_mat){NULL, zm.rows, zm.cols, zm.cols * size, size});
+  if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   damo_array *out = output_with_z(t, f, z, beta.re != 0 || beta.im != 0);
   if (!out) return DAMO_EMEMORY;
-  const blas_mat m = mat_of_operand(out);
-  gemm_plan_init(&p, array_dtype(z), a, b, m);
-  gemm_run(&p, alpha, a.data, b.data, beta, m.data, scratch);
+  gemm_run(&p, alpha, a.data, b.data, beta, out->data, scratch);
   return DAMO_OK;
 }
 

@@ -146,6 +146,12 @@ static bool is_blas_operand(const blas_mat *m, size_t size) {
   return has_rows(m, size, &ld) || has_rows(&t, size, &ld);
 }
 
+/* True when a vector of n elements, step bytes apart, has an increment that BLAS takes. */
+static bool is_blas_vector(int64_t n, int64_t step, size_t size) {
+  const int64_t es = (int64_t)size;
+  return n < 2 || (step != 0 && step % es == 0 && step / es <= INT_MAX && step / es >= -INT_MAX);
+}
+
 static blas_arg arg_of(const blas_mat *m, size_t size) {
   blas_arg r = {m->data, CblasNoTrans, 1};
   const blas_mat t = mat_transposed(*m);
@@ -171,39 +177,48 @@ static void blas_matmat(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, co
   }
 }
 
-/* b and c are columns with positive steps. */
+/* The n elements at data, step bytes apart, as BLAS takes a vector: *data becomes the lowest address. Returns the
+ * increment. */
+static int vector_arg(char **data, int64_t n, int64_t step, size_t size) {
+  if (n < 2) return 1;
+  if (step < 0) *data += (n - 1) * step;
+  return (int)(step / (int64_t)size);
+}
+
+/* b and c are columns, c with a positive step. */
 static void blas_matvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
                         const blas_mat *c) {
   const size_t size = dtype_size(dtype);
   const blas_arg x = arg_of(a, size);
   const bool t = x.trans == CblasTrans;
   const int m = (int)(t ? a->cols : a->rows), n = (int)(t ? a->rows : a->cols);
-  const int ib = b->rows > 1 ? (int)(b->rs / (int64_t)size) : 1, ic = c->rows > 1 ? (int)(c->rs / (int64_t)size) : 1;
+  char *y = b->data;
+  const int ib = vector_arg(&y, b->rows, b->rs, size), ic = c->rows > 1 ? (int)(c->rs / (int64_t)size) : 1;
   if (dtype == DAMO_FLOAT32) {
-    cblas_sgemv(CblasRowMajor, x.trans, m, n, (float)alpha.re, x.data, x.ld, (float *)b->data, ib, (float)beta.re,
+    cblas_sgemv(CblasRowMajor, x.trans, m, n, (float)alpha.re, x.data, x.ld, (float *)y, ib, (float)beta.re,
                 (float *)c->data, ic);
   } else if (dtype == DAMO_FLOAT64) {
-    cblas_dgemv(CblasRowMajor, x.trans, m, n, alpha.re, x.data, x.ld, (double *)b->data, ib, beta.re, (double *)c->data,
-                ic);
+    cblas_dgemv(CblasRowMajor, x.trans, m, n, alpha.re, x.data, x.ld, (double *)y, ib, beta.re, (double *)c->data, ic);
   } else if (dtype == DAMO_COMPLEX64) {
     const damo_c64 al = {(float)alpha.re, (float)alpha.im}, be = {(float)beta.re, (float)beta.im};
-    cblas_cgemv(CblasRowMajor, x.trans, m, n, &al, x.data, x.ld, b->data, ib, &be, c->data, ic);
+    cblas_cgemv(CblasRowMajor, x.trans, m, n, &al, x.data, x.ld, y, ib, &be, c->data, ic);
   } else {
-    cblas_zgemv(CblasRowMajor, x.trans, m, n, &alpha, x.data, x.ld, b->data, ib, &beta, c->data, ic);
+    cblas_zgemv(CblasRowMajor, x.trans, m, n, &alpha, x.data, x.ld, y, ib, &beta, c->data, ic);
   }
 }
 
-/* a is a row, b a column, both with positive steps. */
+/* a is a row, b a column. */
 static void blas_vecvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
                         const blas_mat *c) {
-  const int64_t size = (int64_t)dtype_size(dtype);
-  const int k = (int)a->cols, ia = k > 1 ? (int)(a->cs / size) : 1, ib = k > 1 ? (int)(b->rs / size) : 1;
+  const size_t size = dtype_size(dtype);
+  char *x = a->data, *y = b->data;
+  const int k = (int)a->cols, ia = vector_arg(&x, k, a->cs, size), ib = vector_arg(&y, k, b->rs, size);
   const bool fresh = beta.re == 0 && beta.im == 0;
   if (dtype == DAMO_FLOAT32) {
-    float *z = (float *)c->data, d = cblas_sdot(k, (float *)a->data, ia, (float *)b->data, ib);
+    float *z = (float *)c->data, d = cblas_sdot(k, (float *)x, ia, (float *)y, ib);
     *z = (float)alpha.re * d + (fresh ? 0 : (float)beta.re * *z);
   } else {
-    double *z = (double *)c->data, d = cblas_ddot(k, (double *)a->data, ia, (double *)b->data, ib);
+    double *z = (double *)c->data, d = cblas_ddot(k, (double *)x, ia, (double *)y, ib);
     *z = alpha.re * d + (fresh ? 0 : beta.re * *z);
   }
 }
@@ -248,7 +263,30 @@ static void plan_copy(gemm_plan *p, blas_mat *use, bool *copy, size_t *at) {
   p->scratch += (bytes + 63) & ~(size_t)63; /* on overflow a size that no allocator gives */
 }
 
-void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c) {
+#define SMALL_WORK 2048       /* multiplications, up to which a call of BLAS takes longer than the product */
+#define PACKED_WORK (1 << 20) /* from which on BLAS packs matrices of any shape */
+#define SMALL_GEMM_DEPTH 4096 /* more rows of b, or a larger b, don't stay in cache while tiles pass over them */
+#define SMALL_GEMM_PANEL (1 << 20)
+
+/* Whether the kernels for a short dimension are faster than BLAS, by measurements against OpenBLAS on shapes from 2 to
+ * 20,000. */
+static bool small_gemm_wins(const kernel_isa *isa, int64_t m, int64_t n, int64_t k, bool b_has_rows) {
+  if (n < 2 || m < 1 || k < 1 || (m > 16 && n > 16 && k > 16)) return false;
+  if (k > SMALL_GEMM_DEPTH || n > SMALL_GEMM_PANEL / k || (!b_has_rows && n > SMALL_GEMM_PACK / k)) return false;
+  if (m <= SMALL_WORK && m * n * k <= SMALL_WORK) return true;
+  if (!isa->small_gemm->blas_has_small) return true;
+  return m >= 8 && (k >= 256 || m > PACKED_WORK / (n * k));
+}
+
+static void plan_small(gemm_plan *p, const kernel_isa *isa) {
+  const int64_t size = (int64_t)dtype_size(p->dtype);
+  const bool b_has_rows = p->b.cs == size || p->b.cols == 1,
+             whole = p->a.rs % size == 0 && p->a.cs % size == 0 && p->b.rs % size == 0 && p->b.cs % size == 0;
+  if (whole && small_gemm_wins(isa, p->c.rows, p->c.cols, p->a.cols, b_has_rows))
+    p->small = isa->small_gemm->run[p->dtype];
+}
+
+void gemm_plan_init(gemm_plan *p, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c) {
   const size_t size = dtype_size(dtype);
   const blas_mat ct = mat_transposed(c);
   int ld;
@@ -260,11 +298,17 @@ void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas
     p->c = ct;
   }
   p->use_a = p->a, p->use_b = p->b, p->use_c = p->c;
-  p->use_blas = dtype_has_blas(dtype) && fits_blas(&a) && fits_blas(&b);
   if (!has_rows(&p->c, size, &ld)) plan_copy(p, &p->use_c, &p->copy_c, &p->at_c);
+  plan_small(p, isa);
+  if (p->small != NULL) return;
+  p->use_blas = dtype_has_blas(dtype) && fits_blas(&a) && fits_blas(&b);
   if (p->use_blas) {
-    if (!is_blas_operand(&p->a, size)) plan_copy(p, &p->use_a, &p->copy_a, &p->at_a);
-    if (!is_blas_operand(&p->b, size)) plan_copy(p, &p->use_b, &p->copy_b, &p->at_b);
+    /* run_blas takes these as vectors. */
+    const bool row = p->c.rows == 1 && (p->c.cols > 1 || dtype_is_float(dtype)), column = p->c.cols == 1;
+    if (!is_blas_operand(&p->a, size) && !(row && is_blas_vector(p->a.cols, p->a.cs, size)))
+      plan_copy(p, &p->use_a, &p->copy_a, &p->at_a);
+    if (!is_blas_operand(&p->b, size) && !(column && is_blas_vector(p->b.rows, p->b.rs, size)))
+      plan_copy(p, &p->use_b, &p->copy_b, &p->at_b);
   } else if (p->b.cols > 1 && p->b.cs != (int64_t)size) {
     plan_copy(p, &p->use_b, &p->copy_b, &p->at_b);
   }
@@ -275,6 +319,25 @@ void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas
 static void copy_mat(const blas_mat *src, const blas_mat *dst, size_t size) {
   const int64_t shape[2] = {src->rows, src->cols}, from[2] = {src->rs, src->cs}, to[2] = {dst->rs, dst->cs};
   kernel_copy_nd(src->data, from, dst->data, to, 2, shape, size);
+}
+
+static void run_small(const gemm_plan *p, double alpha, const blas_mat *a, const blas_mat *b, double beta,
+                      const blas_mat *c) {
+  const int64_t size = (int64_t)dtype_size(p->dtype);
+  const small_gemm g = {.m = c->rows,
+                        .n = c->cols,
+                        .k = a->cols,
+                        .a = a->data,
+                        .b = b->data,
+                        .c = c->data,
+                        .a_row = a->rs / size,
+                        .a_col = a->cs / size,
+                        .b_row = b->rs / size,
+                        .b_col = b->cs / size,
+                        .c_row = c->rs / size,
+                        .alpha = alpha,
+                        .beta = beta};
+  p->small(&g);
 }
 
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch) {
@@ -290,7 +353,9 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
     uc.data = (char *)scratch + p->at_c;
     if (beta.re != 0 || beta.im != 0) copy_mat(&fc, &uc, size);
   }
-  if (p->use_blas && ua.cols > 0) {
+  if (p->small != NULL) {
+    run_small(p, alpha.re, &ua, &ub, beta.re, &uc);
+  } else if (p->use_blas && ua.cols > 0) {
     run_blas(p->dtype, alpha, &ua, &ub, beta, &uc);
   } else {
     gemm_scale(p->dtype, &uc, beta);
@@ -303,7 +368,7 @@ damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alph
                       damo_c128 beta, blas_mat c) {
   gemm_plan p;
   void *scratch = NULL;
-  gemm_plan_init(&p, dtype, a, b, c);
+  gemm_plan_init(&p, f->ctx->isa, dtype, a, b, c);
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   gemm_run(&p, alpha, a.data, b.data, beta, c.data, scratch);
   return DAMO_OK;
