@@ -166,6 +166,39 @@ static void check_matmul(damo_ctx *ctx, int nx, const int64_t *sx, int ny, const
   damo_release(z);
 }
 
+/* A stack laid out in several ways, times one matrix: the products are one product where one step leads through all rows,
+ * else one by one. */
+static void test_stack_layouts(damo_ctx *ctx) {
+  enum { B = 3, M = 4, K = 5, N = 2 };
+  static const int64_t shape[3] = {B, M, K}, strides[][3] = {{8 * M * K, 8 * K, 8},   /* contiguous */
+                                                             {16 * M * K, 16 * K, 8}, /* rows apart */
+                                                             {32 * M * K, 16 * K, 8}, /* matrices apart too */
+                                                             {8 * K, 8 * B * K, 8}, /* rows of the stack interleaved */
+                                                             {8 * M, 8, 8 * B * M}, /* columns, one step for all rows */
+                                                             {-8 * M * K, 8 * K, 8}}; /* backwards */
+  damo_array *y = op_random(ctx, DAMO_FLOAT64, 2, (const int64_t[]){K, N}, 7),
+             *x = op_random(ctx, DAMO_FLOAT64, 3, shape, 8), *want = op_call2(ctx, "matmul", x, y);
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    damo_array *base = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){8 * B * M * K});
+    damo_array *v = array_view(base, 3, shape, strides[i], strides[i][0] < 0 ? 8 * (B - 1) * M * K : 0);
+    array_assign(v, x);
+    damo_array *z = op_call2(ctx, "matmul", v, y);
+    CHECK(z && want && array_allclose(z, want, 1e-13, 1e-13, false));
+    damo_release(z);
+    damo_release(v);
+    damo_release(base);
+  }
+  for (int64_t k = 0; k < B * M * N; k++) {
+    double sum = 0;
+    for (int p = 0; p < K; p++)
+      sum += ((double *)(void *)x->data)[k / N * K + p] * ((double *)(void *)y->data)[p * N + k % N];
+    CHECK_NEAR(((double *)(void *)want->data)[k], sum, 1e-13);
+  }
+  damo_release(want);
+  damo_release(x);
+  damo_release(y);
+}
+
 static void test_matmul(damo_ctx *ctx) {
   check_matmul(ctx, 3, (const int64_t[]){5, 3, 4}, 3, (const int64_t[]){5, 4, 2});
   check_matmul(ctx, 3, (const int64_t[]){5, 3, 4}, 2, (const int64_t[]){4, 2});
@@ -412,6 +445,7 @@ int main(void) {
   test_dot_kinds(ctx);
   test_failures(ctx);
   test_matmul(ctx);
+  test_stack_layouts(ctx);
   test_gradients(ctx);
   test_tensordot(ctx);
   test_einsum(ctx);

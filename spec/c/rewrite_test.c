@@ -218,6 +218,33 @@ static damo_var *dot_used_twice(model *m) {
   return f2(m, "add", f1(m, "sum", d), f2(m, "add", matrix(m, 3, 5), d));
 }
 
+static damo_var *stack(model *m, int64_t a, int64_t b, int64_t c) {
+  return leaf(m, DAMO_FLOAT64, 3, (int64_t[]){a, b, c}, NULL);
+}
+static damo_var *sum_over(model *m, damo_var *x, int axis, bool keepdims) {
+  return build_reduce(&m->b, REDUCE_SUM, x, &axis, 1, keepdims);
+}
+static damo_var *sum_of_stack(model *m) {
+  return sum_over(m, build_matmul(&m->b, stack(m, 4, 2, 3), stack(m, 4, 3, 5)), 0, false);
+}
+static damo_var *sum_of_one_stack_axis(model *m) {
+  damo_var *x = leaf(m, DAMO_FLOAT64, 4, (int64_t[]){3, 4, 2, 3}, NULL);
+  return sum_over(m, build_matmul(&m->b, x, leaf(m, DAMO_FLOAT64, 4, (int64_t[]){3, 4, 3, 5}, NULL)), 1, false);
+}
+static damo_var *sum_of_rows(model *m) {
+  return sum_over(m, build_matmul(&m->b, stack(m, 4, 2, 3), stack(m, 4, 3, 5)), 1, false);
+}
+static damo_var *sum_kept(model *m) {
+  return sum_over(m, build_matmul(&m->b, stack(m, 4, 2, 3), stack(m, 4, 3, 5)), 0, true);
+}
+static damo_var *sum_of_broadcast(model *m) {
+  return sum_over(m, build_matmul(&m->b, stack(m, 4, 2, 3), matrix(m, 3, 5)), 0, false);
+}
+static damo_var *max_of_stack(model *m) {
+  int axis = 0;
+  return build_reduce(&m->b, REDUCE_MAX, build_matmul(&m->b, stack(m, 4, 2, 3), stack(m, 4, 3, 5)), &axis, 1, false);
+}
+
 static const rule_case cases[] = {
     {"x*1", mul_one, "mul", "", 0},
     {"x/1", div_one, "true_div", "", 0},
@@ -283,6 +310,13 @@ static const rule_case cases[] = {
     {"vector·matrix + z", plus_vector_matrix, "Dot add", "DimShuffle Gemv", 1e-12},
     {"a bias that broadcasts is no update", plus_bias, "Dot add", "Dot add", 0},
     {"a product used twice stays", dot_used_twice, "Dot Reduce add add", "Dot Reduce add add", 0},
+    {"the sum of a stack of products", sum_of_stack, "Matmul Reduce", "Tensordot", 1e-12},
+    {"the sum over one axis of a stack", sum_of_one_stack_axis, "Matmul Reduce", "Tensordot", 1e-12},
+    {"the sum over rows of products", sum_of_rows, "Matmul Reduce", "Matmul Reduce", 0},
+    {"the sum of a stack that keeps its axis", sum_kept, "Matmul Reduce", "Matmul Reduce", 0},
+    {"the sum of products with one matrix", sum_of_broadcast, "DimShuffle Matmul Reduce", "DimShuffle Matmul Reduce",
+     0},
+    {"the maximum of a stack of products", max_of_stack, "Matmul Reduce", "Matmul Reduce", 0},
 };
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */

@@ -193,6 +193,8 @@ damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
 damo_var *build_dot_nd(build *b, damo_var *x, damo_var *y); /* any ranks: the last axis of x, the last but one of y */
 damo_var *build_kron(build *b, damo_var *x, damo_var *y);
 damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
+/* The sum over these leading axes of a Matmul's result, as a product. No leading axis of its operands broadcasts. */
+damo_var *build_matmul_sum(build *b, const damo_apply *product, uint32_t axes);
 /* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. op/linalg/gemm.c.
  * The classes have one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
 damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);

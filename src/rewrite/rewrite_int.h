@@ -13,6 +13,7 @@ extern const rewrite_rule shape_rules[];
 extern const rewrite_rule fill_rules[];
 extern const rewrite_rule stabilize_rules[];
 extern const rewrite_rule specialize_rules[];
+extern const rewrite_rule product_rules[];
 extern const rewrite_rule sparse_rules[];
 extern const rewrite_rule sampled_rules[];
 extern const rewrite_rule fusion_rules[];

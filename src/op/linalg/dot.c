@@ -253,13 +253,20 @@ static damo_status batch_init(matmul_batch *s, const thunk *t, frame *f, const d
   return DAMO_OK;
 }
 
-/* True when x is a contiguous stack and y one matrix: the stack's matrices, one below the other, are one matrix, and
- * one product with y gives all results. */
-static bool is_one_product(const matmul_batch *s, const damo_array *x) {
-  for (int i = 0; i < s->n; i++) {
-    if (s->step_y[i] != 0 || (s->step_x[i] == 0 && s->shape[i] != 1)) return false;
+/* True when y is one matrix for all of the stack x, and one step leads from each row of x's matrices to the next, also
+ * from the last of one matrix to the first of the next: the matrices, one below the other, are then one matrix, and one
+ * product with y gives all results. *a becomes that matrix. */
+static bool is_one_product(const matmul_batch *s, blas_mat *a) {
+  int64_t rows = a->rows, step = a->rs;
+  for (int i = s->n - 1; i >= 0; i--) {
+    if (s->shape[i] == 1) continue;
+    if (s->step_y[i] != 0 || s->step_x[i] == 0) return false;
+    if (rows == 1) step = s->step_x[i];
+    if (s->step_x[i] != step * rows) return false;
+    rows *= s->shape[i];
   }
-  return array_is_contiguous(x);
+  *a = (blas_mat){a->data, rows, a->cols, step, a->cs};
+  return true;
 }
 
 static void matmul_stack(const matmul_batch *s, const gemm_plan *p, char *x, char *y, char *z, int64_t z_step,
@@ -290,10 +297,7 @@ static damo_status matmul_perform(const thunk *t, frame *f) {
   shape[n - 1] = b.cols;
   damo_array *z = thunk_out(t, f, 0, dtype, n, shape);
   if (!z) return DAMO_EMEMORY;
-  if (count > 1 && is_one_product(&s, x)) {
-    a = (blas_mat){x->data, a.rows * count, a.cols, a.cols * size, size};
-    s.n = 0;
-  }
+  if (count > 1 && is_one_product(&s, &a)) s.n = 0;
   const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
   gemm_plan_init(&p, f->ctx->isa, dtype, a, b, c);
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;

@@ -334,3 +334,17 @@ damo_var *build_tensordot_batched(build *b, damo_var *x, damo_var *y, int n, con
   for (int i = 0; i < n_batch; i++) p.bx[i] = bx[i], p.by[i] = by[i];
   return build_pairing(b, x, y, &p);
 }
+
+damo_var *build_matmul_sum(build *b, const damo_apply *product, uint32_t axes) {
+  const int n = var_ndim(product->in[0]);
+  int ax[DAMO_MAX_NDIM], ay[DAMO_MAX_NDIM], batch[DAMO_MAX_NDIM], n_sum = 0, n_batch = 0;
+  for (int i = 0; i < n - 2; i++) {
+    if (axes >> i & 1)
+      ax[n_sum] = ay[n_sum] = i, n_sum++;
+    else
+      batch[n_batch++] = i;
+  }
+  ax[n_sum] = n - 1;
+  ay[n_sum++] = n - 2;
+  return build_tensordot_batched(b, product->in[0], product->in[1], n_sum, ax, ay, n_batch, batch, batch);
+}
