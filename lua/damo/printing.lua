@@ -51,20 +51,42 @@ end
 ---@return damo.Op
 printing.Print = system.print_op
 
---- One Loop node as lines: its inputs, the parts of its program over registers, its outputs.
+local function variable_text(v) return tostring(v), v.dtype .. " " .. tostring(v.type):match "shape=(%b())" end
+
+--- The Loop of a node and its inputs as pairs of texts: an expression, a Type. Of a DotLoop one input is the product,
+-- of operands that come before the Loop's other inputs.
+local function loop_inputs(node)
+  local op, inputs, operands = node.op, {}, {}
+  local loop = op.name == "DotLoop" and op.loop or op
+  local n_product = op.name == "DotLoop" and #node.inputs - loop.n_in + 1 or 0
+  for i, v in ipairs(node.inputs) do
+    if i <= n_product then
+      operands[i] = tostring(v)
+    else
+      inputs[#inputs + 1] = { variable_text(v) }
+    end
+  end
+  if n_product > 0 then
+    local product = ("%s(%s)"):format(op.product, table.concat(operands, ", "))
+    table.insert(inputs, op.at + 1, { product, node.inputs[1].dtype })
+  end
+  return loop, inputs
+end
+
+--- One Loop as lines: its inputs, the parts of its program over registers, its outputs.
 local function add_loop(lines, node, number)
-  local op, names = node.op, {}
+  local names, op, inputs = {}, loop_inputs(node)
   local function add(text, dtype)
     names[#names + 1] = "r" .. #names + 1
     lines[#lines + 1] = ("  %s = %s: %s"):format(names[#names], text, dtype)
   end
   lines[#lines + 1] = "Loop " .. number
-  for _, v in ipairs(node.inputs) do add(tostring(v), v.dtype .. " " .. tostring(v.type):match "shape=(%b())") end
+  for _, input in ipairs(inputs) do add(input[1], input[2]) end
   for _, part in ipairs(op.parts) do
     local operands = {}
     for k = 4, #part do operands[k - 3] = names[part[k] + 1] end
     local name = tostring(part[1]):gsub("^Elemwise{(.*)}$", "%1")
-    local dtype = system.dtype_name(part[2]) .. (part[3] > 0 and ", one value a row" or "")
+    local dtype = system.dtype_name(part[2]) .. ((part[3] == 1 or part[3] == 2) and ", one value a row" or "")
     add(("%s(%s)"):format(name, table.concat(operands, ", ")), dtype)
   end
   for o, register in ipairs(op.outs) do
@@ -76,7 +98,8 @@ end
 
 --- The programs of the Loop nodes, each one pass over memory for several elementwise Ops and reductions: a line for
 -- each register, "r3 = mul(r1, r2): float64". Registers are the node's inputs, then the results of its parts; those of
--- reductions, and what is made of them alone, have one value a row.
+-- reductions, and what is made of them alone, have one value a row. A product of matrices whose rows go through a Loop
+-- as they are made is an input of it.
 ---@param x damo.Function|damo.FunctionGraph
 ---@return string
 function printing.loop(x)
@@ -86,7 +109,7 @@ function printing.loop(x)
   end
   local lines, number = {}, 0
   for _, node in ipairs((kind == "Function" and x.fgraph or x):toposort()) do
-    if node.op.name == "Loop" then
+    if node.op.name == "Loop" or node.op.name == "DotLoop" then
       number = number + 1
       add_loop(lines, node, number)
     end

@@ -27,6 +27,19 @@ describe("printing.loop", function()
     assert.truthy(text:find(": bool", 1, true) and text:find(": int8", 1, true))
   end)
 
+  it("has the product whose rows a Loop takes", function()
+    local m, w = damo.dmatrix "m", damo.dmatrix "w"
+    local f = damo.compile({ m, w, x }, damo.tanh(damo.dot(m, w) + x))
+    assert.equal(table.concat({
+      "Loop 1",
+      "  r1 = Dot(m, w): float64",
+      "  r2 = x: float64 (?,)",
+      "  r3 = add(r1, r2): float64",
+      "  r4 = tanh(r3): float64",
+      "  output 1 = r4, in the memory of r1",
+    }, "\n"), damo.printing.loop(f))
+  end)
+
   it("says what has one value a row", function()
     local text = damo.printing.loop(damo.compile({ y }, y / damo.sum(damo.abs(y), { axis = 2, keepdims = true })))
     assert.equal(table.concat({

@@ -248,6 +248,15 @@ bool loop_may_overwrite(const damo_op *op, int o, int i) {
   return may;
 }
 
+bool loop_keeps_first_axis(const damo_op *op, int ndim) {
+  const loop_data *d = loop_data_of(op);
+  if (d->reads_folds && d->n_axes >= ndim) return false;
+  for (int i = 0; i < d->n_in; i++) {
+    if (d->of_rows[i]) return false;
+  }
+  return true;
+}
+
 damo_op *loop_op_inplace(const damo_op *op, const int *in) {
   const loop_data *d = loop_data_of(op);
   damo_ctx *ctx = op->obj.ctx;

@@ -36,6 +36,9 @@ damo_apply *build_loop(build *b, const loop_input *in, int n_in, int n_axes, con
 damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out);
 /* Whether output o may be written over input i: no part reads the input once the output is written. */
 bool loop_may_overwrite(const damo_op *op, int o, int i);
+/* Whether the entries of the first of ndim axes are independent of each other, but for what is reduced over all of them,
+ * and inputs broadcast against each other: none leaves out the axes of a row. */
+bool loop_keeps_first_axis(const damo_op *op, int ndim);
 /* The same Op with outputs written over inputs: in[o] is 1-based, 0: none. Owned. */
 damo_op *loop_op_inplace(const damo_op *op, const int *in);
 

@@ -1,6 +1,7 @@
 /* blas: the functions of products that scripts call, as rows over the ops of dot.c, tensordot.c, gemm.c and
  * einsum.c. */
 #include "blas.h"
+#include "dot_loop.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -227,4 +228,5 @@ const op_func blas_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const blas_classes[] = {&dot_def, &matmul_def, &tensordot_def, &gemm_def, &gemv_def, &ger_def, NULL};
+const op_def *const blas_classes[] = {&dot_def,  &matmul_def, &tensordot_def, &gemm_def,
+                                      &gemv_def, &ger_def,    &dot_loop_def,  NULL};
