@@ -194,6 +194,13 @@ damo_obj *function_peek(const damo_function *f, int64_t i); /* borrowed until fu
 damo_obj *function_take(damo_function *f, int64_t i);       /* owned; at most once per call */
 void function_finish(damo_function *f);
 
+/* Whether f's calls with 0-d Arrays of the inputs' dtypes may be made by function_run_scalars: all inputs and results are
+ * 0-d, and nothing is updated, overwritten, viewed or observed. */
+bool function_takes_scalars(const damo_function *f);
+/* A whole call of such a Function, without a step for what it has not: args, one an input, are of its Type; results, one
+ * an output, are read from the cells. f must be neither running nor freed, and have no profile. */
+damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results);
+
 /* The first step of function_run: converts the arguments and loads them and the shared values into cells. copy_mutable:
  * inputs that the call may overwrite are copied. */
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);

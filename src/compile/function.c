@@ -436,6 +436,41 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   return s;
 }
 
+static bool is_scalar_type(const damo_type *t) { return type_is_tensor(t) && t->ndim == 0; }
+
+bool function_takes_scalars(const damo_function *f) {
+  const fn_program *p = f->program;
+  if (p->n_shared > 0 || p->watcher != NULL || f->companion != NULL || p->vm.n_views > 0) return false;
+  if (p->vm.n_transient > p->n_inputs) return false; /* more than the inputs are emptied */
+  for (int64_t i = 0; i < p->n_inputs; i++) {
+    const fn_input *in = &p->inputs[i];
+    if (!is_scalar_type(in->var->type) || in->cell < 0 || in->mutable_ || in->destroyed) return false;
+  }
+  for (int64_t i = 0; i < p->n_outputs; i++) {
+    if (!is_scalar_type(p->outputs[i].type)) return false;
+  }
+  return true;
+}
+
+damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results) {
+  const fn_program *p = f->program;
+  cell *cells = f->frame.frame.cells;
+  damo_assert(!f->running && !f->freed && f->profile == NULL && function_takes_scalars(f));
+  DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
+  f->running = true;
+  for (int64_t i = 0; i < p->n_inputs; i++) cells[p->inputs[i].cell] = &args[i]->obj; /* borrowed */
+  const rounding host = rounding_enter();
+  const damo_status s = vm_run(&f->frame);
+  rounding_leave(host);
+  ctx_leave(f->obj.ctx, STACK_CALL);
+  for (int64_t i = 0; s == DAMO_OK && i < p->n_outputs; i++)
+    results[i] = array_item((const damo_array *)cells[p->outputs[i].cell]);
+  for (int64_t i = 0; i < p->n_inputs; i++) cells[p->inputs[i].cell] = NULL;
+  f->n_calls += s == DAMO_OK;
+  f->running = false;
+  return s;
+}
+
 damo_obj *function_peek(const damo_function *f, int64_t i) {
   damo_assert(f->running && i >= 0 && i < f->program->n_outputs);
   const fn_output *out = &f->program->outputs[i];

@@ -226,6 +226,7 @@ typedef struct bind_box {
   bind_state *state;
   struct bind_box *before, *after; /* the state's list of boxes */
   int kind;                        /* obj_kind */
+  struct bind_caller *caller;      /* of a Function: what its user value holds for calls; NULL */
 } bind_box;
 
 /* Pushes the userdata of obj, made together with those of the objects it refers to if there is none. Takes the

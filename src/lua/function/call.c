@@ -70,12 +70,14 @@ static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_
 /* Reads the values at stack indices first … first + n - 1 into args (borrowed). Numbers are written in a second loop:
  * the conversions of the first may run Lua code that calls this Function and writes the same Arrays. */
 static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
+  static damo_obj number; /* its address stands for an argument that is a number, to be written */
   bool numbers = false;
   for (int64_t i = 0; i < n; i++) {
     int idx = first + (int)i, type = lua_type(L, idx);
     args[i] = NULL;
     if (type == LUA_TNIL) continue;
     if (type == LUA_TNUMBER && caller_is_scalar_input(f, i) && !f->program->inputs[i].strict) {
+      args[i] = &number;
       numbers = true;
       continue;
     }
@@ -86,7 +88,7 @@ static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int
   }
   for (int64_t i = 0; i < n && numbers; i++) {
     int idx = first + (int)i;
-    if (args[i] || lua_type(L, idx) != LUA_TNUMBER) continue;
+    if (args[i] != &number) continue;
     damo_array *a = caller_write_number(L, c, f, i, idx);
     args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx); /* raises the error that says why */
   }
@@ -226,7 +228,8 @@ static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_fu
 static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int first, int64_t n,
                             const caller_targets *to) {
   damo_obj *small_args[CALLER_SMALL], **args = small_args;
-  caller_outcome r = {.n = to->probe ? to->probe->n : f->program->n_outputs};
+  caller_outcome r; /* most of it stays undefined: filling it takes as long as the rest of a small call */
+  r.n = to->probe ? to->probe->n : f->program->n_outputs;
   /* Collecting before the call, not after it, finds the results of the previous call already dropped, so that this
    * call's results can reuse memory that is still in the cache. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
@@ -239,21 +242,68 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   if (r.n > CALLER_SMALL) r.scalars = bind_alloc(L, (size_t)r.n, sizeof *r.scalars);
   if (r.n > CALLER_SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0) || to->probe)
     r.values = (damo_obj **)bind_vault(L, r.n);
-  luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
+  /* Beside its arguments a C function has space for LUA_MINSTACK values. */
+  if (r.n > LUA_MINSTACK - 16 || n > LUA_MINSTACK - 16)
+    luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
   caller_read_args(L, c, f, first, n, args);
   damo_status s = caller_run_held(L, c, f, args, n, to, &r);
   if (s != DAMO_OK) return bind_error(L);
   return caller_push_outcome(L, c, f, &r);
 }
 
-/* f(...) */
-static int caller_call_plain(lua_State *L) {
-  damo_function *f = bind_function_self(L, "Function");
-  bind_caller *c = bind_caller_of(L, 1);
-  return caller_call_with(L, f, c, 2, lua_gettop(L) - 1, &(caller_targets){0});
+#define SCALARS_MOST 4 /* results and arguments, so that they fit into the space of every C function */
+
+bool bind_calls_scalars(const damo_function *f) {
+  const fn_program *p = f->program;
+  if (p->n_inputs > SCALARS_MOST || p->n_outputs > SCALARS_MOST || !function_takes_scalars(f)) return false;
+  for (int64_t i = 0; i < p->n_inputs; i++) {
+    if (p->inputs[i].strict) return false;
+  }
+  for (int64_t i = 0; i < p->n_outputs; i++) {
+    if (p->outputs[i].type->dtype == DAMO_INT64 && COMPAT_MAX_INTEGER != INT64_MAX) return false;
+  }
+  return true;
 }
 
-int bind_function_call(lua_State *L) { return bind_again(L, caller_call_plain, 0); }
+/* A call of a Function of numbers that gives numbers, all of which are given; -1: the call is of another kind, or its
+ * arguments do not fit. */
+static int caller_call_scalars(lua_State *L, damo_function *f, bind_caller *c) {
+  const int n = (int)f->program->n_inputs, n_out = (int)f->program->n_outputs;
+  scalar results[SCALARS_MOST];
+  if (f->profile) return -1;
+  for (int i = 0; i < n; i++) {
+    if (lua_type(L, 2 + i) != LUA_TNUMBER || !caller_write_number(L, c, f, i, 2 + i)) return -1;
+  }
+  lua_State *before = c->st->running;
+  c->st->running = L;
+  const damo_status s = function_run_scalars(f, c->scalar, results);
+  c->st->running = before;
+  if (s != DAMO_OK) return bind_error(L);
+  for (int i = 0; i < n_out; i++) bind_push_scalar(L, results[i]);
+  return n_out;
+}
+
+static int caller_call(lua_State *L, damo_function *f, bind_caller *c) {
+  const int n = lua_gettop(L) - 1;
+  if (c->scalars && n == c->n && !f->running && !f->freed && !bind_gc_is_due(c->st)) {
+    const int n_out = caller_call_scalars(L, f, c);
+    if (n_out >= 0) return n_out;
+  }
+  return caller_call_with(L, f, c, 2, n, &(caller_targets){0});
+}
+
+static int caller_call_plain(lua_State *L) {
+  damo_function *f = bind_function_self(L, "Function");
+  return caller_call(L, f, bind_caller_of(L, 1));
+}
+
+/* f(...) */
+int bind_function_call(lua_State *L) {
+  const bind_box *box = bind_box_at(L, 1);
+  if (box && box->obj && box->caller && !box->state->closed && !box->state->ctx->limited)
+    return caller_call(L, (damo_function *)box->obj, box->caller); /* as bind_again, without asking for its upvalue */
+  return bind_again(L, caller_call_plain, 0);
+}
 
 static int64_t caller_input_named(lua_State *L, const damo_function *f, const char *name) {
   for (int64_t i = 0; i < f->program->n_inputs; i++) {

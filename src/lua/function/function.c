@@ -26,10 +26,12 @@ static void caller_attach(lua_State *L, int idx, const damo_function *f, bool na
     const damo_type *t = f->program->outputs[i].type;
     if (!type_is_tensor(t) || t->ndim > 0 || dtype_is_complex(t->dtype) || t->dtype == DAMO_UINT64) c->n_arrays++;
   }
+  c->scalars = c->n_arrays == 0 && !named && bind_calls_scalars(f);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &function_key);
   lua_setmetatable(L, -2);
   lua_rawsetp(L, -2, &caller_key);
   lua_pop(L, 1);
+  bind_box_at(L, idx)->caller = c;
   BIND_LEAVES(L, 0);
 }
 
@@ -68,14 +70,10 @@ damo_function *bind_function_self(lua_State *L, const char *func) {
 }
 
 bind_caller *bind_caller_of(lua_State *L, int idx) {
-  lua_getiuservalue(L, idx, 1);
-  if (!lua_istable(L, -1))
+  const bind_box *box = bind_box_at(L, idx);
+  if (!box || !box->caller)
     bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
-  lua_rawgetp(L, -1, &caller_key);
-  bind_caller *c = lua_touserdata(L, -1);
-  lua_pop(L, 2); /* the userdata of f keeps it alive */
-  if (!c) bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
-  return c;
+  return box->caller;
 }
 
 /* ---- Fields and methods ------------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 typedef struct bind_caller {
   bind_state *st;
   bool named, single;
+  bool scalars;         /* calls with numbers alone give numbers alone: function_run_scalars */
   int64_t n_arrays;     /* number of outputs that are no plain scalars; a vault is needed if there are several */
   int64_t n;            /* length of scalar: the number of inputs */
   damo_array *scalar[]; /* one an input; NULL until the first number is passed */
@@ -23,6 +24,8 @@ bind_caller *bind_caller_of(lua_State *L, int idx);
 
 /* call.c: functions called by Lua */
 
+/* Whether calls of f with numbers may go by function_run_scalars. */
+bool bind_calls_scalars(const damo_function *f);
 int bind_function_call(lua_State *L);       /* f(...) */
 int bind_function_call_named(lua_State *L); /* f:call{name = value} */
 int bind_function_into(lua_State *L);       /* f:into(out1, out2, …) */
