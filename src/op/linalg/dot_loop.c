@@ -192,6 +192,7 @@ static bool dot_loop_shape(const dot_loop_data *d, const thunk *t, frame *f, int
 #define BLOCK_BYTES ((int64_t)256 << 10)    /* of the product's result, so that it stays in the L2 cache */
 #define BLOCK_MOST_BYTES ((int64_t)2 << 20) /* a larger block would not stay there */
 #define BLOCK_LEAST_ROWS 256
+#define SMALL_OPERAND 128 /* entries: the result of two such matrices has at most 128 x 128, which are not cut */
 
 /* Entries of the first axis that a block has; all of them where cutting would not pay. BLAS packs the second operand, of
  * k rows, for each block, which takes as long as multiplying 10 to 20 rows; what is saved is a pass over the result,
@@ -308,7 +309,8 @@ static damo_status run_whole(const dot_loop_data *d, const thunk *t, frame *f, d
   inner_thunk *product = &k->product[CUT_NONE], *loop = &k->loop[CUT_NONE];
   cell *result = &k->cells[d->n_in];
   for (int i = 0; i < d->n_in; i++) k->cells[i] = thunk_value(t, f, i);
-  for (int o = 0; o < d->n_out; o++) {
+  const bool any_fixed = thunk_local_of(t, f)->out_fixed != NULL;
+  for (int o = 0; any_fixed && o < d->n_out; o++) {
     const bool fixed = thunk_out_is_fixed(t, f, o);
     DAMO_TRY(thunk_fix_out(&loop->t, &loop->f, o, fixed));
     if (o == d->over) DAMO_TRY(thunk_fix_out(&product->t, &product->f, 0, fixed));
@@ -412,8 +414,11 @@ static damo_status dot_loop_perform(const thunk *t, frame *f) {
   const damo_var *result = d->product->out[0];
   int64_t shape[DAMO_MAX_NDIM];
   if (state->kept == NULL) DAMO_TRY(dot_loop_keep(d, f, state));
+  const int first = d->product->op->def == &gemm_def ? 2 : 0;
+  const damo_array *x = thunk_in(t, f, first), *y = thunk_in(t, f, first + 1);
+  const bool small = array_size(x) <= SMALL_OPERAND && array_size(y) <= SMALL_OPERAND;
+  if (small && !ctx_stress(f->ctx, STRESS_BLOCK)) return run_whole(d, t, f, state->kept);
   if (!dot_loop_shape(d, t, f, shape)) return run_whole(d, t, f, state->kept);
-  const damo_array *x = thunk_in(t, f, d->product->op->def == &gemm_def ? 2 : 0);
   int64_t rows =
       block_rows(d, var_ndim(result), shape, array_shape(x)[x->ndim - 1], (int64_t)dtype_size(var_dtype(result)));
   if (ctx_stress(f->ctx, STRESS_BLOCK)) rows = 3;

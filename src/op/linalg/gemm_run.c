@@ -126,14 +126,19 @@ typedef struct blas_arg {
   int ld;
 } blas_arg;
 
+/* Strides are multiples of the size of an element, a power of two: without the division by a variable, which takes as long
+ * as dozens of products. */
+static bool is_multiple(int64_t step, size_t size) { return (step & (int64_t)(size - 1)) == 0; }
+static int64_t in_elements(int64_t step, size_t size) { return step >> __builtin_ctz((unsigned)size); }
+
 /* True when m's rows are contiguous and their stride is a leading dimension that BLAS takes, which goes to *ld. */
 static bool has_rows(const blas_mat *m, size_t size, int *ld) {
   const int64_t es = (int64_t)size;
   int64_t step = m->cols > 1 ? m->cols : 1;
   if (m->cols > 1 && m->cs != es) return false;
   if (m->rows > 1) {
-    if (m->rs % es != 0 || m->rs / es < step) return false;
-    step = m->rs / es;
+    if (!is_multiple(m->rs, size) || in_elements(m->rs, size) < step) return false;
+    step = in_elements(m->rs, size);
   }
   if (step > INT_MAX) return false;
   *ld = (int)step;
@@ -148,8 +153,8 @@ static bool is_blas_operand(const blas_mat *m, size_t size) {
 
 /* True when a vector of n elements, step bytes apart, has an increment that BLAS takes. */
 static bool is_blas_vector(int64_t n, int64_t step, size_t size) {
-  const int64_t es = (int64_t)size;
-  return n < 2 || (step != 0 && step % es == 0 && step / es <= INT_MAX && step / es >= -INT_MAX);
+  const int64_t inc = in_elements(step, size);
+  return n < 2 || (step != 0 && is_multiple(step, size) && inc <= INT_MAX && inc >= -INT_MAX);
 }
 
 static blas_arg arg_of(const blas_mat *m, size_t size) {
@@ -182,7 +187,7 @@ static void blas_matmat(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, co
 static int vector_arg(char **data, int64_t n, int64_t step, size_t size) {
   if (n < 2) return 1;
   if (step < 0) *data += (n - 1) * step;
-  return (int)(step / (int64_t)size);
+  return (int)in_elements(step, size);
 }
 
 /* b and c are columns, c with a positive step. */
@@ -193,7 +198,7 @@ static void blas_matvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, co
   const bool t = x.trans == CblasTrans;
   const int m = (int)(t ? a->cols : a->rows), n = (int)(t ? a->rows : a->cols);
   char *y = b->data;
-  const int ib = vector_arg(&y, b->rows, b->rs, size), ic = c->rows > 1 ? (int)(c->rs / (int64_t)size) : 1;
+  const int ib = vector_arg(&y, b->rows, b->rs, size), ic = c->rows > 1 ? (int)in_elements(c->rs, size) : 1;
   if (dtype == DAMO_FLOAT32) {
     cblas_sgemv(CblasRowMajor, x.trans, m, n, (float)alpha.re, x.data, x.ld, (float *)y, ib, (float)beta.re,
                 (float *)c->data, ic);
@@ -279,10 +284,10 @@ static bool small_gemm_wins(const kernel_isa *isa, int64_t m, int64_t n, int64_t
 }
 
 static void plan_small(gemm_plan *p, const kernel_isa *isa) {
-  const int64_t size = (int64_t)dtype_size(p->dtype);
-  const bool b_has_rows = p->b.cs == size || p->b.cols == 1,
-             whole = p->a.rs % size == 0 && p->a.cs % size == 0 && p->b.rs % size == 0 && p->b.cs % size == 0;
-  if (whole && small_gemm_wins(isa, p->c.rows, p->c.cols, p->a.cols, b_has_rows))
+  const size_t size = dtype_size(p->dtype);
+  const bool b_has_rows = p->b.cs == (int64_t)size || p->b.cols == 1;
+  if (is_multiple(p->a.rs | p->a.cs | p->b.rs | p->b.cs, size) &&
+      small_gemm_wins(isa, p->c.rows, p->c.cols, p->a.cols, b_has_rows))
     p->small = isa->small_gemm->run[p->dtype];
 }
 
@@ -323,18 +328,18 @@ static void copy_mat(const blas_mat *src, const blas_mat *dst, size_t size) {
 
 static void run_small(const gemm_plan *p, double alpha, const blas_mat *a, const blas_mat *b, double beta,
                       const blas_mat *c) {
-  const int64_t size = (int64_t)dtype_size(p->dtype);
+  const size_t size = dtype_size(p->dtype);
   const small_gemm g = {.m = c->rows,
                         .n = c->cols,
                         .k = a->cols,
                         .a = a->data,
                         .b = b->data,
                         .c = c->data,
-                        .a_row = a->rs / size,
-                        .a_col = a->cs / size,
-                        .b_row = b->rs / size,
-                        .b_col = b->cs / size,
-                        .c_row = c->rs / size,
+                        .a_row = in_elements(a->rs, size),
+                        .a_col = in_elements(a->cs, size),
+                        .b_row = in_elements(b->rs, size),
+                        .b_col = in_elements(b->cs, size),
+                        .c_row = in_elements(c->rs, size),
                         .alpha = alpha,
                         .beta = beta};
   p->small(&g);
