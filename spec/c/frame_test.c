@@ -104,12 +104,31 @@ static damo_var *vector_constant(build *b, double from) {
   return v;
 }
 
+static damo_var *matrix_constant(build *b, int64_t rows, int64_t cols) {
+  damo_array *a = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){rows, cols});
+  for (int64_t i = 0; i < rows * cols; i++) ((double *)damo_array_data(a))[i] = (double)(i * 7 % 23) / 23 - 0.5;
+  damo_var *v = build_take(b, var_constant(ctx, NULL, &a->obj));
+  damo_release(a);
+  return v;
+}
+
+/* Products with a Loop as epilogue: of a vector, and of so large a matrix that it is cut into blocks of rows. */
+static damo_var *products(build *b, damo_var *h) {
+  damo_var *one = apply1(b, &reverse_def, build_tanh(b, build_fn2(b, "dot", matrix_constant(b, N, N), h)));
+  damo_var *left = build_mul(b, matrix_constant(b, 1200, 8), build_reduce(b, REDUCE_MAX, h, NULL, -1, false));
+  damo_var *many = build_tanh(b, build_fn2(b, "dot", left, matrix_constant(b, 8, 64)));
+  const int last = 1;
+  damo_var *rows = build_reduce(b, REDUCE_SUM, many, &last, 1, false);
+  return build_add(b, one, build_mul(b, build_reduce(b, REDUCE_MAX, rows, NULL, -1, false), build_num(b, 1e-2)));
+}
+
 static model make_model(build *b) {
   damo_var *w = shared(b, 0.25, "w"), *x = vec(b, "x"), *m = sparse_constant(b), *c = vector_constant(b, 1);
   damo_var *h = build_tanh(b, build_add(b, build_mul(b, x, w), c));
   damo_var *p = build_fn2(b, "dot", m, h), *rng = build_take(b, damo_random_state(ctx, 7, "rng"));
   /* views of constants, of a matrix and of a vector */
   p = build_add(b, p, build_fn2(b, "dot", build_fn1(b, "sparse.transpose", m), apply1(b, &reverse_def, c)));
+  p = build_add(b, p, products(b, h));
   damo_prop size = {.name = "size", .kind = DAMO_PROP_INT, .i = N};
   damo_var *drawn[2] = {NULL, NULL};
   CHECK_EQ_I(damo_call_all(ctx, "normal", &rng, 1, &size, 1, drawn, 2), DAMO_OK);
@@ -166,9 +185,17 @@ static call_job alone(const damo_function *f, double from, int steps) {
 
 #define WORKERS 3
 
+static int count_nodes(const damo_function *f, const char *name) {
+  int n = 0;
+  for (int64_t k = 0; k < f->program->vm.n_thunks; k++)
+    n += strcmp(f->program->vm.thunks[k]->node->op->def->name, name) == 0;
+  return n;
+}
+
 static void test_threads(build *b) {
   model m = make_model(b);
   if (!CHECK(m.f != NULL)) return;
+  CHECK_EQ_I(count_nodes(m.f, "DotLoop"), 2);
   call_job want[WORKERS], got[WORKERS];
   for (int k = 0; k < WORKERS; k++) want[k] = alone(m.f, 0.3 * k - 0.2, 200);
   CHECK(want[0].ok && want[0].sum[0] != want[1].sum[0]);
