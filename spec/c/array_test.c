@@ -133,6 +133,12 @@ static void test_views(void) {
   CHECK(!array_check(past, NULL));
   damo_array *front = array_view(t, 1, SHAPE(4), SHAPE(8), 0);
   CHECK(!array_may_overlap(front, back) && array_may_overlap(t, back));
+  damo_array *other = counting(DAMO_FLOAT64, 1, SHAPE(4)),
+             *foreign = array_foreign(t->obj.ctx, DAMO_FLOAT64, 1, SHAPE(4), t->data, false, NULL, NULL);
+  CHECK(!array_may_overlap(t, other) && array_may_overlap(t, foreign) && array_may_overlap(foreign, front));
+  CHECK(!array_may_overlap(foreign, back) && !array_may_overlap(foreign, other));
+  damo_release(other);
+  damo_release(foreign);
   damo_release(past);
   damo_release(front);
   damo_release(back);

@@ -304,6 +304,8 @@ static void extent(const damo_array *a, int64_t *low, int64_t *high) {
 }
 
 bool array_may_overlap(const damo_array *a, const damo_array *b) {
+  const damo_buffer *x = a->buf, *y = b->buf;
+  if (x != y && x != NULL && y != NULL && x->block != NULL && y->block != NULL) return false; /* two allocations */
   if (array_size(a) == 0 || array_size(b) == 0) return false;
   int64_t la, ha, lb, hb;
   extent(a, &la, &ha);

@@ -70,25 +70,30 @@ static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_
 /* Reads the values at stack indices first … first + n - 1 into args (borrowed). Numbers are written in a second loop:
  * the conversions of the first may run Lua code that calls this Function and writes the same Arrays. */
 static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
-  static damo_obj number; /* its address stands for an argument that is a number, to be written */
+  damo_obj *const number =
+      &f->obj; /* stands for a number, which is to be written: no argument is the Function itself */
   bool numbers = false;
   for (int64_t i = 0; i < n; i++) {
-    int idx = first + (int)i, type = lua_type(L, idx);
+    const int idx = first + (int)i;
+    const bind_box *box = bind_box_at(L, idx);
+    if (box && box->kind == OBJ_ARRAY && box->obj && f->program->inputs[i].var->type->kind != TYPE_GENERIC) {
+      args[i] = box->obj;
+      continue;
+    }
+    const int type = lua_type(L, idx);
     args[i] = NULL;
     if (type == LUA_TNIL) continue;
     if (type == LUA_TNUMBER && caller_is_scalar_input(f, i) && !f->program->inputs[i].strict) {
-      args[i] = &number;
+      args[i] = number;
       numbers = true;
       continue;
     }
-    damo_array *a =
-        type == LUA_TUSERDATA && f->program->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
-    args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx);
+    args[i] = caller_convert_input(L, f, i, idx);
     if (f->freed) caller_refuse_input(L, f, n); /* freed by a finalizer meanwhile */
   }
   for (int64_t i = 0; i < n && numbers; i++) {
     int idx = first + (int)i;
-    if (args[i] != &number) continue;
+    if (args[i] != number) continue;
     damo_array *a = caller_write_number(L, c, f, i, idx);
     args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx); /* raises the error that says why */
   }
