@@ -37,7 +37,7 @@ typedef struct bytes16 {
 
 /* ---- Reducers ---------------------------------------------------------------------------------------------------- */
 
-#define REDUCE_BLOCK 512 /* elements folded in lanes before the pairwise tree begins */
+#define REDUCE_BLOCK 512  /* elements folded in lanes before the pairwise tree begins */
 #define REDUCE_STRIP 2048 /* columns processed at once if many results are reduced side by side */
 
 /* One associative operation on one element type. Lane l takes the elements l, l + lanes, … of a block; lanes are folded
