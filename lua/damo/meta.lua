@@ -236,6 +236,8 @@ function Function:probe(...) end
 ---The same program and shared Variables with storage of its own.
 ---@return damo.Function
 function Function:copy() end
+---Frees what the Function keeps for calls with other shapes than the last one's.
+function Function:trim() end
 ---Lets program and storage go now.
 function Function:free() end
 

@@ -171,6 +171,7 @@ describe("config.sandbox", function()
       damo.config.sandbox = true
       forbidden("memory_cap", function() damo.config.memory_cap = 0 end)
       forbidden("gc_floor", function() damo.config.gc_floor = 0 end)
+      forbidden("plan_cap", function() damo.config.plan_cap = 0 end)
       forbidden("threads", function() damo.config.threads = 4 end)
       if damo.config.memory_cap ~= 1 << 30 or damo.memory().cap ~= 1 << 30 then tell("cap", damo.config.memory_cap) end
       damo.config.floatX = "float32"

@@ -99,7 +99,7 @@ static damo_buffer *buffer_new_small(damo_ctx *ctx, size_t nbytes) {
   return buf;
 }
 
-static damo_buffer *buffer_new(damo_ctx *ctx, size_t nbytes) {
+damo_buffer *buffer_new(damo_ctx *ctx, size_t nbytes) {
   if (nbytes <= SMALL_BYTES) return buffer_new_small(ctx, nbytes);
   size_t size;
   if (!size_add(nbytes, ALIGN - 1, &size)) {
@@ -159,15 +159,13 @@ static void copy_dims(int64_t *dst, const int64_t *src, int ndim) {
   for (int i = 0; i < ndim; i++) dst[i] = src[i];
 }
 
-static size_t shape_bytes(int ndim, const int64_t *shape, damo_dtype dtype) {
+size_t shape_bytes(int ndim, const int64_t *shape, damo_dtype dtype) {
   size_t n = dtype_size(dtype);
   for (int i = 0; i < ndim; i++) n = shape[i] == 0 ? 0 : n * (size_t)shape[i];
   return n;
 }
 
-/* A C-contiguous array over the buffer, which is taken, also on failure. */
-static damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndim, const int64_t *shape,
-                                     bool writeable) {
+damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndim, const int64_t *shape, bool writeable) {
   damo_assert(buf->obj.refs == 1 && buf->nbytes >= shape_bytes(ndim, shape, dtype));
   damo_array *a = array_header_new(buf->obj.ctx, dtype, ndim);
   if (!a) {
@@ -286,7 +284,8 @@ bool array_is_f_contiguous(const damo_array *a) {
 
 bool array_is_exclusive(const damo_array *a) {
   if (ctx_stress(a->obj.ctx, STRESS_MOVE)) return false;
-  return a->writeable && a->obj.refs == 1 && a->buf && a->buf->obj.refs == 1 && a->buf->block;
+  if (!a->writeable || a->obj.refs != 1 || !a->buf || a->buf->obj.refs != 1) return false;
+  return a->buf->block != NULL || array_is_part(a);
 }
 
 /* The address range [*low, *high) of the elements, relative to a->data. The array is not empty. */

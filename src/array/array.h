@@ -21,6 +21,7 @@ typedef struct damo_buffer {
 } damo_buffer;
 
 #define BUFFER_FROZEN 2 /* obj.flags: the contents are final, every view is read-only (indices of sparse matrices) */
+#define BUFFER_PART 4   /* obj.flags: a part of an arena's memory, which its frame keeps (array_part_new) */
 
 struct damo_array {
   damo_obj obj;
@@ -72,6 +73,23 @@ damo_array *array_view(const damo_array *base, int ndim, const int64_t *shape, c
 void array_reseat(damo_array *a, const damo_array *base, const int64_t *shape, const int64_t *strides, int64_t offset);
 /* Releases a view's buffer and keeps the array object for array_reseat. */
 void array_detach(damo_array *a);
+/* Gives a C-contiguous array that is alone with its buffer another shape of the same rank, whose elements fit into the
+ * buffer. The contents are undefined then. */
+void array_refit(damo_array *a, const int64_t *shape);
+
+/* A buffer without an array, which serves as the arena of a frame. NULL: memory error. */
+damo_buffer *buffer_new(damo_ctx *ctx, size_t nbytes);
+/* A C-contiguous array over nbytes of the arena from `offset` on (a multiple of 64), contents undefined. It counts as
+ * exclusive, although it does not hold the arena: who makes it keeps the arena as long as the array lives, or calls
+ * array_part_keep. */
+damo_array *array_part_new(damo_buffer *arena, size_t offset, size_t nbytes, damo_dtype dtype, int ndim,
+                           const int64_t *shape);
+static inline bool array_is_part(const damo_array *a) { return a->buf != NULL && (a->buf->obj.flags & BUFFER_PART); }
+/* Moves such an array, but not its contents, to another place, which may be in another arena. */
+void array_part_move(damo_array *a, damo_buffer *arena, size_t offset, size_t nbytes);
+/* Makes the array hold the arena, in which it is. It is a part no more, but an array over foreign memory. */
+void array_part_keep(damo_array *a, damo_buffer *arena);
+
 /* An array over foreign memory (C-contiguous). release(owner) is called when the last view is freed, or at once on
  * failure. */
 damo_array *array_foreign(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, void *data, bool writeable,

@@ -24,6 +24,11 @@ void block_cursor_read(block_cursor *c, damo_dtype dtype, void *dst, int64_t n);
 
 void scalar_store(scalar s, void *p); /* stores s as s.dtype; p need not be aligned */
 
+/* The bytes of an array of that shape, which array_empty would make. */
+size_t shape_bytes(int ndim, const int64_t *shape, damo_dtype dtype);
+/* A C-contiguous array over the buffer, which is taken, also on failure. */
+damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndim, const int64_t *shape, bool writeable);
+
 /* C-order strides in bytes. */
 void strides_contiguous(int ndim, const int64_t *shape, size_t size, int64_t *out);
 

@@ -85,6 +85,7 @@ void obj_free(damo_obj *obj, size_t size);
 typedef struct ctx_config {
   damo_dtype floatX; /* float64 or float32 */
   int threads;
+  size_t plan_cap; /* bytes that a Function keeps for other shapes than those of its last call (vm/arena.c) */
 } ctx_config;
 
 #define ERROR_MESSAGE_MAX 2048

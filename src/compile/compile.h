@@ -241,6 +241,8 @@ damo_function *function_probe_new(const damo_function *f);
  * and copies n values of it into results (owned). Updates nothing. */
 damo_status function_probe(damo_function *g, const damo_function *f, const fn_place *places, int64_t n,
                            damo_obj *const *args, int64_t n_args, damo_obj **results);
+/* Frees what f keeps for calls with other shapes than the last one's. A state error if f was freed or is running. */
+damo_status function_trim(damo_function *f);
 /* Releases program and frame at once; later calls are state errors. So is freeing a Function that is running. */
 damo_status function_free(damo_function *f);
 

@@ -8,6 +8,8 @@
  * p. The fgraph's outputs are the function's outputs, then the updates of p->shared in their order (those with
  * update_cell >= 0 before the call). */
 damo_status plan_build(fn_program *p, damo_function *f);
+/* lifetimes.c: fills the homes of p->vm, whose arrays a frame may put into its arena. */
+damo_status plan_lifetimes(fn_program *p);
 /* plan_check.c: an inconsistency error where the program is not as plan_build must leave it. */
 damo_status plan_check(const fn_program *p);
 

@@ -154,6 +154,13 @@ damo_status function_free(damo_function *f) {
   return DAMO_OK;
 }
 
+damo_status function_trim(damo_function *f) {
+  if (f->freed) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the function was freed");
+  if (f->running) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the function is running and can't be trimmed now");
+  vm_arena_trim(&f->frame);
+  return DAMO_OK;
+}
+
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 static damo_status copy_values(const damo_function *f, damo_function *g, bool foreign) {

@@ -421,6 +421,8 @@ static damo_status build_steps(planner *p) {
   DAMO_TRY(plan_branches(p));
   DAMO_TRY(make_frame(p));
   DAMO_TRY(plan_demand(p));
+  DAMO_TRY(plan_lifetimes(p->program));
+  vm_arena_attach(&p->f->frame);
   function_watch(p->f);
   DAMO_TRY_DEBUG(plan_check(p->program));
   return DAMO_OK;

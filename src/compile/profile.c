@@ -142,13 +142,15 @@ static void count_bytes(fn_profile *p, const thunk *t, const frame *f) {
   for (int o = 0; o < t->n_out; o++) {
     const size_t bytes = bytes_of_result(t, f, o);
     node->bytes += (int64_t)bytes;
-    p->held += bytes - p->cell_bytes[t->out[o]];
-    p->cell_bytes[t->out[o]] = bytes;
+    const size_t own = vm_arena_holds((const vm_frame *)f, t->out[o]) ? 0 : bytes;
+    p->held += own - p->cell_bytes[t->out[o]];
+    p->cell_bytes[t->out[o]] = own;
   }
   const size_t scratch = thunk_local_of(t, f)->scratch_size;
   p->held += scratch - node->scratch;
   node->scratch = scratch;
-  if (p->held > p->peak) p->peak = p->held;
+  const size_t all = p->held + vm_arena_held((const vm_frame *)f);
+  if (all > p->peak) p->peak = all;
 }
 
 /* Results that the last call gave away are no longer held. */

@@ -40,8 +40,8 @@ typedef struct profile_event {
 typedef struct fn_profile {
   int64_t calls, time;
   int64_t entered; /* when the call under way began */
-  size_t held;     /* bytes of results and workspaces */
-  size_t peak;     /* the most that `held` was */
+  size_t held;     /* bytes of results and workspaces, without those that vm_arena_held counts */
+  size_t peak;     /* the most that both were */
   int64_t n_nodes, n_cells;
   profile_node *nodes; /* by the thunks' numbers */
   size_t *cell_bytes;  /* what each cell counts in `held` */

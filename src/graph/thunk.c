@@ -190,6 +190,13 @@ static void scratch_free(frame *f, thunk_local *local) {
   mem_free(f->ctx, ((void **)local->scratch)[-1], local->scratch_size + SCRATCH_ALIGN + sizeof(void *));
 }
 
+void thunk_drop_scratch(const thunk *t, frame *f) {
+  thunk_local *local = thunk_local_of(t, f);
+  scratch_free(f, local);
+  local->scratch = NULL;
+  local->scratch_size = 0;
+}
+
 void thunk_leave(const thunk *t, frame *f) {
   const op_def *def = t->node->op->def;
   thunk_local *local = thunk_local_of(t, f);
@@ -284,20 +291,46 @@ static damo_array *thunk_reusable(const thunk *t, const frame *f, int i, damo_dt
   return array_is_exclusive(a) || thunk_out_is_fixed(t, f, i) ? a : NULL;
 }
 
-damo_array *thunk_out_strided(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  damo_array *a = thunk_reusable(t, f, i, dtype, ndim, shape);
+/* Below this size a buffer may be any larger than its array; else at most twice as large. */
+#define FITS_ANYWAY ((size_t)4096)
+
+/* The cell's array, if its buffer has space for that shape and not much more. */
+static damo_array *thunk_refit(const thunk *t, const frame *f, int i, damo_dtype dtype, int ndim,
+                               const int64_t *shape) {
+  damo_array *a = (damo_array *)thunk_result(t, f, i);
+  if (a == NULL || a->obj.kind != OBJ_ARRAY || a->ndim != ndim || array_dtype(a) != dtype) return NULL;
+  if (!array_is_exclusive(a) || array_is_part(a) || thunk_out_is_fixed(t, f, i)) return NULL;
+  size_t bytes = dtype_size(dtype);
+  for (int k = 0; k < ndim; k++) {
+    if (shape[k] < 0 || !size_mul(bytes, (size_t)shape[k], &bytes)) return NULL;
+  }
+  if (bytes > a->buf->nbytes || (a->buf->nbytes > FITS_ANYWAY && bytes < a->buf->nbytes / 2)) return NULL;
+  array_refit(a, shape);
+  return a;
+}
+
+damo_array *thunk_out_own(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+  damo_array *a = thunk_refit(t, f, i, dtype, ndim, shape);
   if (a != NULL) return a;
   a = array_empty(f->ctx, dtype, ndim, shape);
   if (a != NULL) thunk_set_out(t, f, i, (damo_obj *)a);
   return a;
 }
 
+static damo_array *thunk_make_out(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+  if (f->make_out != NULL) return f->make_out(f, t, i, dtype, ndim, shape);
+  return thunk_out_own(t, f, i, dtype, ndim, shape);
+}
+
+damo_array *thunk_out_strided(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+  damo_array *a = thunk_reusable(t, f, i, dtype, ndim, shape);
+  return a != NULL ? a : thunk_make_out(t, f, i, dtype, ndim, shape);
+}
+
 damo_array *thunk_out(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
   damo_array *a = thunk_reusable(t, f, i, dtype, ndim, shape);
   if (a != NULL && array_is_contiguous(a)) return a;
-  a = array_empty(f->ctx, dtype, ndim, shape);
-  if (a != NULL) thunk_set_out(t, f, i, (damo_obj *)a);
-  return a;
+  return thunk_make_out(t, f, i, dtype, ndim, shape);
 }
 
 damo_status thunk_out_view(const thunk *t, frame *f, int i, const damo_array *base, int ndim, const int64_t *shape,

@@ -48,9 +48,11 @@ struct frame {
   damo_ctx *ctx; /* context of a run's allocations and errors */
   cell *cells;
   thunk_local *locals; /* indexed by the thunks' numbers */
-  bool profiled;       /* an Op that holds a graph counts what the calls of that graph cost */
-  bool silent;         /* what a mode computes for a check: a Print writes nothing */
-  bool watched;        /* under DEBUG mode: an Op that holds a graph then runs that graph in DEBUG mode too */
+  /* Makes the array of output i where the cell's cannot be reused, and puts it into the cell; NULL: thunk_out_own. */
+  damo_array *(*make_out)(frame *f, const thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
+  bool profiled; /* an Op that holds a graph counts what the calls of that graph cost */
+  bool silent;   /* what a mode computes for a check: a Print writes nothing */
+  bool watched;  /* under DEBUG mode: an Op that holds a graph then runs that graph in DEBUG mode too */
 };
 
 /* How a thunk is to be made. */
@@ -112,6 +114,8 @@ static inline void thunk_set_user(const thunk *t, frame *f, void *user, thunk_cl
 /* Scratch memory of the thunk in this frame: at least size bytes, 64-byte aligned, kept between runs, contents
  * undefined. A larger request frees the former block. NULL: memory error. */
 void *thunk_scratch(const thunk *t, frame *f, size_t size);
+/* Frees it, between runs: the next run takes what it needs. */
+void thunk_drop_scratch(const thunk *t, frame *f);
 
 /* ---- Lazy thunks ------------------------------------------------------------------------------------------------- */
 
@@ -161,7 +165,9 @@ damo_status thunk_fix_out(const thunk *t, frame *f, int i, bool fixed);
  * nothing else holds it, else a fresh one, which is put into the cell. Borrowed; contents undefined. NULL: memory
  * error. */
 damo_array *thunk_out(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-/* The same for a kernel that accepts any strides: a caller's strided array (f:into) is then written directly. */
+/* The array for output i with memory of its own: the cell's in another shape, where that fits well, else a fresh one. */
+damo_array *thunk_out_own(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
+/* The same as thunk_out for a kernel that accepts any strides: a caller's strided array (f:into) is then written directly. */
 damo_array *thunk_out_strided(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
 /* Makes output i a view of base, reusing the array object in the cell where possible. */
 damo_status thunk_out_view(const thunk *t, frame *f, int i, const damo_array *base, int ndim, const int64_t *shape,

@@ -89,11 +89,10 @@ static void config_push_on_warning(lua_State *L, bind_state *st) {
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static const char *const CONFIG_FIELDS[] = {"floatX",          "compute_test_value",
-                                            "traceback_limit", "on_warning",
-                                            "memory_cap",      "gc_floor",
-                                            "threads",         "mode",
-                                            "sandbox",         NULL};
+static const char *const CONFIG_FIELDS[] = {
+    "floatX",   "compute_test_value", "traceback_limit", "on_warning", "memory_cap",
+    "gc_floor", "plan_cap",           "threads",         "mode",       "sandbox",
+    NULL};
 enum {
   CONFIG_FLOATX,
   CONFIG_TEST_VALUE,
@@ -101,6 +100,7 @@ enum {
   CONFIG_ON_WARNING,
   CONFIG_MEMORY_CAP,
   CONFIG_GC_FLOOR,
+  CONFIG_PLAN_CAP,
   CONFIG_THREADS,
   CONFIG_MODE,
   CONFIG_SANDBOX
@@ -108,7 +108,7 @@ enum {
 
 /* Limits that a host sets: a sandbox's scripts cannot change them. */
 static bool config_is_limit(int field) {
-  return field == CONFIG_MEMORY_CAP || field == CONFIG_GC_FLOOR || field == CONFIG_THREADS;
+  return field == CONFIG_MEMORY_CAP || field == CONFIG_GC_FLOOR || field == CONFIG_PLAN_CAP || field == CONFIG_THREADS;
 }
 
 static const char *const CONFIG_TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
@@ -177,6 +177,7 @@ static int config_index(lua_State *L) {
     case CONFIG_ON_WARNING: config_push_on_warning(L, st); break;
     case CONFIG_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
     case CONFIG_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
+    case CONFIG_PLAN_CAP: lua_pushinteger(L, (lua_Integer)c->plan_cap); break;
     case CONFIG_THREADS: lua_pushinteger(L, c->threads); break;
     case CONFIG_MODE: lua_pushstring(L, st->mode); break;
     case CONFIG_SANDBOX: lua_pushboolean(L, damo_ctx_is_sandbox(st->ctx)); break;
@@ -210,6 +211,9 @@ static int config_newindex(lua_State *L) {
       break;
     case CONFIG_GC_FLOOR:
       bind_set_gc_floor(L, (size_t)config_check_count(L, 3, "gc_floor", 0, (lua_Integer)COMPAT_MAX_INTEGER));
+      break;
+    case CONFIG_PLAN_CAP:
+      c->plan_cap = (size_t)config_check_count(L, 3, "plan_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER);
       break;
     case CONFIG_THREADS: c->threads = (int)config_check_count(L, 3, "threads", 1, 1024); break;
     case CONFIG_SANDBOX: config_set_sandbox(L, st->ctx, 3); break;

@@ -15,6 +15,11 @@ void vm_program_clear(damo_ctx *ctx, vm_program *p) {
   mem_free(ctx, p->segments, (size_t)p->segment_cap * sizeof *p->segments);
   mem_free(ctx, p->regions, (size_t)p->n_regions * sizeof *p->regions);
   mem_free(ctx, p->guards, (size_t)p->n_guards * sizeof *p->guards);
+  mem_free(ctx, p->homes, (size_t)p->n_homes * sizeof *p->homes);
+  mem_free(ctx, p->by_death, (size_t)p->n_homes * sizeof *p->by_death);
+  mem_free(ctx, p->aliases, (size_t)p->n_aliases * sizeof *p->aliases);
+  if (p->alias_first != NULL) mem_free(ctx, p->alias_first, (size_t)(p->n_groups + 1) * sizeof *p->alias_first);
+  if (p->home_of != NULL) mem_free(ctx, p->home_of, (size_t)p->n_cells * sizeof *p->home_of);
   if (p->maker != NULL) mem_free(ctx, p->maker, (size_t)p->n_cells * sizeof *p->maker);
   if (p->goals != NULL) mem_free(ctx, p->goals, (size_t)p->n_goals * sizeof *p->goals);
   *p = (vm_program){.n_cells = 0};
@@ -76,12 +81,14 @@ damo_status vm_frame_init_demand(vm_frame *vf) {
 damo_status vm_frame_join(vm_frame *vf, damo_ctx *ctx, const vm_program *p, bool foreign, const thunk_request *how) {
   DAMO_TRY(vm_frame_init(vf, ctx, p, foreign));
   for (int64_t k = 0; k < p->n_thunks; k++) DAMO_TRY(thunk_join(p->thunks[k], &vf->frame, how));
+  vm_arena_attach(vf);
   return p->by_demand ? vm_frame_init_demand(vf) : DAMO_OK;
 }
 
 void vm_frame_clear(vm_frame *vf) {
   const vm_program *p = vf->program;
   if (p == NULL) return;
+  vm_arena_free(vf);
   if (vf->block != NULL) {
     for (int64_t k = 0; k < p->n_thunks; k++) thunk_leave(p->thunks[k], &vf->frame);
     for (int64_t i = 0; i < p->n_cells; i++) damo_release(vf->frame.cells[i]);
@@ -152,6 +159,7 @@ static damo_status run_segments(vm_frame *vf) {
 }
 
 damo_status vm_run(vm_frame *vf) {
+  if (vf->arena != NULL) vm_arena_begin(vf);
   if (vf->program->by_demand) return vm_run_demand(vf);
   if (vf->program->n_segments > 0) return run_segments(vf);
   return vf->step != NULL ? run_watched(vf) : run_in_order(vf);
@@ -173,5 +181,6 @@ void vm_reset(vm_frame *vf) {
       vm_cell_empty(c);
     }
   }
+  if (vf->arena != NULL) vm_arena_end(vf);
   for (int64_t i = 0; i < p->n_transient; i++) vm_cell_empty(&vf->frame.cells[p->transient[i]]);
 }

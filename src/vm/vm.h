@@ -34,6 +34,13 @@ typedef struct vm_segment {
   bool decides;   /* this segment first decides whether the region is needed */
 } vm_segment;
 
+/* A cell whose array may lie in the frame's arena: thunk `birth` makes it, and no value that leaves the call has its
+ * memory. After thunk `death` (the number of thunks: after the call) nothing reads it, or what shares its memory. */
+typedef struct vm_home {
+  int32_t slot, birth, death;
+  int32_t group; /* cells that share memory, among them this one's, are a group */
+} vm_home;
+
 /* A compiled program. Its memory belongs to the context that compiled it. */
 typedef struct vm_program {
   int64_t n_cells;
@@ -55,8 +62,15 @@ typedef struct vm_program {
   int64_t n_regions, n_guards;
   vm_region *regions;
   vm_guard *guards;
-  bool by_demand; /* some thunk asks for inputs while it runs: the fields below are set */
-  int32_t *maker; /* n_cells: slot → number of the thunk that fills it, -1: none */
+  /* Cells for the arena, in the order of birth. Empty in a program that runs on demand or is watched. */
+  int64_t n_homes, n_groups, n_aliases;
+  vm_home *homes;
+  int32_t *home_of;  /* n_cells: slot → number of its home, -1: none */
+  int32_t *by_death; /* numbers of the homes by their death */
+  int32_t *aliases;  /* slots of the cells of group g that are views, or made in place: aliases[alias_first[g]] … */
+  int32_t *alias_first; /* n_groups + 1 */
+  bool by_demand;       /* some thunk asks for inputs while it runs: the fields below are set */
+  int32_t *maker;       /* n_cells: slot → number of the thunk that fills it, -1: none */
   int64_t n_goals;
   int32_t *goals; /* without segments: numbers of the thunks of outputs and updates */
 } vm_program;
@@ -68,6 +82,8 @@ typedef struct vm_demand {
   uint8_t *done;
 } vm_demand;
 
+typedef struct vm_arena vm_arena;
+
 /* The data that calls change, one call at a time. */
 struct vm_frame {
   frame frame; /* the part that thunks see */
@@ -77,6 +93,7 @@ struct vm_frame {
   size_t block_bytes;
   int64_t failed_at; /* number of the thunk that failed last, -1: none */
   vm_demand demand;
+  vm_arena *arena; /* NULL as long as no array of a home was worth a place in the arena */
   /* If set, called instead of t->run(t, f) to run each thunk (fn_watcher.step). */
   damo_status (*step)(vm_frame *vf, const thunk *t);
   void *step_user;
@@ -104,6 +121,32 @@ bool vm_has_value(const vm_frame *vf, int32_t slot);
 damo_status vm_run_for(vm_frame *vf, int32_t slot);
 /* Empties transient cells and detaches views. Called after every run, failed or not. */
 void vm_reset(vm_frame *vf);
+
+/* arena.c: the arena of a frame. */
+/* Lets the frame, whose thunks are made, put the arrays of the program's homes into an arena. */
+void vm_arena_attach(vm_frame *vf);
+/* Before and after each run of a frame with vf->arena. */
+void vm_arena_begin(vm_frame *vf);
+void vm_arena_end(vm_frame *vf);
+/* Between runs: frees the workspaces of thunks, and what is kept for other shapes than those of the last run. */
+void vm_arena_trim(vm_frame *vf);
+void vm_arena_free(vm_frame *vf);
+/* The bytes of the arena and of what homes hold beside it. */
+size_t vm_arena_held(const vm_frame *vf);
+/* Whether the value in the cell is counted by vm_arena_held. */
+bool vm_arena_holds(const vm_frame *vf, int32_t slot);
+
+/* layout.c: places in an arena. Spans overlap in time if each is born when the other is not dead yet. */
+typedef struct vm_span {
+  int32_t birth, death;
+  size_t bytes, offset;
+} vm_span;
+/* Gives each span an offset, a multiple of 64, so that no two overlap both in time and in space. The spans are in the
+ * order of birth. Returns the bytes of the arena. work: layout_work(n) bytes, aligned as a size_t. */
+size_t layout_place(vm_span *spans, int64_t n, void *work);
+size_t layout_work(int64_t n);
+/* The most bytes, each span rounded up to 64, that live at one time: no layout is smaller. */
+size_t layout_peak(const vm_span *spans, int64_t n, void *work);
 
 /* demand.c: runs the thunks of the goals or of the segments entered, and everything that they need. */
 damo_status vm_run_demand(vm_frame *vf);

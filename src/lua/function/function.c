@@ -96,6 +96,11 @@ static int function_free_now(lua_State *L) {
   return 0;
 }
 
+static int function_trim_now(lua_State *L) {
+  bind_check(L, function_trim(bind_function_self(L, "trim")));
+  return 0;
+}
+
 static int function_get_name(lua_State *L) {
   lua_pushstring(L, bind_function_self(L, "name")->program->name);
   return 1;
@@ -166,9 +171,13 @@ void bind_add_function_class(lua_State *L) {
                                     {"shared", function_get_shared},
                                     {"profile", bind_function_get_profile},
                                     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"call", bind_function_call_named}, {"into", bind_function_into},
-                                     {"probe", bind_function_probe},     {"copy", function_make_copy},
-                                     {"free", function_free_now},        {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"call", bind_function_call_named},
+                                     {"into", bind_function_into},
+                                     {"probe", bind_function_probe},
+                                     {"copy", function_make_copy},
+                                     {"trim", function_trim_now},
+                                     {"free", function_free_now},
+                                     {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_FUNCTION);
