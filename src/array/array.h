@@ -85,8 +85,9 @@ damo_buffer *buffer_new(damo_ctx *ctx, size_t nbytes);
 damo_array *array_part_new(damo_buffer *arena, size_t offset, size_t nbytes, damo_dtype dtype, int ndim,
                            const int64_t *shape);
 static inline bool array_is_part(const damo_array *a) { return a->buf != NULL && (a->buf->obj.flags & BUFFER_PART); }
-/* Moves such an array, but not its contents, to another place, which may be in another arena. */
-void array_part_move(damo_array *a, damo_buffer *arena, size_t offset, size_t nbytes);
+/* Gives such an array, but not its contents, another place, which may be in another arena, and another shape of the same
+ * rank. */
+void array_part_move(damo_array *a, damo_buffer *arena, size_t offset, size_t nbytes, const int64_t *shape);
 /* Makes the array hold the arena, in which it is. It is a part no more, but an array over foreign memory. */
 void array_part_keep(damo_array *a, damo_buffer *arena);
 

@@ -4,7 +4,8 @@
  * these input shapes has run. So the first call at a set of shapes takes memory from the context, gives it back where
  * lives end, and notes the sizes; before the next one each home gets an offset in the arena (layout.c). From then on
  * each cell holds an array over its part of the arena, which a thunk finds as it would find any array of its own: such a
- * call runs nothing of this file but a comparison of shapes, and allocates nothing.
+ * call runs nothing of this file but a comparison of shapes, and allocates nothing. If there is an arena already, of
+ * other shapes, the first call takes from it what fits, and borrows its array objects.
  *
  * A layout is kept for each set of shapes, with its array objects; they share the one arena. What is kept for other
  * shapes than the call's, including the memory by which the arena is too large for it, is at most config.plan_cap bytes;
@@ -27,6 +28,7 @@ typedef struct vm_layout {
   size_t bytes;           /* of this allocation */
   size_t held;            /* of the array objects in `out` */
   size_t size;            /* of the arena */
+  bool is_new;            /* no call has used it yet */
   bool grew;              /* some home needs more than it has: to be placed again */
   int64_t seated;         /* the arena that its arrays point into (vm_arena.generation) */
   int64_t n_key;
@@ -47,6 +49,9 @@ struct vm_arena {
   size_t outside;      /* in this call: bytes of homes beside the arena */
   bool begun;          /* a call is under way whose layout is `used` */
   bool lost;           /* something else holds the arena */
+  bool learning;       /* in this call: the layout in use is new, and takes its places as they are asked for */
+  vm_gaps gaps;        /* while learning: what is free in the arena */
+  vm_layout *lender;   /* while learning: the layout whose array objects are used, or NULL */
   uint8_t barred[];    /* per home: something held its value after a call */
 };
 
@@ -113,6 +118,7 @@ static vm_layout *layout_new(const vm_frame *vf) {
   vm_layout *l = mem_calloc(ctx_of(vf), bytes);
   if (l == NULL) return NULL;
   l->bytes = bytes;
+  l->is_new = true;
   l->n_key = (int64_t)n_key;
   l->out = (damo_array **)(l + 1);
   l->need = (size_t *)(l->out + n);
@@ -182,7 +188,7 @@ static void layout_place_homes(const vm_frame *vf, vm_layout *l) {
   }
   int64_t n = 0;
   for (int64_t h = 0; h < p->n_homes; h++) {
-    l->space[h] = (l->need[h] + 63) & ~(size_t)63;
+    l->space[h] = arena_round(l->need[h]);
     if (l->need[h] > 0) spans[n++] = (vm_span){p->homes[h].birth, p->homes[h].death, l->space[h], 0};
   }
   l->size = layout_place(spans, n, spans + p->n_homes);
@@ -251,7 +257,7 @@ static void arena_fit(const vm_frame *vf) {
   if (l->seated == m->generation) return;
   for (int64_t h = 0; h < n_homes_of(vf); h++) {
     damo_array *a = part_in(vf, h);
-    if (a != NULL) array_part_move(a, m->buffer, l->offset[h], l->space[h]);
+    if (a != NULL) array_part_move(a, m->buffer, l->offset[h], l->space[h], array_shape(a));
   }
   l->seated = m->generation;
 }
@@ -282,6 +288,61 @@ static vm_layout *layout_for_call(vm_frame *vf) {
   return l;
 }
 
+static size_t gap_bytes(const vm_frame *vf) { return (size_t)(n_homes_of(vf) + 1) * sizeof(vm_gap); }
+
+/* Lets the layout in use, a new one, learn its sizes in the arena of the layouts before it. */
+static void begin_learning(const vm_frame *vf, vm_layout *lender) {
+  vm_arena *m = vf->arena;
+  if (m->buffer == NULL) return;
+  if (m->gaps.at == NULL) m->gaps.at = mem_alloc(ctx_of(vf), gap_bytes(vf));
+  if (m->gaps.at == NULL) {
+    ctx_clear_error(ctx_of(vf));
+    return;
+  }
+  m->gaps.n = 0;
+  m->gaps.top = m->gaps.most = 0;
+  m->learning = true;
+  m->lender = lender;
+}
+
+/* A place for the home among what is free, and an array object for it if there is one. False without a place. */
+static bool learn_place(vm_frame *vf, int64_t h, size_t bytes, const int64_t *shape) {
+  vm_arena *m = vf->arena;
+  cell *c = cell_of_home(vf, h);
+  const size_t size = arena_round(bytes), most = m->gaps.most, at = gap_take(&m->gaps, size);
+  if (at + size > m->buffer->nbytes) {
+    gap_release(&m->gaps, at, size);
+    m->gaps.most = most;
+    return false;
+  }
+  m->used->offset[h] = at;
+  m->used->space[h] = size;
+  if (m->lender != NULL && m->lender->out[h] != NULL) {
+    empty_cell(c);
+    *c = &m->lender->out[h]->obj;
+    m->lender->out[h] = NULL;
+  }
+  if (part_in(vf, h) != NULL) array_part_move(part_in(vf, h), m->buffer, at, size, shape);
+  return true;
+}
+
+/* Gives the array objects back, without a shape that the lender may have no space for. */
+static void end_learning(const vm_frame *vf) {
+  static const int64_t empty[DAMO_MAX_NDIM];
+  vm_arena *m = vf->arena;
+  m->learning = false;
+  m->used->size = m->gaps.most;
+  for (int64_t h = 0; m->lender != NULL && h < n_homes_of(vf); h++) {
+    damo_array *a = part_in(vf, h);
+    if (a == NULL) continue;
+    damo_assert(m->lender->out[h] == NULL);
+    array_refit(a, empty);
+    m->lender->out[h] = a;
+    m->lender->seated = -1;
+    *cell_of_home(vf, h) = NULL;
+  }
+}
+
 void vm_arena_begin(vm_frame *vf) {
   vm_arena *m = vf->arena;
   const size_t cap = ctx_of(vf)->config.plan_cap;
@@ -290,7 +351,7 @@ void vm_arena_begin(vm_frame *vf) {
   m->swept = 0;
   m->outside = 0;
   if (same && !m->used->grew && m->used->seated == m->generation && m->cap == cap) return;
-  vm_layout *l = same ? m->used : layout_for_call(vf);
+  vm_layout *l = same ? m->used : layout_for_call(vf), *former = m->used;
   if (l == NULL) ctx_clear_error(ctx_of(vf));
   if (l != m->used) {
     if (m->used != NULL) drop_workspaces(vf, cap); /* else a thunk may be running, and have its workspace */
@@ -300,7 +361,10 @@ void vm_arena_begin(vm_frame *vf) {
   if (l != NULL && l->grew) layout_place_homes(vf, l);
   arena_bound(vf, cap);
   m->cap = cap;
-  if (l != NULL) arena_fit(vf);
+  if (l == NULL) return;
+  arena_fit(vf);
+  if (l->is_new) begin_learning(vf, m->layouts->next == former ? former : NULL); /* if it was not dropped */
+  l->is_new = false;
 }
 
 /* Something else holds an array of the arena: the array keeps the arena from now on. */
@@ -324,10 +388,12 @@ void vm_arena_end(vm_frame *vf) {
     if (array_is_part(a)) hand_over(m, a, h);
     empty_cell(c);
   }
+  if (m->learning) end_learning(vf);
   if (m->lost) arena_drop(m);
 }
 
-/* Frees the memory of homes beside the arena, where lives have ended before thunk k. */
+/* Where lives have ended before thunk k, frees the memory of homes beside the arena, and while learning the places in
+ * it. */
 static void free_dead_homes(vm_frame *vf, int32_t k) {
   const vm_program *p = vf->program;
   vm_arena *m = vf->arena;
@@ -335,6 +401,7 @@ static void free_dead_homes(vm_frame *vf, int32_t k) {
     const int32_t h = p->by_death[m->swept];
     cell *c = cell_of_home(vf, h);
     const damo_array *a = (const damo_array *)*c;
+    if (m->learning && m->used->space[h] > 0) gap_release(&m->gaps, m->used->offset[h], m->used->space[h]);
     if (m->used->need[h] == 0 || a == NULL || a->obj.kind != OBJ_ARRAY || array_is_part(a)) continue;
     const int32_t g = p->homes[h].group;
     for (int32_t i = p->alias_first[g]; i < p->alias_first[g + 1]; i++) empty_cell(&vf->frame.cells[p->aliases[i]]);
@@ -397,6 +464,8 @@ static damo_array *arena_make_out(frame *f, const thunk *t, int i, damo_dtype dt
     m->used->grew = true;
   }
   free_dead_homes(vf, t->number);
+  if (m->learning && bytes >= HOME_LEAST && m->used->space[h] == 0 && learn_place(vf, h, bytes, shape))
+    return take_part(vf, t, i, h, dtype, ndim, shape);
   damo_array *a = thunk_out_own(t, f, i, dtype, ndim, shape);
   if (a != NULL) m->outside += a->buf->nbytes;
   return a;
@@ -422,6 +491,7 @@ void vm_arena_free(vm_frame *vf) {
   m->used = NULL;
   while (m->layouts != NULL) layout_drop(vf, m->layouts);
   damo_release(m->buffer);
+  if (m->gaps.at != NULL) mem_free(ctx_of(vf), m->gaps.at, gap_bytes(vf));
   mem_free(ctx_of(vf), m, sizeof *m + (size_t)n_homes_of(vf));
   vf->arena = NULL;
 }

@@ -9,17 +9,10 @@
 
 #include "vm.h"
 
-#define LAYOUT_ALIGN ((size_t)64)
 /* The most spans for which the second heuristic is tried. */
 #define LAYOUT_BY_SIZE 512
 
-typedef struct gap {
-  size_t at, size;
-} gap;
-
-static size_t span_bytes(size_t bytes) { return (bytes + LAYOUT_ALIGN - 1) & ~(LAYOUT_ALIGN - 1); }
-
-size_t layout_work(int64_t n) { return (size_t)(n + 1) * (sizeof(int64_t) + sizeof(gap) + sizeof(size_t)); }
+size_t layout_work(int64_t n) { return (size_t)(n + 1) * (sizeof(int64_t) + sizeof(vm_gap) + sizeof(size_t)); }
 
 static int compare_keys(const void *x, const void *y) {
   const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
@@ -37,8 +30,8 @@ size_t layout_peak(const vm_span *s, int64_t n, void *work) {
   size_t live = 0, peak = 0;
   sort_by_death(s, n, keys);
   for (int64_t i = 0; i < n; i++) {
-    for (; next < n && keys[next] >> 32 < s[i].birth; next++) live -= span_bytes(s[(int32_t)keys[next]].bytes);
-    live += span_bytes(s[i].bytes);
+    for (; next < n && keys[next] >> 32 < s[i].birth; next++) live -= arena_round(s[(int32_t)keys[next]].bytes);
+    live += arena_round(s[i].bytes);
     if (live > peak) peak = live;
   }
   return peak;
@@ -46,19 +39,12 @@ size_t layout_peak(const vm_span *s, int64_t n, void *work) {
 
 /* ---- Best fit ---------------------------------------------------------------------------------------------------- */
 
-/* Free memory below `top`, by offset; above it all is free. No gap touches another or the top. */
-typedef struct gap_list {
-  gap *at;
-  int64_t n;
-  size_t top, most;
-} gap_list;
-
-static void gap_remove(gap_list *g, int64_t i) {
+static void gap_remove(vm_gaps *g, int64_t i) {
   g->n--;
   for (; i < g->n; i++) g->at[i] = g->at[i + 1];
 }
 
-static void gap_release(gap_list *g, size_t at, size_t size) {
+void gap_release(vm_gaps *g, size_t at, size_t size) {
   int64_t i = g->n;
   while (i > 0 && g->at[i - 1].at > at) i--;
   const bool after = i > 0 && g->at[i - 1].at + g->at[i - 1].size == at;
@@ -67,18 +53,18 @@ static void gap_release(gap_list *g, size_t at, size_t size) {
     g->at[i - 1].size += size + (before ? g->at[i].size : 0);
     if (before) gap_remove(g, i);
   } else if (before) {
-    g->at[i] = (gap){at, g->at[i].size + size};
+    g->at[i] = (vm_gap){at, g->at[i].size + size};
   } else {
     for (int64_t k = g->n++; k > i; k--) g->at[k] = g->at[k - 1];
-    g->at[i] = (gap){at, size};
+    g->at[i] = (vm_gap){at, size};
   }
-  const gap last = g->at[g->n - 1];
+  const vm_gap last = g->at[g->n - 1];
   if (last.at + last.size != g->top) return;
   g->top = last.at;
   g->n--;
 }
 
-static size_t gap_take(gap_list *g, size_t size) {
+size_t gap_take(vm_gaps *g, size_t size) {
   int64_t best = -1;
   for (int64_t i = 0; i < g->n; i++) {
     if (g->at[i].size >= size && (best < 0 || g->at[i].size < g->at[best].size)) best = i;
@@ -90,22 +76,22 @@ static size_t gap_take(gap_list *g, size_t size) {
     return at;
   }
   const size_t at = g->at[best].at;
-  g->at[best] = (gap){at + size, g->at[best].size - size};
+  g->at[best] = (vm_gap){at + size, g->at[best].size - size};
   if (g->at[best].size == 0) gap_remove(g, best);
   return at;
 }
 
-static size_t place_best_fit(vm_span *s, int64_t n, int64_t *keys, gap *gaps) {
-  gap_list g = {.at = gaps};
+static size_t place_best_fit(vm_span *s, int64_t n, int64_t *keys, vm_gap *gaps) {
+  vm_gaps g = {.at = gaps};
   int64_t next = 0;
   sort_by_death(s, n, keys);
   for (int64_t i = 0; i < n; i++) {
     damo_assert(i == 0 || s[i].birth >= s[i - 1].birth);
     for (; next < n && keys[next] >> 32 < s[i].birth; next++) {
       const vm_span *dead = &s[(int32_t)keys[next]];
-      gap_release(&g, dead->offset, span_bytes(dead->bytes));
+      gap_release(&g, dead->offset, arena_round(dead->bytes));
     }
-    s[i].offset = gap_take(&g, span_bytes(s[i].bytes));
+    s[i].offset = gap_take(&g, arena_round(s[i].bytes));
   }
   return g.most;
 }
@@ -118,24 +104,24 @@ static size_t lowest_free(const vm_span *s, int64_t i, const int64_t *placed, in
   for (int64_t k = 0; k < n; k++) {
     const vm_span *other = &s[placed[k]];
     if (other->death < s[i].birth || other->birth > s[i].death) continue;
-    if (offset[placed[k]] >= at + span_bytes(s[i].bytes)) break;
-    const size_t end = offset[placed[k]] + span_bytes(other->bytes);
+    if (offset[placed[k]] >= at + arena_round(s[i].bytes)) break;
+    const size_t end = offset[placed[k]] + arena_round(other->bytes);
     if (end > at) at = end;
   }
   return at;
 }
 
-static size_t place_by_size(const vm_span *s, int64_t n, int64_t *placed, gap *order, size_t *offset) {
+static size_t place_by_size(const vm_span *s, int64_t n, int64_t *placed, vm_gap *order, size_t *offset) {
   size_t most = 0;
   for (int64_t i = 0; i < n; i++) {
     int64_t k = i;
     for (; k > 0 && order[k - 1].size < s[i].bytes; k--) order[k] = order[k - 1];
-    order[k] = (gap){(size_t)i, s[i].bytes};
+    order[k] = (vm_gap){(size_t)i, s[i].bytes};
   }
   for (int64_t j = 0; j < n; j++) {
     const int64_t i = (int64_t)order[j].at;
     offset[i] = lowest_free(s, i, placed, j, offset);
-    if (offset[i] + span_bytes(s[i].bytes) > most) most = offset[i] + span_bytes(s[i].bytes);
+    if (offset[i] + arena_round(s[i].bytes) > most) most = offset[i] + arena_round(s[i].bytes);
     int64_t k = j;
     for (; k > 0 && offset[placed[k - 1]] > offset[i]; k--) placed[k] = placed[k - 1];
     placed[k] = i;
@@ -145,7 +131,7 @@ static size_t place_by_size(const vm_span *s, int64_t n, int64_t *placed, gap *o
 
 size_t layout_place(vm_span *s, int64_t n, void *work) {
   int64_t *keys = work;
-  gap *gaps = (gap *)(keys + n + 1);
+  vm_gap *gaps = (vm_gap *)(keys + n + 1);
   size_t *offset = (size_t *)(gaps + n + 1);
   const size_t size = place_best_fit(s, n, keys, gaps);
   if (n > LAYOUT_BY_SIZE || size == layout_peak(s, n, work)) return size;

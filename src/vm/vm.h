@@ -136,6 +136,9 @@ size_t vm_arena_held(const vm_frame *vf);
 /* Whether the value in the cell is counted by vm_arena_held. */
 bool vm_arena_holds(const vm_frame *vf, int32_t slot);
 
+/* Sizes and offsets in an arena are multiples of a cache line. */
+static inline size_t arena_round(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
 /* layout.c: places in an arena. Spans overlap in time if each is born when the other is not dead yet. */
 typedef struct vm_span {
   int32_t birth, death;
@@ -147,6 +150,19 @@ size_t layout_place(vm_span *spans, int64_t n, void *work);
 size_t layout_work(int64_t n);
 /* The most bytes, each span rounded up to 64, that live at one time: no layout is smaller. */
 size_t layout_peak(const vm_span *spans, int64_t n, void *work);
+
+/* Free memory below `top`, by offset; above it all is free. No gap touches another or the top. */
+typedef struct vm_gap {
+  size_t at, size;
+} vm_gap;
+typedef struct vm_gaps {
+  vm_gap *at; /* space for one gap more than blocks are taken at one time */
+  int64_t n;
+  size_t top, most; /* most: the highest top */
+} vm_gaps;
+/* The offset of a block of that size: in the smallest gap that fits, else at the top. */
+size_t gap_take(vm_gaps *g, size_t size);
+void gap_release(vm_gaps *g, size_t at, size_t size);
 
 /* demand.c: runs the thunks of the goals or of the segments entered, and everything that they need. */
 damo_status vm_run_demand(vm_frame *vf);
