@@ -102,7 +102,7 @@ static void test_destroyed(build *b) {
   c.p->shared[0].cell = c.s;
   /* By demand a reader may come after the destroyer; what the destroyer needs itself does not. */
   CHECK(thunk_of(&c, "Reader")->number < thunk_of(&c, "Destroyer")->number);
-  BROKEN(c.vm->by_demand, true, "thunk 1, Reader, reads, although it may be destroyed by then,");
+  BROKEN(c.vm->by_demand, true, ", Reader, reads, although it may be destroyed by then,");
   c.vm->by_demand = true;
   *in_of(&c, "Reader", 0) = c.x;
   CHECK_EQ_I(plan_check(c.p), DAMO_OK);

@@ -10,6 +10,9 @@
 damo_status plan_build(fn_program *p, damo_function *f);
 /* lifetimes.c: fills the homes of p->vm, whose arrays a frame may put into its arena. */
 damo_status plan_lifetimes(fn_program *p);
+/* order.c: reorders the nodes, which are in destroy_order's order and have neither regions nor thunks that ask for inputs,
+ * to lower the peak of memory. */
+damo_status order_for_memory(const damo_fgraph *fg, ptrvec *nodes);
 /* plan_check.c: an inconsistency error where the program is not as plan_build must leave it. */
 damo_status plan_check(const fn_program *p);
 

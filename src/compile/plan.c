@@ -406,6 +406,9 @@ static damo_status find_order(planner *p) {
   for (int64_t i = 0; i < p->order.n && s == DAMO_OK; i++) {
     if (!region_is_entry(p->order.at[i])) s = ptrvec_push(&p->nodes, p->order.at[i]);
   }
+  bool fixed = region_count(&p->regions) > 0 || p->unordered || p->program->n_pairs > 0;
+  for (int64_t i = 0; i < p->nodes.n && !fixed; i++) fixed = op_may_ask(((const damo_apply *)p->nodes.at[i])->op->def);
+  if (s == DAMO_OK && !fixed && p->program->watcher == NULL) s = order_for_memory(fg, &p->nodes);
   return s;
 }
 
