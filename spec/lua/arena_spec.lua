@@ -154,9 +154,9 @@ describe("random programs in an arena", function()
 
   for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
     it("compute what they compute without one, in mode " .. mode, function()
-      for round = 1, 40 do
+      for round = 1, 60 do
         local steps = {}
-        for i = 1, 12 do steps[i] = { random(#makers), math.max(1, i + 2 - random(6)), random(i + 1) } end
+        for i = 1, 16 do steps[i] = { random(#makers), math.max(1, i + 2 - random(6)), random(i + 1) } end
         local x, y = damo.dmatrix "x", damo.dmatrix "y"
         local made = { x, y }
         for _, s in ipairs(steps) do made[#made + 1] = makers[s[1]](made[s[2]], made[s[3]]) end

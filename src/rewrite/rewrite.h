@@ -5,8 +5,8 @@
  * one database; they run in phases, in an order that depends on the graph alone.
  *
  * Each family of rules has a file: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c,
- * product.c, sparse.c, sampled.c, fusion.c, epilogue.c, choice.c, inplace.c. engine.c runs them; match.c and facts.c hold
- * what rules ask about Variables.
+ * product.c, sparse.c, sampled.c, fusion.c, epilogue.c, choice.c, inplace.c. engine.c runs them; match.c and facts.c
+ * hold what rules ask about Variables.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
