@@ -9,6 +9,7 @@ void build_init(build *b, damo_ctx *ctx) {
   ptrvec_init(&b->owned, ctx);
   map_init(&b->masks, ctx);
   b->first_mask = NULL;
+  b->finder = NULL;
 }
 
 damo_status build_end(build *b) {
@@ -74,7 +75,9 @@ damo_apply *build_apply(build *b, damo_op *take_op, damo_var *const *in, int n_i
   damo_apply *node = NULL;
   if (take_op == NULL && b->status == DAMO_OK) b->status = damo_error_status(b->ctx);
   if (!any_missing(b, in, n_in)) {
-    node = op_apply(b->ctx, take_op, in, n_in);
+    const build_finder *finder = b->finder;
+    if (finder != NULL) node = damo_retain(finder->find(finder->user, take_op, in, n_in));
+    if (node == NULL) node = op_apply(b->ctx, take_op, in, n_in);
     node = (damo_apply *)build_take(b, (damo_var *)node);
   }
   damo_release(take_op);

@@ -18,12 +18,19 @@ typedef struct build_mask {
   bool lazy; /* an ifelse in place of the where: raw is only computed where it is taken */
 } build_mask;
 
+/* Finds the node that exists for an Op and its inputs; NULL: none does. */
+typedef struct build_finder {
+  damo_apply *(*find)(void *user, const damo_op *op, damo_var *const *in, int n_in);
+  void *user;
+} build_finder;
+
 struct build {
   damo_ctx *ctx;
   ptrvec owned;
   damo_status status;
   map masks; /* damo_var* of the scope → its build_mask */
   build_mask *first_mask;
+  const build_finder *finder; /* asked before a node is made; NULL: each is made */
 };
 
 void build_init(build *b, damo_ctx *ctx);

@@ -3,7 +3,7 @@
  * The local rules of a phase run from a work list. It starts with every node, inputs first; a replacement appends the
  * nodes that it made and those around it, which may match again. The phase ends when the list is empty; a bound on the
  * number of replacements stops rules that undo each other for ever. An index gives the rules for a node's class and
- * scalar op.
+ * scalar op; a table of nodes by Op and inputs (cons.c) gives rules the nodes that are there already.
  */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
@@ -284,12 +284,30 @@ static int64_t profile_clock(const rewrite_profile *p) { return p != NULL ? cloc
 
 /* ---- Local rules ------------------------------------------------------------------------------------------------- */
 
+#define MOST_NAMED 8 /* rules that the warning about an endless rewriting names */
+#define LAST_USES 64 /* replacements before the end of the budget from which it takes them */
+
 typedef struct work_list {
   ptrvec queue; /* damo_apply*; nodes that the fgraph no longer has are skipped */
   int64_t head;
   map queued;
+  bool shares, filled; /* equal nodes become one; filled: `shared` has the nodes, since a rule has asked for one */
+  damo_fgraph *fg;
+  damo_status status; /* of filling it */
+  cons_table shared;
+  build_finder finder;
+  uint64_t draw;            /* state of the generator of a shuffled order; 0: the usual order */
   rewrite_profile *profile; /* or NULL */
 } work_list;
+
+/* A number below n from xorshift64, 0 in the usual order. */
+static int64_t work_draw(work_list *w, int64_t n) {
+  if (w->draw == 0 || n < 2) return 0;
+  w->draw ^= w->draw << 13;
+  w->draw ^= w->draw >> 7;
+  w->draw ^= w->draw << 17;
+  return (int64_t)(w->draw % (uint64_t)n);
+}
 
 static damo_status work_push(work_list *w, damo_apply *node) {
   if (node == NULL || map_get(&w->queued, node, NULL)) return DAMO_OK;
@@ -396,12 +414,14 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
   uint64_t first_id = ctx->next_id;
   build b;
   build_init(&b, ctx);
+  if (w->shares) b.finder = &w->finder;
   damo_obj *trace = graph_notes_of(ctx)->trace;
   graph_notes_of(ctx)->trace = node->trace != NULL ? &node->trace->obj : NULL;
   damo_retain(node); /* a host's rule may change the graph directly */
   damo_status s = r->local != NULL ? r->local(&b, fg, node, repl, &did) : r->host(r, &b, fg, node, repl, &did);
   graph_notes_of(ctx)->trace = trace;
   if (s == DAMO_OK) s = b.status;
+  if (s == DAMO_OK) s = w->status;
   if (s == DAMO_OK && did && r->host != NULL) s = adopt_host_nodes(fg, node, repl, first_id, &trusted);
   if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, trusted, w, r->name, changed);
   damo_status ended = build_end(&b);
@@ -416,47 +436,148 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
 
 /* Queues every node that a replacement imports. */
 static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
+  work_list *w = user;
   (void)fg;
-  return work_push(user, node);
+  if (w->filled) DAMO_TRY(cons_add(&w->shared, node));
+  return work_push(w, node);
 }
 
-static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
-  int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
-  while (w->head < w->queue.n && budget > 0) {
-    damo_apply *node = w->queue.at[w->head++];
-    damo_assert(map_get(&w->queued, node, NULL));
-    map_remove(&w->queued, node);
-    if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
-    bool changed = false;
-    int64_t first = 0;
-    DAMO_TRY(rule_index_find(index, node->op, &first));
-    for (void *const *r = index->lists.at + first; *r != NULL && !changed; r++) {
-      const int64_t start = profile_clock(w->profile);
-      DAMO_TRY(try_rule(*r, fg, node, w, &changed));
-      DAMO_TRY(profile_count(w->profile, *r, start, changed));
-    }
-    if (changed) budget--;
+static void work_prune(damo_fgraph *fg, void *user, damo_apply *node) {
+  work_list *w = user;
+  (void)fg;
+  if (w->filled) cons_remove(&w->shared, node);
+}
+
+static damo_status work_input_changed(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
+                                      damo_var *now) {
+  work_list *w = user;
+  (void)fg;
+  return w->filled && node != NULL ? cons_input_changed(&w->shared, node, index, old, now) : DAMO_OK;
+}
+
+static damo_status fill_shared(work_list *w) {
+  ptrvec nodes;
+  ptrvec_init(&nodes, w->fg->obj.ctx);
+  damo_status s = fgraph_toposort(w->fg, &nodes);
+  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) s = cons_add(&w->shared, nodes.at[i]);
+  ptrvec_clear(&nodes);
+  w->filled = true;
+  return w->status = s;
+}
+
+/* build_finder: the table is made when the first rule asks, since most phases find nothing to do. */
+static damo_apply *find_shared(void *user, const damo_op *op, damo_var *const *in, int n_in) {
+  work_list *w = user;
+  if (!w->filled && fill_shared(w) != DAMO_OK) return NULL; /* try_rule sees w->status */
+  return cons_find(&w->shared, op, in, n_in);
+}
+
+/* If the graph has an equal node, that one takes the node's place. */
+static damo_status merge_into_twin(damo_fgraph *fg, damo_apply *node, work_list *w, bool *changed) {
+  damo_apply *twin = w->filled ? cons_find(&w->shared, node->op, node->in, node->n_in) : NULL;
+  if (twin == NULL || twin == node || twin->n_out != node->n_out) return DAMO_OK;
+  for (int i = 0; i < node->n_out; i++) {
+    if (!type_is_super(node->out[i]->type, twin->out[i]->type)) return DAMO_OK;
   }
-  if (w->head < w->queue.n) {
-    ctx_warn(fg->obj.ctx, "rewrite",
-             "rewriting was cut off: some rules go on for ever, each undoing what another does");
+  const int64_t start = profile_clock(w->profile);
+  for (int i = 0; i < node->n_out; i++) DAMO_TRY(work_touch_users(w, fg, node->out[i]));
+  DAMO_TRY(fgraph_replace_trusted(fg, node->out, twin->out, node->n_out, "merge"));
+  *changed = true;
+  return profile_count(w->profile, &merge_rules[0], start, 1);
+}
+
+/* Tries the rules of the node's list until one changes it; *used: that rule. */
+static damo_status try_rules(damo_fgraph *fg, damo_apply *node, void *const *list, work_list *w,
+                             const rewrite_rule **used) {
+  int64_t n = 0;
+  bool changed = false;
+  *used = NULL;
+  while (list[n] != NULL) n++;
+  const int64_t first = work_draw(w, n);
+  for (int64_t k = 0; k < n && !changed; k++) {
+    const rewrite_rule *r = list[(first + k) % n];
+    const int64_t start = profile_clock(w->profile);
+    DAMO_TRY(try_rule(r, fg, node, w, &changed));
+    DAMO_TRY(profile_count(w->profile, r, start, changed));
+    if (changed) *used = r;
   }
   return DAMO_OK;
 }
 
-static damo_status run_local(damo_fgraph *fg, const ptrvec *rules, rewrite_profile *profile) {
-  work_list w = {.head = 0, .profile = profile};
+/* The node to look at next, which leaves the queue. */
+static damo_apply *work_pop(work_list *w) {
+  const int64_t k = w->head + work_draw(w, w->queue.n - w->head);
+  damo_apply *node = w->queue.at[k];
+  w->queue.at[k] = w->queue.at[w->head];
+  w->queue.at[w->head++] = node;
+  damo_assert(map_get(&w->queued, node, NULL));
+  map_remove(&w->queued, node);
+  return node;
+}
+
+/* Warns that these rules, the last ones used, go on for ever. */
+static void warn_endless(damo_ctx *ctx, const rewrite_rule *const *last, int64_t n_last) {
+  const char *names[MOST_NAMED];
+  char text[512] = "";
+  int n = 0;
+  for (int64_t i = 0; i < n_last && n < MOST_NAMED; i++) {
+    bool known = last[i] == NULL;
+    for (int k = 0; k < n; k++) known = known || names[k] == last[i]->name;
+    if (!known) names[n++] = last[i]->name;
+  }
+  for (int k = 0; k < n; k++) {
+    const size_t at = strlen(text);
+    snprintf(text + at, sizeof text - at, "%s%s", k == 0 ? "" : k == n - 1 ? " and " : ", ", names[k]);
+  }
+  if (n == 1) {
+    ctx_warn(ctx, "rewrite", "rewriting was cut off: the rule %s goes on for ever", text);
+  } else {
+    ctx_warn(ctx, "rewrite", "rewriting was cut off: the rules %s go on for ever, each undoing what another does",
+             text);
+  }
+}
+
+static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
+  int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
+  const rewrite_rule *last[LAST_USES] = {NULL};
+  while (w->head < w->queue.n && budget > 0) {
+    damo_apply *node = work_pop(w);
+    if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
+    bool merged = false;
+    int64_t first = 0;
+    const rewrite_rule *used;
+    DAMO_TRY(merge_into_twin(fg, node, w, &merged));
+    if (merged) continue; /* not counted: each takes a node away */
+    DAMO_TRY(rule_index_find(index, node->op, &first));
+    DAMO_TRY(try_rules(fg, node, index->lists.at + first, w, &used));
+    if (used != NULL) last[--budget % LAST_USES] = used;
+  }
+  if (w->head < w->queue.n) warn_endless(fg->obj.ctx, last, LAST_USES);
+  return DAMO_OK;
+}
+
+static damo_status run_local(damo_fgraph *fg, const ptrvec *rules, const rewrite_query *q, rewrite_phase phase) {
+  damo_ctx *ctx = fg->obj.ctx;
+  work_list w = {.fg = fg, .draw = q->shuffle, .profile = q->profile};
   rule_index index;
-  ptrvec_init(&w.queue, fg->obj.ctx);
-  map_init(&w.queued, fg->obj.ctx);
-  damo_status s = rule_index_init(&index, fg->obj.ctx, rules);
+  ptrvec_init(&w.queue, ctx);
+  map_init(&w.queued, ctx);
+  map_init(&w.shared.of_key, ctx);
+  w.shares = phase < PHASE_LOOP && rule_is_selected(&merge_rules[0], q);
+  w.finder = (build_finder){.find = find_shared, .user = &w};
+  damo_status s = rule_index_init(&index, ctx, rules);
   if (s == DAMO_OK) s = fgraph_toposort(fg, &w.queue);
   for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);
-  fg_feature feature = {.name = "work list", .on_import = work_import, .user = &w};
+  fg_feature feature = {.name = "work list",
+                        .on_import = work_import,
+                        .on_prune = work_prune,
+                        .on_change_input = work_input_changed,
+                        .user = &w};
   if (s == DAMO_OK) s = fgraph_attach(fg, &feature);
   if (s == DAMO_OK) s = run_work(fg, &index, &w);
   fgraph_detach(fg, &feature);
   rule_index_clear(&index);
+  map_clear(&w.shared.of_key);
   ptrvec_clear(&w.queue);
   map_clear(&w.queued);
   return s;
@@ -479,7 +600,7 @@ static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_ph
     DAMO_TRY(profile_count(q->profile, r, start, (int64_t)(fg->changes - before)));
   }
   rules->n = n;
-  if (n > 0) DAMO_TRY(run_local(fg, rules, q->profile));
+  if (n > 0) DAMO_TRY(run_local(fg, rules, q, phase));
   DAMO_TRY_DEBUG(fgraph_check(fg));
   return DAMO_OK;
 }

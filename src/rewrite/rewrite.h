@@ -5,8 +5,8 @@
  * one database; they run in phases, in an order that depends on the graph alone.
  *
  * Each family of rules has a file: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c,
- * product.c, sparse.c, sampled.c, fusion.c, epilogue.c, choice.c, inplace.c. engine.c runs them; match.c and facts.c
- * hold what rules ask about Variables.
+ * product.c, sparse.c, sampled.c, fusion.c, epilogue.c, choice.c, inplace.c. engine.c runs them; cons.c shares nodes;
+ * match.c and facts.c hold what rules ask about Variables.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
@@ -67,6 +67,7 @@ typedef struct rewrite_profile {
 typedef struct rewrite_query {
   const char *include, *also, *exclude, *require, *without;
   rewrite_profile *profile; /* NULL: nothing is counted */
+  uint64_t shuffle;         /* nodes and rules are taken in an order drawn from this number; 0: in the usual order */
 } rewrite_query;
 
 damo_status rewrite_register_all(damo_ctx *ctx);

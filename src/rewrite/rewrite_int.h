@@ -40,6 +40,18 @@ static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_v
   return b->status;
 }
 
+/* ---- Shared nodes (cons.c) ---- */
+
+/* For an Op and its inputs, the node of the graph. The owner tells it of each change of the graph. */
+typedef struct cons_table {
+  map of_key; /* hash of Op and inputs → damo_apply*, borrowed */
+} cons_table;
+damo_status cons_add(cons_table *t, damo_apply *node); /* no effect if it has an equal node */
+void cons_remove(cons_table *t, const damo_apply *node);
+/* NULL: there is none. */
+damo_apply *cons_find(const cons_table *t, const damo_op *op, damo_var *const *in, int n_in);
+damo_status cons_input_changed(cons_table *t, damo_apply *node, int index, damo_var *old, damo_var *now);
+
 /* ---- Queries of rules (match.c) ---- */
 
 /* The node of v if its Op is of that class, else NULL. */
