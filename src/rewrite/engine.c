@@ -49,9 +49,10 @@ damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule) {
 }
 
 damo_status rewrite_register_all(damo_ctx *ctx) {
-  static const rewrite_rule *const families[] = {
-      merge_rules,   fold_rules,   canonicalize_rules, shape_rules,  fill_rules,     stabilize_rules, specialize_rules,
-      product_rules, sparse_rules, sampled_rules,      fusion_rules, epilogue_rules, inplace_rules,   choice_rules};
+  static const rewrite_rule *const families[] = {merge_rules,   fold_rules,      canonicalize_rules, shape_rules,
+                                                 fill_rules,    stabilize_rules, specialize_rules,   product_rules,
+                                                 sparse_rules,  sampled_rules,   fusion_rules,       epilogue_rules,
+                                                 inplace_rules, choice_rules,    nary_rules};
   ptrvec *rules = mem_calloc(ctx, sizeof *rules);
   if (rules == NULL) return DAMO_EMEMORY;
   ptrvec_init(rules, ctx);
@@ -296,6 +297,7 @@ typedef struct work_list {
   damo_status status; /* of filling it */
   cons_table shared;
   build_finder finder;
+  bool far;                 /* something has changed since nodes of rules that look far were queued */
   uint64_t draw;            /* state of the generator of a shuffled order; 0: the usual order */
   rewrite_profile *profile; /* or NULL */
 } work_list;
@@ -537,10 +539,31 @@ static void warn_endless(damo_ctx *ctx, const rewrite_rule *const *last, int64_t
   }
 }
 
+/* Queues the nodes of the rules that look far once more: what they have seen may have changed. */
+static damo_status queue_far(damo_fgraph *fg, rule_index *index, work_list *w) {
+  ptrvec nodes;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  w->far = false;
+  w->head = w->queue.n = 0;
+  damo_status s = fgraph_toposort(fg, &nodes);
+  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) {
+    int64_t first = 0;
+    bool far = false;
+    s = rule_index_find(index, ((damo_apply *)nodes.at[i])->op, &first);
+    for (void *const *r = index->lists.at + first; s == DAMO_OK && *r != NULL && !far; r++)
+      far = ((const rewrite_rule *)*r)->looks_far;
+    if (far && s == DAMO_OK) s = work_push(w, nodes.at[i]);
+  }
+  ptrvec_clear(&nodes);
+  return s;
+}
+
 static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
   const rewrite_rule *last[LAST_USES] = {NULL};
-  while (w->head < w->queue.n && budget > 0) {
+  while (budget > 0) {
+    if (w->head == w->queue.n && w->far) DAMO_TRY(queue_far(fg, index, w));
+    if (w->head == w->queue.n) break;
     damo_apply *node = work_pop(w);
     if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
     bool merged = false;
@@ -550,7 +573,9 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
     if (merged) continue; /* not counted: each takes a node away */
     DAMO_TRY(rule_index_find(index, node->op, &first));
     DAMO_TRY(try_rules(fg, node, index->lists.at + first, w, &used));
-    if (used != NULL) last[--budget % LAST_USES] = used;
+    if (used == NULL) continue;
+    last[--budget % LAST_USES] = used;
+    w->far = true;
   }
   if (w->head < w->queue.n) warn_endless(fg->obj.ctx, last, LAST_USES);
   return DAMO_OK;

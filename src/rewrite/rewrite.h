@@ -4,9 +4,9 @@
  * values (up to rounding for rules with the tag inexact) and their Types; rules are registered by name, with tags, in
  * one database; they run in phases, in an order that depends on the graph alone.
  *
- * Each family of rules has a file: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c,
- * product.c, sparse.c, sampled.c, fusion.c, epilogue.c, choice.c, inplace.c. engine.c runs them; cons.c shares nodes;
- * match.c and facts.c hold what rules ask about Variables.
+ * Each family of rules has a file: merge.c, fold.c, canonicalize.c, nary.c, shapes.c, fill.c, stabilize.c,
+ * specialize.c, product.c, sparse.c, sampled.c, fusion.c, epilogue.c, choice.c, inplace.c. engine.c runs them; cons.c
+ * shares nodes; match.c and facts.c hold what rules ask about Variables.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
@@ -40,7 +40,8 @@ struct rewrite_rule {
    * ancestors of the node. */
   damo_status (*host)(const rewrite_rule *rule, build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
                       bool *did);
-  void *user; /* data of the host */
+  void *user;     /* data of the host */
+  bool looks_far; /* local: looks further than at the node's neighbours, so it is tried again when all else is done */
 };
 
 /* Sets the classes of a rule: TRACKS(&dimshuffle_def, &reshape_def). */

@@ -20,6 +20,7 @@ extern const rewrite_rule fusion_rules[];
 extern const rewrite_rule epilogue_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
+extern const rewrite_rule nary_rules[];
 
 /* Replaces nodes that a Loop can take in by Elemwise nodes and reductions (row_parts.c). */
 damo_status rewrite_row_parts(damo_fgraph *fg, bool *did);
@@ -51,6 +52,30 @@ void cons_remove(cons_table *t, const damo_apply *node);
 /* NULL: there is none. */
 damo_apply *cons_find(const cons_table *t, const damo_op *op, damo_var *const *in, int n_in);
 damo_status cons_input_changed(cons_table *t, damo_apply *node, int index, damo_var *old, damo_var *now);
+
+/* ---- Products and sums of any number of operands (nary.c) ---- */
+
+#define FACTOR_LIST_MAX 32
+
+/* A product as a list of factors, each in the numerator or the denominator, and a sign; or a sum as a list of terms,
+ * those `below` subtracted. */
+typedef struct factor_list {
+  damo_var *at[FACTOR_LIST_MAX];
+  bool below[FACTOR_LIST_MAX];
+  int n;
+  bool negative;
+  damo_var *gone[FACTOR_LIST_MAX]; /* those that were cancelled */
+  int n_gone;
+} factor_list;
+
+/* Splits v into factors, through nodes that have no other use; false if there are too many. */
+bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p);
+void factor_list_remove(factor_list *p, int k); /* the last one takes its place */
+/* Cancels each factor that is in both numerator and denominator and is never 0 or infinite in exact arithmetic. It may
+ * be so by rounding, and then the value without it is the accurate one. Any other factor stays, so that 0/0 and inf/inf
+ * remain nan. */
+void factor_list_cancel(factor_list *p);
+damo_var *factor_list_multiply(build *b, const factor_list *p, damo_dtype dtype);
 
 /* ---- Queries of rules (match.c) ---- */
 
