@@ -56,7 +56,7 @@ static bool is_shared_class(const damo_op *op) {
   return !def->impure && !def->lazy && !def->may_be_lazy && def->branches == NULL && op->destroy_map == NULL;
 }
 
-static uint64_t node_key(const damo_op *op, damo_var *const *in, int n_in) {
+uint64_t cons_key(const damo_op *op, damo_var *const *in, int n_in) {
   uint64_t h = hash_mix(23, (uint64_t)(uintptr_t)op);
   if (n_in == 2 && is_commutative(op)) {
     const uint64_t x = input_key(in[0]), y = input_key(in[1]);
@@ -66,7 +66,7 @@ static uint64_t node_key(const damo_op *op, damo_var *const *in, int n_in) {
   return h;
 }
 
-static bool same_inputs(const damo_apply *node, const damo_op *op, damo_var *const *in, int n_in) {
+bool cons_same(const damo_apply *node, const damo_op *op, damo_var *const *in, int n_in) {
   if (node->op != op || node->n_in != n_in) return false;
   bool same = true;
   for (int i = 0; i < n_in && same; i++) same = same_input(node->in[i], in[i]);
@@ -79,27 +79,27 @@ static const void *as_key(uint64_t h) { return (const void *)(uintptr_t)(h | 2);
 /* The node that the table has under its key is the node itself, an equal one or, rarely, another with the same key. */
 damo_status cons_add(cons_table *t, damo_apply *node) {
   if (!is_shared_class(node->op)) return DAMO_OK;
-  const void *key = as_key(node_key(node->op, node->in, node->n_in));
+  const void *key = as_key(cons_key(node->op, node->in, node->n_in));
   return map_get(&t->of_key, key, NULL) ? DAMO_OK : map_put(&t->of_key, key, (uintptr_t)node);
 }
 
 void cons_remove(cons_table *t, const damo_apply *node) {
   if (!is_shared_class(node->op)) return;
-  const void *key = as_key(node_key(node->op, node->in, node->n_in));
+  const void *key = as_key(cons_key(node->op, node->in, node->n_in));
   if (map_get_ptr(&t->of_key, key) == node) map_remove(&t->of_key, key);
 }
 
 damo_apply *cons_find(const cons_table *t, const damo_op *op, damo_var *const *in, int n_in) {
   if (!is_shared_class(op)) return NULL;
-  damo_apply *node = map_get_ptr(&t->of_key, as_key(node_key(op, in, n_in)));
-  return node != NULL && same_inputs(node, op, in, n_in) ? node : NULL;
+  damo_apply *node = map_get_ptr(&t->of_key, as_key(cons_key(op, in, n_in)));
+  return node != NULL && cons_same(node, op, in, n_in) ? node : NULL;
 }
 
 damo_status cons_input_changed(cons_table *t, damo_apply *node, int index, damo_var *old, damo_var *now) {
   if (!is_shared_class(node->op)) return DAMO_OK;
   damo_assert(node->in[index] == now);
   node->in[index] = old; /* for the key that it had */
-  const void *key = as_key(node_key(node->op, node->in, node->n_in));
+  const void *key = as_key(cons_key(node->op, node->in, node->n_in));
   node->in[index] = now;
   if (map_get_ptr(&t->of_key, key) != node) return DAMO_OK;
   map_remove(&t->of_key, key);

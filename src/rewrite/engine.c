@@ -52,7 +52,7 @@ damo_status rewrite_register_all(damo_ctx *ctx) {
   static const rewrite_rule *const families[] = {merge_rules,   fold_rules,      canonicalize_rules, shape_rules,
                                                  fill_rules,    stabilize_rules, specialize_rules,   product_rules,
                                                  sparse_rules,  sampled_rules,   fusion_rules,       epilogue_rules,
-                                                 inplace_rules, choice_rules,    nary_rules};
+                                                 inplace_rules, choice_rules,    nary_rules,         identity_rules};
   ptrvec *rules = mem_calloc(ctx, sizeof *rules);
   if (rules == NULL) return DAMO_EMEMORY;
   ptrvec_init(rules, ctx);

@@ -156,6 +156,28 @@ bool match_same_shape(const damo_var *u, const damo_var *v) {
   return u == v || same_roots(u, v) || reaches_shape(u, v) || reaches_shape(v, u);
 }
 
+#define MOST_LENGTHS 16
+
+bool match_length_value(const damo_var *v) {
+  const damo_var *todo[MOST_LENGTHS] = {v};
+  bool any = false;
+  for (int n = 1, seen = 0; n > 0; seen++) {
+    const damo_var *u = todo[--n];
+    const damo_apply *sum = match_scalar(u, SCALAR_add);
+    int64_t c;
+    if (seen == MOST_LENGTHS) return false;
+    if (match_class(u, &shape_i_def) != NULL) {
+      any = true;
+    } else if (sum != NULL && n + 2 <= MOST_LENGTHS) {
+      todo[n++] = sum->in[0];
+      todo[n++] = sum->in[1];
+    } else if (!var_static_int(u, &c) || c < 0 || c > INT32_MAX) {
+      return false;
+    }
+  }
+  return any;
+}
+
 bool match_single_entry(const damo_var *v) {
   for (int d = 0; d < var_ndim(v); d++) {
     if (!type_dim_is_one(v->type, d)) return false;

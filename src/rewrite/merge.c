@@ -1,4 +1,5 @@
-/* merge.c: common subexpression elimination. Nodes with the same Op and the same inputs become one; constants of one
+/* merge.c: common subexpression elimination. Nodes with the same Op and the same inputs (of a sum or product in either
+ * order) become one; constants of one
  * Type and equal value are merged first. One pass over the nodes, inputs first, finds all of them, and the first of
  * equal nodes stays. */
 #include "rewrite_int.h"
@@ -78,17 +79,8 @@ static damo_status merge_constants(merger *m, damo_apply *node) {
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t node_hash(const damo_apply *node) {
-  uint64_t h = hash_mix(11, (uint64_t)(uintptr_t)node->op);
-  for (int i = 0; i < node->n_in; i++) h = hash_mix(h, (uint64_t)(uintptr_t)node->in[i]);
-  return h;
-}
-
 static bool merge_same_node(const damo_apply *a, const damo_apply *b) {
-  if (a->obj.kind != OBJ_APPLY || a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out) return false;
-  for (int i = 0; i < a->n_in; i++) {
-    if (a->in[i] != b->in[i]) return false;
-  }
+  if (a->obj.kind != OBJ_APPLY || a->n_out != b->n_out || !cons_same(a, b->op, b->in, b->n_in)) return false;
   for (int i = 0; i < a->n_out; i++) {
     if (!type_is_super(b->out[i]->type, a->out[i]->type)) return false;
   }
@@ -97,7 +89,7 @@ static bool merge_same_node(const damo_apply *a, const damo_apply *b) {
 
 static damo_status merge_node(merger *m, damo_apply *node) {
   if (node->op->def->impure) return DAMO_OK;
-  uint64_t h = node_hash(node);
+  const uint64_t h = cons_key(node->op, node->in, node->n_in);
   for (int64_t i = merge_first_entry(m, h); i >= 0; i = m->entries[i].next) {
     damo_apply *twin = m->entries[i].what;
     if (!merge_same_node(twin, node)) continue;

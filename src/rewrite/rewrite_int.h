@@ -21,6 +21,7 @@ extern const rewrite_rule epilogue_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
 extern const rewrite_rule nary_rules[];
+extern const rewrite_rule identity_rules[];
 
 /* Replaces nodes that a Loop can take in by Elemwise nodes and reductions (row_parts.c). */
 damo_status rewrite_row_parts(damo_fgraph *fg, bool *did);
@@ -47,6 +48,9 @@ static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_v
 typedef struct cons_table {
   map of_key; /* hash of Op and inputs → damo_apply*, borrowed */
 } cons_table;
+/* Hash of an Op and its inputs; whether a node has that Op and these inputs. */
+uint64_t cons_key(const damo_op *op, damo_var *const *in, int n_in);
+bool cons_same(const damo_apply *node, const damo_op *op, damo_var *const *in, int n_in);
 damo_status cons_add(cons_table *t, damo_apply *node); /* no effect if it has an equal node */
 void cons_remove(cons_table *t, const damo_apply *node);
 /* NULL: there is none. */
@@ -98,6 +102,8 @@ bool match_sparse_product(const damo_apply *node);
 bool match_same_shape(const damo_var *u, const damo_var *v);
 /* Whether the int64 scalar d is certainly the length of that axis of v. */
 bool match_length(const damo_var *d, const damo_var *v, int axis);
+/* Whether v is a length, so an integer that is not negative: Shape_i, sums of lengths, and of constants beside them. */
+bool match_length_value(const damo_var *v);
 /* Properties of the exact value for all finite inputs, rounding aside (facts.c). NONNEGATIVE also holds for the
  * computed value, which is not -0 either. */
 enum { FACT_FINITE = 1, FACT_NONNEGATIVE = 2, FACT_NONZERO = 4 };
