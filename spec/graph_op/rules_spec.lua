@@ -234,3 +234,143 @@ rows("powers and divisions by constants:", {
   { "x/inf stays", "x", function(x) return x / inf end, "true_div" },
   { "3/x stays", "x", function(x) return 3 / x end, "true_div" },
 })
+
+rows("stable forms:", {
+  { "1 - erf(x)", "x", function(x) return 1 - damo.erf(x) end, "erfc" },
+  { "1 + erf(x)", "x", function(x) return 1 + damo.erf(x) end, "neg erfc" },
+  { "erf(x) - 1", "x", function(x) return damo.erf(x) - 1 end, "erfc neg" },
+  { "1 - erfc(x)", "x", function(x) return 1 - damo.erfc(x) end, "erf" },
+  { "erfc(x) - 1", "x", function(x) return damo.erfc(x) - 1 end, "erf neg" },
+  { "2 - erf(x) stays", "x", function(x) return 2 - damo.erf(x) end, "erf sub" },
+  { "log(erfc(x))", "x", function(x) return damo.log(damo.erfc(x)) end, "lt erf neg log1p erfcx log sqr sub switch",
+    recovers = true, rtol = 1e-12 },
+  { "log(1 - erf(x))", "x", function(x) return damo.log(1 - damo.erf(x)) end,
+    "lt erf neg log1p erfcx log sqr sub switch", recovers = true, no_specials = true, rtol = 1e-8 },
+  { "log(exp(x) - exp(y))", "xy", function(x, y) return damo.log(damo.exp(x) - damo.exp(y)) end,
+    "eq sub log1mexp add switch", rtol = 1e-11 },
+  { "log(-expm1(x))", "x", function(x) return damo.log(-damo.expm1(x)) end, "log1mexp" },
+  { "exp(x)/(1+exp(x))", "x", function(x) return damo.exp(x) / (1 + damo.exp(x)) end, "sigmoid", recovers = true },
+  { "y/(1+exp(x))", "xy", function(x, y) return y / (1 + damo.exp(x)) end, "neg sigmoid mul", recovers = true },
+  { "exp(x)*sigmoid(-x)", "x", function(x) return damo.exp(x) * damo.sigmoid(-x) end, "sigmoid", recovers = true },
+  { "exp(x)*sigmoid(x) stays", "x", function(x) return damo.exp(x) * damo.sigmoid(x) end, "exp sigmoid mul" },
+  { "the odds of sigmoid(x)", "x", function(x) return damo.sigmoid(x) / (1 - damo.sigmoid(x)) end, "exp", rtol = 1e-12 },
+  { "the logit of sigmoid(x)", "x", function(x) return damo.log(damo.sigmoid(x) / (1 - damo.sigmoid(x))) end, "",
+    rtol = 1e-11 },
+  { "exp(x)/sum(exp(x))", "x", function(x) return damo.exp(x) / damo.sum(damo.exp(x)) end, "Softmax" },
+  { "exp(m)/sum(exp(m)) along rows", "m",
+    function(m) return damo.exp(m) / damo.sum(damo.exp(m), { axis = 2, keepdims = true }) end, "Softmax" },
+  { "exp(m)/sum(exp(m)) along the wrong axis stays", "m",
+    function(m) return damo.exp(m) / damo.sum(damo.exp(m), { axis = 2 }) end, "exp Reduce true_div" },
+  { "m - logsumexp(m)", "m", function(m) return m - damo.logsumexp(m, { axis = 1, keepdims = true }) end, "LogSoftmax" },
+  { "log of a softmax spelt out", "m",
+    function(m) return m - damo.log(damo.sum(damo.exp(m), { axis = 2, keepdims = true })) end, "LogSoftmax" },
+})
+
+rows("switches:", {
+  { "of a constant", "xy", function(x, y) return damo.switch(yes, x, y) end, "Shape_i Alloc" },
+  { "of a constant, one shape", "x", function(x) return damo.switch(no, x, x * 2) end, "mul" },
+  { "of one branch", "x", function(x) return damo.switch(damo.gt(x, 0), x, x) end, "" },
+  { "of one branch that broadcasts keeps its shape", "xa", function(x, a) return damo.switch(damo.gt(x, 0), a, a) end,
+    "Shape_i Alloc" },
+  { "of not p", "pxy", function(p, x, y) return damo.switch(damo.invert(p), x, y) end, "switch" },
+  { "within a switch of the same condition", "x",
+    function(x)
+      local c = damo.gt(x, 0)
+      return damo.switch(c, damo.switch(c, x, 2), damo.switch(c, 3, x * 2))
+    end, "gt mul switch" },
+  { "within a switch of another condition stays", "xy",
+    function(x, y) return damo.switch(damo.gt(x, 0), damo.switch(damo.gt(y, 0), x, y), 2) end, "gt gt switch switch" },
+  { "two of one condition", "xy",
+    function(x, y)
+      local c = damo.gt(x, 0)
+      return damo.switch(c, x, y) * damo.switch(c, y, 2)
+    end, "gt mul mul switch" },
+  { "an assertion that holds", "x", function(x) return damo.assert_op(x, yes) + 1 end, "add" },
+  { "an assertion that may fail stays", "x", function(x) return damo.assert_op(x, damo.gt(x.shape[1], 0)) + 1 end,
+    "Shape_i gt Assert add" },
+})
+
+rows("reductions:", {
+  { "sum of a sum", "t", function(t) return damo.sum(damo.sum(t, { axis = 1 }), { axis = 2 }) end, "Reduce", exact = "Reduce Reduce" },
+  { "max of a max", "t", function(t) return damo.max(damo.max(t, { axis = 3 }), { axis = 1 }) end, "Reduce", exact = "Reduce" },
+  { "max of a min stays", "t", function(t) return damo.max(damo.min(t, { axis = 3 }), { axis = 1 }) end, "Reduce Reduce" },
+  { "a sum used twice stays", "t",
+    function(t)
+      local u = damo.sum(t, { axis = 1 })
+      return damo.sum(u) * damo.max(u)
+    end, "Reduce Reduce Reduce mul" },
+  { "sum of a transpose", "m", function(m) return damo.sum(m.T) end, "Reduce", exact = "DimShuffle Reduce" },
+  { "max of a transpose", "m", function(m) return damo.max(m.T) end, "Reduce", exact = "Reduce" },
+  { "sum over an axis of a transpose stays", "m", function(m) return damo.sum(m.T, { axis = 1 }) end, "DimShuffle Reduce" },
+  { "sum over an axis of length 1", "r", function(r) return damo.sum(r, { axis = 1 }) end, "DimShuffle" },
+  { "max over an axis of length 1, kept", "r", function(r) return damo.max(r, { axis = 1, keepdims = true }) end, "" },
+  { "sum over the other axis stays", "r", function(r) return damo.sum(r, { axis = 2 }) end, "Reduce" },
+  { "sum(-x)", "x", function(x) return damo.sum(-x) end, "Reduce neg", exact = "neg Reduce" },
+  { "-max(-x)", "x", function(x) return -damo.max(-x) end, "Reduce", exact = "Reduce" },
+  { "-max(-i) stays: the least integer", "i", function(i) return -damo.max(-i) end, "neg Reduce neg" },
+  { "sum(3x)", "x", function(x) return damo.sum(3 * x) end, "Reduce mul", exact = "mul Reduce" },
+  { "sum(a x)", "ax", function(a, x) return damo.sum(a * x) end, "Reduce mul" },
+  { "sum(3 exp(x)) stays: it is one loop", "x", function(x) return damo.sum(3 * damo.exp(x)) end, "exp mul Reduce" },
+  { "sum(x/3)", "x", function(x) return damo.sum(x / 3) end, "Reduce mul" },
+  { "sum(x/a) stays: a may be 0", "ax", function(a, x) return damo.sum(x / a) end, "true_div Reduce" },
+  { "sum(x y) stays", "xy", function(x, y) return damo.sum(x * y) end, "mul Reduce" },
+  { "sum of rows scaled by a column", "mx", function(m, x) return damo.sum(m * x:dimshuffle { 1, "x" }, { axis = 2 }) end,
+    "Reduce mul" },
+  { "sum of columns scaled by a column stays", "mx",
+    function(m, x) return damo.sum(m * x:dimshuffle { 1, "x" }, { axis = 1 }) end, "DimShuffle mul Reduce" },
+  { "max of a repeated value", "a", function(a) return damo.max(damo.alloc(a, { 3, 2 })) end, "" },
+  { "max of what may be empty stays", "ax", function(a, x) return damo.max(damo.alloc(a, { x.shape[1] })) end,
+    "Shape_i Alloc Reduce" },
+})
+
+-- Matrices with known lengths.
+local function sized(name, rows_, cols) return damo.tensor(name, { dtype = "float64", shape = { rows_, cols } }) end
+
+rows("products of matrices:", {
+  { "a scale leaves a product", "mna", function(m, n, a) return damo.dot(a * m, n) end, "Dot mul", exact = "mul Dot" },
+  { "signs leave a product", "mn", function(m, n) return damo.dot(-m, -n) end, "Dot" },
+  { "a scale that is no scalar stays", "mnx", function(m, n, x) return damo.dot(x * m, n) end, "mul Dot" },
+  { "the transpose of a product", "mn", function(m, n) return damo.dot(m.T, n).T end, "DimShuffle Dot" },
+  { "a product that is read twice stays", "mn",
+    function(m, n)
+      local d = damo.dot(m, n)
+      return d.T + d
+    end, "Dot DimShuffle add" },
+  { "(A B) v", "mnx", function(m, n, x) return damo.dot(damo.dot(m, n), x) end, "Dot Dot" },
+  { "a x + b x", "mnk", function(m, n, k) return damo.dot(m + n, k) + damo.dot(m * 2 + n, k) end, "mul mul add Dot" },
+})
+
+describe("chains of products", function()
+  local function costs(f)
+    local out = {}
+    for _, node in ipairs(damo.graph.toposort(f.fgraph.outputs)) do
+      if node.op.name == "Dot" then out[#out + 1] = table.concat(node.outputs[1].type.shape, "x") end
+    end
+    return table.concat(out, " ")
+  end
+
+  it("with known lengths are multiplied in the cheapest order", function()
+    local a, b, c, d = sized("a", 10, 100), sized("b", 100, 5), sized("c", 5, 50), sized("d", 50, 1)
+    local f = damo.compile({ a, b, c, d }, damo.dot(a, damo.dot(damo.dot(b, c), d)), { mode = all })
+    assert.equal("5x1 100x1 10x1", costs(f))
+    local e = damo.compile({ a, b, c }, damo.dot(a, damo.dot(b, c)), { mode = all })
+    assert.equal("10x5 10x50", costs(e))
+    local args = { damo.ones { 10, 100 }, damo.ones { 100, 5 }, damo.ones { 5, 50 }, damo.ones { 50, 1 } }
+    assert.is_true(damo.allclose(f(table.unpack(args)), damo.full({ 10, 1 }, 25000)))
+  end)
+
+  it("end at their vector", function()
+    local A, B, v = damo.dmatrix "A", damo.dmatrix "B", damo.dvector "v"
+    for _, out in ipairs { damo.dot(damo.dot(A, B), v), damo.dot(v, damo.dot(A, B)) } do
+      local f = damo.compile({ A, B, v }, out, { mode = all })
+      for _, node in ipairs(f.fgraph.apply_nodes) do assert.equal(1, node.outputs[1].ndim) end
+    end
+  end)
+
+  it("of one operand become one", function()
+    local x, y, z = sized("x", 3, 4), sized("y", 3, 4), sized("z", 4, 2)
+    local f = damo.compile({ x, y, z }, damo.dot(x, z) - damo.dot(y, z), { mode = all })
+    assert.equal("sub Dot", nodes_of(f))
+    assert.is_true(damo.allclose(f(damo.full({ 3, 4 }, 5), damo.ones { 3, 4 }, damo.ones { 4, 2 }), damo.full({ 3, 2 }, 16)))
+  end)
+end)

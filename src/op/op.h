@@ -158,6 +158,7 @@ damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, 
 /* Markers of gradients: forwards their output is their input. */
 extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def, grad_clip_def, grad_scale_def,
     print_def;
+extern const op_def assert_def; /* in: x, conditions */
 
 /* op/control/ifelse.c */
 extern const op_def ifelse_def;

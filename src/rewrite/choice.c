@@ -1,9 +1,12 @@
 /* choice.c: rules of choices between branches. An IfElse is replaced by its branch if the condition is constant. If both
  * branches are the same Variable, it is replaced too, provided that the condition is a leaf: computing another condition
  * might fail. A switch by a 0-d condition becomes an IfElse if a branch is costly, so that one branch alone is computed.
+ * Switches that do not choose, and several by one condition, become simpler; the shapes that they check are still
+ * checked.
  */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
+#include "op/elem/build_arith.h"
 #include "op/op.h"
 
 static damo_status take_branch(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -80,6 +83,83 @@ static damo_status branch_switch(build *b, damo_fgraph *fg, damo_apply *node, da
   return costly ? rule_give(b, repl, did, build_ifelse(b, node->in[0], x, y)) : DAMO_OK;
 }
 
+/* ---- Switches ---------------------------------------------------------------------------------------------------- */
+
+/* Whether v broadcasts against anything of u's rank or has u's shape. */
+static bool adds_no_shape(const damo_var *v, const damo_var *u) {
+  return (match_single_entry(v) && var_ndim(v) <= var_ndim(u)) || match_same_shape(v, u);
+}
+
+/* v as the node's result: in its dtype, and broadcast against the node's inputs but for v itself. */
+static damo_var *branch_as_result(build *b, const damo_apply *node, damo_var *v) {
+  damo_var *taken = v;
+  v = build_cast(b, v, var_dtype(node->out[0]));
+  for (int i = 0; i < 3 && v != NULL; i++) {
+    if (node->in[i] == taken || adds_no_shape(node->in[i], taken)) continue;
+    v = build_second(b, node->in[i], v);
+  }
+  return v;
+}
+
+/* switch(true, x, y) → x; switch(c, x, x) → x */
+static damo_status useless_switch(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *taken = node->in[1] == node->in[2]       ? node->in[1]
+                    : match_constant(node->in[0], 1) ? node->in[1]
+                    : match_constant(node->in[0], 0) ? node->in[2]
+                                                     : NULL;
+  return rule_give(b, repl, did, taken != NULL ? branch_as_result(b, node, taken) : NULL);
+}
+
+/* switch(not c, x, y) → switch(c, y, x); switch(c, switch(c, x, y), z) → switch(c, x, z), the second branch alike. */
+static damo_status nested_switch(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *c = node->in[0], *in[3] = {c, node->in[1], node->in[2]};
+  const damo_apply *inverted = match_scalar(c, SCALAR_invert);
+  if (inverted != NULL && var_dtype(c) == DAMO_BOOL)
+    return rule_give(b, repl, did, build_switch(b, inverted->in[0], node->in[2], node->in[1]));
+  for (int i = 1; i < 3; i++) {
+    const damo_apply *below = match_scalar(in[i], SCALAR_switch);
+    if (below == NULL || below->in[0] != c) continue;
+    damo_var *kept = below->in[i], *gone = below->in[3 - i];
+    if (!adds_no_shape(gone, kept) && !adds_no_shape(gone, c)) continue;
+    in[i] = build_cast(b, kept, var_dtype(node->in[i]));
+    return rule_give(b, repl, did, build_switch(b, c, in[1], in[2]));
+  }
+  return DAMO_OK;
+}
+
+/* switch(c, x, y) + switch(c, u, v) → switch(c, x + u, y + v), for sums, products, quotients and extrema. */
+static damo_status merge_switches(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *x = match_scalar(node->in[0], SCALAR_switch), *y = match_scalar(node->in[1], SCALAR_switch);
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  if (x == NULL || y == NULL || x == y || x->in[0] != y->in[0] || var_ndim(node->in[0]) != var_ndim(node->in[1]))
+    return DAMO_OK;
+  if (!match_single_use(fg, node->in[0]) || !match_single_use(fg, node->in[1])) return DAMO_OK;
+  for (int i = 1; i < 3; i++) {
+    if (var_dtype(x->in[i]) != dtype || var_dtype(y->in[i]) != dtype) return DAMO_OK;
+  }
+  const scalar_id id = elemwise_scalar_id(node->op);
+  damo_var *u = build_scalar_op(b, id, (damo_var *[]){x->in[1], y->in[1]}),
+           *v = build_scalar_op(b, id, (damo_var *[]){x->in[2], y->in[2]});
+  return rule_give(b, repl, did, u != NULL && v != NULL ? build_switch(b, x->in[0], u, v) : NULL);
+}
+
+/* Assert without the conditions that are constant and hold; x itself where none is left. */
+static damo_status useless_assert(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *in[8] = {node->in[0]};
+  int n = 1;
+  for (int i = 1; i < node->n_in && node->n_in <= 8; i++) {
+    if (!match_constant(node->in[i], 1)) in[n++] = node->in[i];
+  }
+  if (n == node->n_in || node->n_in > 8) return DAMO_OK;
+  return rule_give(b, repl, did, n == 1 ? in[0] : build_op(b, damo_retain(node->op), in, n));
+}
+
+#define SWITCH_RULE(rule_name, fn, ...) \
+  { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run canonicalize", .local = fn, __VA_ARGS__ }
+
 const rewrite_rule choice_rules[] = {
     {.name = "ifelse_branch",
      .phase = PHASE_CANONICALIZE,
@@ -91,5 +171,12 @@ const rewrite_rule choice_rules[] = {
      .tags = "fast_run fast_compile",
      ELEMWISE(SCALAR_switch),
      .local = branch_switch},
+    SWITCH_RULE("useless_switch", useless_switch, ELEMWISE(SCALAR_switch)),
+    SWITCH_RULE("nested_switch", nested_switch, ELEMWISE(SCALAR_switch)),
+    SWITCH_RULE("merge_switches", merge_switches,
+                ELEMWISE(SCALAR_add, SCALAR_sub, SCALAR_mul, SCALAR_true_div, SCALAR_maximum, SCALAR_minimum)),
+    SWITCH_RULE("useless_assert", useless_assert, TRACKS(&assert_def)),
     {.name = NULL},
 };
+
+#undef SWITCH_RULE

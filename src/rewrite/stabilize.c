@@ -4,7 +4,10 @@
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
+#include "op/elem/build_special.h"
 #include "op/op.h"
+
+#include <math.h>
 
 static bool is_float(const damo_var *v) { return type_is_tensor(v->type) && dtype_is_float(var_dtype(v)); }
 
@@ -38,10 +41,31 @@ static damo_var *match_one_minus(const damo_var *v) {
 
 /* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
-/* log(1 - p) → -softplus(x) for p = sigmoid(x), log1mexp(x) for p = exp(x), else log1p(-p) */
+/* log(erfc(x)): log1p(-erf(x)) where erfc is not small, else log(erfcx(x)) - x², with erfcx(x) = exp(x²)·erfc(x), which
+ * does not underflow. */
+static damo_var *log_of_erfc(build *b, damo_var *x) {
+  damo_var *half = build_scalar(b, var_dtype(x), 0.5);
+  return build_switch(b, build_lt(b, x, half), build_log1p(b, build_neg(b, build_erf(b, x))),
+                      build_sub(b, build_log(b, build_erfcx(b, x)), build_sqr(b, x)));
+}
+
+/* log(exp(x) - exp(y)) → x + log1mexp(y - x), and x where y is -inf */
+static damo_var *log_of_difference(build *b, const damo_var *v) {
+  const damo_apply *node = match_scalar(v, SCALAR_sub);
+  damo_var *x = node != NULL ? unary_operand(node->in[0], SCALAR_exp) : NULL,
+           *y = node != NULL ? unary_operand(node->in[1], SCALAR_exp) : NULL;
+  if (x == NULL || y == NULL) return NULL;
+  damo_var *none = build_eq(b, y, build_scalar(b, var_dtype(y), -(double)INFINITY));
+  return build_switch(b, none, x, build_add(b, x, build_log1mexp(b, build_sub(b, y, x))));
+}
+
+/* log(1 - p) → -softplus(x) for p = sigmoid(x), log1mexp(x) for p = exp(x), log(erfc(x)) for p = erf(x), else
+ * log1p(-p) */
 static damo_var *log_of_rest(build *b, damo_var *p) {
   damo_var *x = unary_operand(p, SCALAR_sigmoid);
   if (x != NULL) return build_neg(b, build_softplus(b, x));
+  x = unary_operand(p, SCALAR_erf);
+  if (x != NULL) return log_of_erfc(b, x);
   x = unary_operand(p, SCALAR_exp);
   return x != NULL ? build_log1mexp(b, x) : build_log1p(b, build_neg(b, p));
 }
@@ -107,7 +131,11 @@ static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_
   if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_log1p(b, x));
   if ((x = unary_operand(v, SCALAR_sigmoid)) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
   if ((x = unary_operand(v, SCALAR_exp)) != NULL) return rule_give(b, repl, did, x);
+  if ((x = unary_operand(v, SCALAR_erfc)) != NULL) return rule_give(b, repl, did, log_of_erfc(b, x));
+  x = unary_operand(v, SCALAR_neg);
+  if (x != NULL && (x = unary_operand(x, SCALAR_expm1)) != NULL) return rule_give(b, repl, did, build_log1mexp(b, x));
   now = log_of_exps(b, v);
+  if (now == NULL && b->status == DAMO_OK) now = log_of_difference(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_sum(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_softmax(b, v);
   return rule_give(b, repl, did, now);
@@ -137,6 +165,110 @@ static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node
   if (p == NULL) p = operand_beside(out, SCALAR_add, -1, -1);
   x = p != NULL ? unary_operand(p, SCALAR_exp) : NULL;
   return rule_give(b, repl, did, x != NULL ? build_expm1(b, x) : NULL);
+}
+
+/* 1 - erf(x) → erfc(x), 1 + erf(x) → erfc(-x), erf(x) - 1 → -erfc(x); 1 - erfc(x) → erf(x), erfc(x) - 1 → -erf(x) */
+static damo_status stable_erf(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *out = node->out[0], *p = match_one_minus(out), *x;
+  if (p != NULL) {
+    if ((x = unary_operand(p, SCALAR_erf)) != NULL) return rule_give(b, repl, did, build_erfc(b, x));
+    if ((x = unary_operand(p, SCALAR_erfc)) != NULL) return rule_give(b, repl, did, build_erf(b, x));
+  }
+  p = match_one_plus(out);
+  x = p != NULL ? unary_operand(p, SCALAR_erf) : NULL;
+  if (x != NULL) return rule_give(b, repl, did, build_erfc(b, build_neg(b, x)));
+  p = operand_beside(out, SCALAR_sub, 1, 1);
+  if (p == NULL) p = operand_beside(out, SCALAR_add, -1, -1);
+  if (p == NULL) return DAMO_OK;
+  if ((x = unary_operand(p, SCALAR_erf)) != NULL) return rule_give(b, repl, did, build_neg(b, build_erfc(b, x)));
+  x = unary_operand(p, SCALAR_erfc);
+  return rule_give(b, repl, did, x != NULL ? build_neg(b, build_erf(b, x)) : NULL);
+}
+
+/* Whether one of x and y is the other's negative. */
+static bool are_negatives(const damo_var *x, const damo_var *y) {
+  return unary_operand(x, SCALAR_neg) == y || unary_operand(y, SCALAR_neg) == x;
+}
+
+/* exp(x)/(1 + exp(x)) → sigmoid(x), y/(1 + exp(x)) → y·sigmoid(-x), sigmoid(x)/sigmoid(-x) → exp(x) */
+static damo_status sigmoid_of_quotient(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *y = node->in[0], *d = node->in[1], *u, *v;
+  if (!is_float(node->out[0]) || var_dtype(y) != var_dtype(d)) return DAMO_OK;
+  u = unary_operand(y, SCALAR_sigmoid);
+  v = unary_operand(d, SCALAR_sigmoid);
+  if (u != NULL && v != NULL) return rule_give(b, repl, did, are_negatives(u, v) ? build_exp(b, u) : NULL);
+  damo_var *e = match_one_plus(d), *x = e != NULL ? unary_operand(e, SCALAR_exp) : NULL;
+  if (x == NULL) return DAMO_OK;
+  if (y == e) return rule_give(b, repl, did, build_sigmoid(b, x));
+  if (!match_single_use(fg, d)) return DAMO_OK;
+  damo_var *minus = unary_operand(x, SCALAR_neg);
+  return rule_give(b, repl, did, build_mul(b, y, build_sigmoid(b, minus != NULL ? minus : build_neg(b, x))));
+}
+
+/* exp(x)·sigmoid(-x) → sigmoid(x) */
+static damo_status sigmoid_of_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  for (int i = 0; i < 2; i++) {
+    damo_var *x = unary_operand(node->in[i], SCALAR_exp), *u = unary_operand(node->in[1 - i], SCALAR_sigmoid);
+    if (x == NULL || u == NULL || var_dtype(x) != var_dtype(u) || !are_negatives(x, u)) continue;
+    return rule_give(b, repl, did, build_sigmoid(b, x));
+  }
+  return DAMO_OK;
+}
+
+/* ---- Softmax ----------------------------------------------------------------------------------------------------- */
+
+/* If v is a reduction of that kind of x, with the reduced axes put back as ones: whether it is over one axis or over
+ * all, and which (0-based; -1: all). */
+static bool reduced_back(const damo_var *v, reduce_kind kind, const damo_var *x, int *axis) {
+  const damo_apply *back = match_class(v, &dimshuffle_def);
+  const damo_apply *reduce = match_class(back != NULL ? back->in[0] : v, &reduce_def);
+  if (reduce == NULL || reduce->in[0] != x || reduce_op_kind(reduce->op) != kind) return false;
+  const int ndim = var_ndim(x);
+  const uint32_t mask = reduce_op_axes(reduce->op, ndim);
+  *axis = ndim;
+  for (int k = 0; k < ndim; k++) {
+    if (mask >> k & 1) *axis = *axis == ndim ? k : -1;
+  }
+  if (*axis == ndim) return false;
+  for (int k = 0; *axis < 0 && k < ndim; k++) {
+    if (!(mask >> k & 1)) return false;
+  }
+  if (ndim == 1) *axis = 0;
+  if (var_ndim(v) == 0 && (*axis < 0 || ndim == 1)) return true;
+  if (var_ndim(v) != ndim) return false;
+  for (int k = 0, kept = 0; back != NULL && k < ndim; k++) {
+    const prop_value *from = &OP_PROPS(back->op, dimshuffle_props)->new_order.u.list[k];
+    const bool gone = mask >> k & 1;
+    if (gone ? from->kind == PROP_INT : from->kind != PROP_INT || from->u.i != ++kept) return false;
+  }
+  return true;
+}
+
+static damo_var *build_softmax_of(build *b, const op_def *def, damo_var *x, int axis) {
+  const softmax_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1)};
+  return build_op(b, op_new(b->ctx, def, &props), &x, 1);
+}
+
+/* exp(x)/sum(exp(x)) → softmax(x) */
+static damo_status name_softmax(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  int axis;
+  damo_var *e = node->in[0], *x = unary_operand(e, SCALAR_exp);
+  if (x == NULL || var_dtype(node->in[1]) != var_dtype(x) || var_ndim(x) == 0) return DAMO_OK;
+  if (!reduced_back(node->in[1], REDUCE_SUM, e, &axis)) return DAMO_OK;
+  return rule_give(b, repl, did, build_softmax_of(b, &softmax_def, x, axis));
+}
+
+/* x - logsumexp(x) → log_softmax(x) */
+static damo_status name_log_softmax(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  int axis;
+  damo_var *x = node->in[0];
+  if (!is_float(x) || var_dtype(node->in[1]) != var_dtype(x) || var_ndim(x) == 0) return DAMO_OK;
+  if (!reduced_back(node->in[1], REDUCE_LOGSUMEXP, x, &axis)) return DAMO_OK;
+  return rule_give(b, repl, did, build_softmax_of(b, &log_softmax_def, x, axis));
 }
 
 /* 1 / (1 + exp(-x)) → sigmoid(x) */
@@ -241,6 +373,11 @@ const rewrite_rule stabilize_rules[] = {
     RULE("stable_log", stable_log, ELEMWISE(SCALAR_log)),
     RULE("stable_log1p", stable_log1p, ELEMWISE(SCALAR_log1p)),
     RULE("stable_difference", stable_difference, ELEMWISE(SCALAR_sub, SCALAR_add)),
+    RULE("stable_erf", stable_erf, ELEMWISE(SCALAR_sub, SCALAR_add)),
+    RULE("name_softmax", name_softmax, ELEMWISE(SCALAR_true_div)),
+    RULE("name_log_softmax", name_log_softmax, ELEMWISE(SCALAR_sub)),
+    RULE("sigmoid_of_quotient", sigmoid_of_quotient, ELEMWISE(SCALAR_true_div)),
+    RULE("sigmoid_of_product", sigmoid_of_product, ELEMWISE(SCALAR_mul)),
     RULE("name_sigmoid", name_sigmoid, ELEMWISE(SCALAR_reciprocal)),
     RULE("name_abs", name_abs, ELEMWISE(SCALAR_sqrt)),
     RULE("stable_softmax_grad", stable_softmax_grad, TRACKS(&softmax_grad_def)),

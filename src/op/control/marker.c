@@ -196,7 +196,7 @@ static damo_status assert_perform(const thunk *t, frame *f) {
   return thunk_pass(t, f);
 }
 
-static const op_def assert_def = {
+const op_def assert_def = {
     .name = "Assert",
     .doc = "x, where every condition holds",
     .props = PROPS(PROP(assert_props, message)),
