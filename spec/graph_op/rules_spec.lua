@@ -374,3 +374,97 @@ describe("chains of products", function()
     assert.is_true(damo.allclose(f(damo.full({ 3, 4 }, 5), damo.ones { 3, 4 }, damo.ones { 4, 2 }), damo.full({ 3, 2 }, 16)))
   end)
 end)
+
+local v5 = damo.tensor("v5", { dtype = "float64", shape = { 5 } })
+
+-- Rows of graphs of a vector of length 5: name, graph, nodes afterwards, nodes with exact rules (nil: the same).
+local function vector_rows(title, list)
+  describe(title, function()
+    for _, row in ipairs(list) do
+      it(row[1], function()
+        local y, w = damo.dscalar "y", damo.dvector "w"
+        local graph = row[2](v5, y, w)
+        local options = { on_unused_input = "ignore" }
+        local function compiled(mode)
+          options.mode = mode
+          return damo.compile({ v5, y, w }, graph, options)
+        end
+        local f, g, e = compiled(all), compiled(none), compiled(exact)
+        assert.equal(row[3], nodes_of(f))
+        if row[4] then assert.equal(row[4], nodes_of(e)) end
+        local args = { damo.array { 1, -2, 3, 0.5, 7 }, 2.5, damo.array { 4, -1 } }
+        agree(row[1], f(table.unpack(args)), g(table.unpack(args)), {})
+        agree(row[1], e(table.unpack(args)), g(table.unpack(args)), { rtol = 0 })
+      end)
+    end
+  end)
+end
+
+vector_rows("reads:", {
+  { "of the whole", function(x) return x[{ {} }] end, "" },
+  { "from 1 to the end", function(x) return x[{ { 1, -1 } }] end, "" },
+  { "up to the length", function(_, _, w) return w[{ { 1, w.shape[1] } }] end, "" },
+  { "of a part stays", function(x) return x[{ { 2, 3 } }] end, "Subtensor" },
+  { "of a read", function(x) return x[{ { 2, 5 } }][{ { 2, 3 } }] end, "Subtensor" },
+  { "of a read with steps", function(x) return x[{ { 5, 1, -2 } }][2] end, "Subtensor" },
+  { "of a read of unknown length", function(_, _, w) return w[{ { 2 } }][1] end, "Subtensor" },
+  { "from the end of a read of unknown length stay", function(_, _, w) return w[{ { 2 } }][-1] end, "Subtensor Subtensor" },
+  { "of exp", function(x) return damo.exp(x)[2] end, "Subtensor exp", "Subtensor exp" },
+  { "of a sum", function(x, y) return (x + y)[{ { 2, 3 } }] end, "Subtensor add" },
+  { "of operands of unknown lengths stay", function(x, _, w) return (x[{ { 2, 3 } }] + w)[1] end, "Subtensor add Subtensor" },
+  { "of what is read elsewhere stay",
+    function(x)
+      local e = damo.exp(x)
+      return e[1] * e
+    end, "exp Subtensor mul" },
+  { "of a fill", function(_, y) return damo.alloc(y, { 5 })[{ { 2, 3 } }] end, "Alloc" },
+  { "of a fill outside stay", function(x, y, w) return damo.alloc(y, { w.shape[1] })[2] end, "Shape_i Alloc Subtensor" },
+  { "of what was set there", function(x, y) return x:set({ 2 }, y)[2] end, "" },
+  { "of what was set elsewhere", function(x, y) return x:set({ 2 }, y)[3] end, "Subtensor" },
+  { "of what was set at a place that may be outside stay", function(_, y, w) return w:set({ 2 }, y)[2] end,
+    "IncSubtensor Subtensor" },
+  { "of what was added there", function(_, y, w) return w:inc({ 2 }, y)[2] end, "Subtensor add" },
+})
+
+vector_rows("writes:", {
+  { "over all", function(x, y) return x:set({ {} }, y) end, "Alloc" },
+  { "added to all", function(x, y) return x:inc({ {} }, y) end, "add" },
+  { "of what is there", function(x) return x:set({ 2 }, x[2]) end, "" },
+  { "of what is there, perhaps outside, stay", function(_, _, w) return w:set({ 2 }, w[2]) end, "Subtensor IncSubtensor" },
+  { "of what is there and more", function(_, y, w) return w:set({ 2 }, w[2] + y) end, "IncSubtensor" },
+  { "over a write", function(x, y) return x:set({ 2 }, 5):set({ 2 }, y) end, "IncSubtensor", "IncSubtensor" },
+  { "over a write elsewhere stay", function(x, y) return x:set({ 2 }, 5):set({ 3 }, y) end, "IncSubtensor IncSubtensor" },
+  { "added to a write", function(x, y) return x:set({ 2 }, 5):inc({ 2 }, y) end, "add IncSubtensor", "add IncSubtensor" },
+  { "added to what was added", function(x, y) return x:inc({ 2 }, y):inc({ 2 }, 3) end, "add IncSubtensor",
+    "IncSubtensor IncSubtensor" },
+  { "added to zeros and to x", function(x, y) return x + damo.zeros_like(x):inc({ 2 }, y) end, "IncSubtensor" },
+  { "of zeros added", function(x) return x:inc({ 2 }, 0) end, "", "IncSubtensor" },
+})
+
+describe("an addition to zeros", function()
+  it("of one's own shape is a write into zeros", function()
+    local y = damo.dscalar "y"
+    local f = damo.compile({ y }, damo.constant(damo.zeros { 3 }):inc({ 2 }, y), { mode = all })
+    for _, node in ipairs(f.fgraph.apply_nodes) do
+      if node.op.name == "IncSubtensor" then assert.is_true(node.op.set_instead_of_inc) end
+    end
+    assert.same({ 0, 4, 0 }, f(4):totable())
+  end)
+
+  it("of gradients of parts is a write into one of them", function()
+    local x = damo.dvector "x"
+    local g = damo.grad(damo.sum(x[{ { 1, 2 } }] ^ 2) + damo.sum(x[{ { 2, 3 } }] ^ 3) + damo.sum(x), x)
+    local f = damo.compile({ x }, g, { mode = all })
+    assert.is_nil(nodes_of(f):find "IncSubtensor.*add")
+    assert.same({ 3, 17, 28, 1 }, f({ 1, 2, 3, 4 }):totable())
+  end)
+end)
+
+rows("reads of matrices:", {
+  { "of a sum along rows", "m", function(m) return damo.sum(m, { axis = 2 })[2] end, "Subtensor Reduce", exact = "Subtensor Reduce" },
+  { "of a sum along columns", "m", function(m) return damo.max(m, { axis = 1 })[{ { 2, 3 } }] end, "Subtensor Reduce" },
+  { "of rows of a product", "mn", function(m, n) return damo.dot(m, n)[2] end, "Subtensor Dot", exact = "Dot Subtensor" },
+  { "of columns of a product stay", "mn", function(m, n) return damo.dot(m, n)[{ {}, 2 }] end, "Dot Subtensor" },
+  { "of a row of a block", "m", function(m) return m[{ {}, { 2 } }][{ 3, 1 }] end, "Subtensor" },
+  { "of a range of lengths", "t", function(t) return t.shape[{ { 2, 3 } }] end, "Shape_i Shape_i MakeVector" },
+})

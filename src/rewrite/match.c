@@ -103,6 +103,18 @@ static bool dimshuffle_step(const damo_apply *node, const damo_var **v, int *axi
   return true;
 }
 
+static bool reduce_step(const damo_apply *node, const damo_var **v, int *axis) {
+  const int ndim = var_ndim(node->in[0]);
+  const uint32_t mask = reduce_op_axes(node->op, ndim);
+  if (!prop_bool_or(OP_PROPS(node->op, reduce_props)->keepdims, false)) {
+    int k = 0;
+    for (int kept = *axis; k < ndim && ((mask >> k & 1) || kept-- > 0);) k++;
+    *axis = k;
+  }
+  *v = node->in[0];
+  return !(mask >> *axis & 1);
+}
+
 /* One step from *v towards the leaves; false: none is known. */
 static bool root_step(const damo_var **v, int *axis) {
   const damo_apply *node = (*v)->owner;
@@ -110,11 +122,11 @@ static bool root_step(const damo_var **v, int *axis) {
   if (node->op->def == &elemwise_def) return elemwise_step(node, v, axis);
   if (node->op->def == &dot_def) return dot_step(node, v, axis);
   if (node->op->def == &dimshuffle_def) return dimshuffle_step(node, v, axis);
-  if (node->op->def == &softmax_def || node->op->def == &log_softmax_def) {
-    *v = node->in[0];
-    return true;
-  }
-  return false;
+  if (node->op->def == &reduce_def) return reduce_step(node, v, axis);
+  static const op_def *const same[] = {&softmax_def, &log_softmax_def, &incsubtensor_def, &advincsubtensor_def, NULL};
+  if (match_class_of(*v, same) == NULL) return false;
+  *v = node->in[0];
+  return true;
 }
 
 static dim_root length_root(const damo_var *d);

@@ -1,0 +1,453 @@
+/* indexing.c: rules for reading and writing parts of arrays: reads of reads and of writes, writes over writes, writes
+ * into zeros, reads moved before elementwise nodes, reductions and products, so that less is computed.
+ *
+ * A rule that drops an index keeps the error of a position outside: it asks that the index is certainly inside
+ * (is_sound), or leaves another read or write with the same index.
+ */
+#include "rewrite_int.h"
+#include "op/elem/scalar.h"
+#include "op/elem/build_arith.h"
+#include "op/op.h"
+
+#include <string.h>
+
+/* ---- Specs ------------------------------------------------------------------------------------------------------- */
+
+#define MOST_ITEMS DAMO_MAX_NDIM
+
+/* An item of an index: a position (i), a range (s) with start, stop and step where given, a new axis (n), the rest (e),
+ * a list (l). */
+typedef struct spec_item {
+  char kind;
+  damo_var *at;      /* position, list */
+  damo_var *ends[3]; /* range; NULL where not given */
+} spec_item;
+
+typedef struct spec_items {
+  spec_item item[MOST_ITEMS];
+  int n;
+} spec_items;
+
+static const char *spec_text(const damo_op *op) { return OP_PROPS(op, index_props)->spec.u.s; }
+
+/* The node's index, whose operands begin at input `first`. False if it has more items than this can hold. */
+static bool read_items(const damo_apply *node, int first, spec_items *out) {
+  out->n = 0;
+  for (const char *p = spec_text(node->op); *p != '\0';) {
+    if (out->n == MOST_ITEMS) return false;
+    spec_item *it = &out->item[out->n++];
+    *it = (spec_item){.kind = *p++};
+    if (it->kind == 'i' || it->kind == 'l') it->at = node->in[first++];
+    for (int k = 0; it->kind == 's' && k < 3; k++) {
+      if (*p++ == '1') it->ends[k] = node->in[first++];
+    }
+  }
+  return true;
+}
+
+/* x[items] */
+static damo_var *build_read(build *b, damo_var *x, const spec_items *s) {
+  char text[4 * MOST_ITEMS + 1], *p = text;
+  damo_var *in[1 + 3 * MOST_ITEMS] = {x};
+  int n = 1;
+  for (int i = 0; i < s->n; i++) {
+    const spec_item *it = &s->item[i];
+    *p++ = it->kind;
+    if (it->kind == 'i') in[n++] = it->at;
+    for (int k = 0; it->kind == 's' && k < 3; k++) {
+      *p++ = it->ends[k] != NULL ? '1' : '0';
+      if (it->ends[k] != NULL) in[n++] = it->ends[k];
+    }
+  }
+  *p = '\0';
+  if (x == NULL) return NULL;
+  return build_op(b, op_new(b->ctx, &subtensor_def, &(index_props){.spec = prop_str(text)}), in, n);
+}
+
+static bool same_operand(const damo_var *u, const damo_var *v) {
+  int64_t i, j;
+  return u == v || (var_static_int(u, &i) && var_static_int(v, &j) && i == j);
+}
+
+/* Whether the two nodes have the same index, with operands from inputs `fu` and `fv` on. */
+static bool same_index(const damo_apply *u, int fu, const damo_apply *v, int fv) {
+  if (strcmp(spec_text(u->op), spec_text(v->op)) != 0 || u->n_in - fu != v->n_in - fv) return false;
+  for (int i = 0; i < u->n_in - fu; i++) {
+    if (!same_operand(u->in[fu + i], v->in[fv + i])) return false;
+  }
+  return true;
+}
+
+/* A range of known ends on an axis of known length: its first position (0-based), count and step; false if it is not
+ * known, or outside. */
+static bool resolve_range(const spec_item *it, int64_t n, int64_t *first, int64_t *count, int64_t *step) {
+  int64_t start, stop;
+  *step = 1;
+  if (n < 0 || (it->ends[2] != NULL && !var_static_int(it->ends[2], step)) || *step == 0) return false;
+  start = *step > 0 ? 1 : n;
+  stop = *step > 0 ? n : 1;
+  if (it->ends[0] != NULL && !var_static_int(it->ends[0], &start)) return false;
+  if (it->ends[1] != NULL && !var_static_int(it->ends[1], &stop)) return false;
+  if (start < 0) start += n + 1;
+  if (stop < 0) stop += n + 1;
+  *first = *count = 0;
+  if (*step > 0 ? stop < start : stop > start) return true;
+  if (start < 1 || start > n || stop < 1 || stop > n) return false;
+  *first = start - 1;
+  *count = (stop - start) / *step + 1;
+  return true;
+}
+
+/* A known position on an axis of known length, 0-based; false if it is not known, or outside. */
+static bool resolve_position(const damo_var *at, int64_t n, int64_t *out) {
+  int64_t p;
+  if (n < 0 || !var_static_int(at, &p)) return false;
+  *out = p < 0 ? p + n : p - 1;
+  return p != 0 && *out >= 0 && *out < n;
+}
+
+/* Whether the item takes the whole axis of x, in order. */
+static bool is_whole(const spec_item *it, const damo_var *x, int axis) {
+  int64_t k;
+  if (it->kind != 's') return false;
+  if (it->ends[2] != NULL && !(var_static_int(it->ends[2], &k) && k == 1)) return false;
+  if (it->ends[0] != NULL && !(var_static_int(it->ends[0], &k) && k == 1)) return false;
+  const damo_var *stop = it->ends[1];
+  return stop == NULL || (var_static_int(stop, &k) && k == -1) || match_length(stop, x, axis);
+}
+
+/* Whether the index takes all of x. */
+static bool takes_all(const spec_items *s, const damo_var *x) {
+  for (int i = 0, axis = 0; i < s->n; i++) {
+    if (s->item[i].kind == 'e')
+      axis = var_ndim(x) - (s->n - 1 - i);
+    else if (axis >= var_ndim(x) || !is_whole(&s->item[i], x, axis++))
+      return false;
+  }
+  return true;
+}
+
+/* Whether the index, of positions and ranges from the first axis on, is certainly inside x. */
+static bool is_sound(const spec_items *s, const damo_var *x) {
+  int64_t first, count, step;
+  for (int i = 0; i < s->n; i++) {
+    const spec_item *it = &s->item[i];
+    if (i >= var_ndim(x) || (it->kind != 'i' && it->kind != 's')) return false;
+    if (is_whole(it, x, i)) continue;
+    const int64_t n = x->type->shape[i];
+    if (it->kind == 'i' ? !resolve_position(it->at, n, &first) : !resolve_range(it, n, &first, &count, &step))
+      return false;
+  }
+  return true;
+}
+
+static bool sets(const damo_apply *write) {
+  return prop_bool_or(OP_PROPS(write->op, index_props)->set_instead_of_inc, false);
+}
+
+static bool in_place(const damo_apply *write) { return write->op->destroy_map != NULL; }
+
+/* The write of v by positions and ranges (`lists`: or by lists), else NULL. */
+static const damo_apply *match_write(const damo_var *v, bool lists) {
+  const damo_apply *write = match_class(v, &incsubtensor_def);
+  if (write == NULL && lists) write = match_class(v, &advincsubtensor_def);
+  return write != NULL && !in_place(write) ? write : NULL;
+}
+
+/* The Op of a write with another value of `set`. */
+static damo_op *write_op(build *b, const damo_apply *write, bool set) {
+  const index_props p = {.spec = OP_PROPS(write->op, index_props)->spec,
+                         .set_instead_of_inc = prop_bool(set),
+                         .inplace = prop_bool(false)};
+  return op_new(b->ctx, write->op->def, &p);
+}
+
+/* x with y set or added at the index of `like`, a node whose operands begin at input `first`. */
+static damo_var *build_write(build *b, const damo_apply *like, bool set, damo_var *x, damo_var *y) {
+  damo_var *in[2 + 3 * MOST_ITEMS] = {x, y};
+  if (x == NULL || y == NULL || like->n_in > 2 + 3 * MOST_ITEMS) return NULL;
+  for (int i = 2; i < like->n_in; i++) in[i] = like->in[i];
+  return build_op(b, write_op(b, like, set), in, like->n_in);
+}
+
+/* ---- Reads ------------------------------------------------------------------------------------------------------- */
+
+static damo_var *position_constant(build *b, int64_t zero_based) {
+  return build_scalar(b, DAMO_INT64, (double)(zero_based + 1));
+}
+
+/* *out: the item that takes `outer` of what `inner` takes of axis `axis` of x; false: not known. */
+static bool compose(build *b, const spec_item *inner, const spec_item *outer, const damo_var *x, int axis,
+                    spec_item *out) {
+  int64_t n = x->type->shape[axis], first, count, step, first2, count2, step2, p, start;
+  *out = *inner;
+  if (is_whole(inner, x, axis)) {
+    *out = *outer;
+    return true;
+  }
+  if (outer->kind == 's' && outer->ends[0] == NULL && outer->ends[1] == NULL && outer->ends[2] == NULL) return true;
+  if (resolve_range(inner, n, &first, &count, &step)) {
+    if (outer->kind == 'i') {
+      if (!resolve_position(outer->at, count, &p)) return false;
+      *out = (spec_item){.kind = 'i', .at = position_constant(b, first + p * step)};
+      return true;
+    }
+    if (!resolve_range(outer, count, &first2, &count2, &step2) || count2 == 0) return false;
+    const int64_t from = first + first2 * step, by = step * step2;
+    *out = (spec_item){.kind = 's',
+                       .ends = {position_constant(b, from), position_constant(b, from + (count2 - 1) * by),
+                                by == 1 ? NULL : build_scalar(b, DAMO_INT64, (double)by)}};
+    return true;
+  }
+  /* of an axis of unknown length: from a known start on */
+  if (inner->ends[0] == NULL || inner->ends[1] != NULL || inner->ends[2] != NULL) return false;
+  if (!var_static_int(inner->ends[0], &start) || start < 1) return false;
+  if (outer->kind == 'i' && var_static_int(outer->at, &p) && p > 0) {
+    *out = (spec_item){.kind = 'i', .at = position_constant(b, start + p - 2)};
+    return true;
+  }
+  if (outer->kind != 's' || outer->ends[0] == NULL || outer->ends[1] != NULL || outer->ends[2] != NULL) return false;
+  if (!var_static_int(outer->ends[0], &p) || p != 1) return false; /* a later start may be outside what is left */
+  return true;
+}
+
+static bool plain_items(const spec_items *s) {
+  for (int i = 0; i < s->n; i++) {
+    if (s->item[i].kind != 'i' && s->item[i].kind != 's') return false;
+  }
+  return true;
+}
+
+/* x[whole] → x; x[i][j] → one read */
+static damo_status join_reads(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  spec_items outer, inner, out = {.n = 0};
+  damo_var *x = node->in[0];
+  if (!read_items(node, 1, &outer)) return DAMO_OK;
+  if (takes_all(&outer, x)) return rule_give(b, repl, did, x);
+  const damo_apply *below = match_class(x, &subtensor_def);
+  if (below == NULL || !read_items(below, 1, &inner) || !plain_items(&outer) || !plain_items(&inner)) return DAMO_OK;
+  x = below->in[0];
+  int next = 0;
+  for (int axis = 0; axis < var_ndim(x) && (axis < inner.n || next < outer.n); axis++) {
+    const spec_item whole = {.kind = 's'}, *in = axis < inner.n ? &inner.item[axis] : &whole;
+    spec_item *now = &out.item[out.n++];
+    if (in->kind == 'i') {
+      *now = *in;
+      continue;
+    }
+    const spec_item *of = next < outer.n ? &outer.item[next] : &whole;
+    next++;
+    if (!compose(b, in, of, x, axis, now)) return b->status;
+  }
+  return rule_give(b, repl, did, build_read(b, x, &out));
+}
+
+/* set(x, i, y)[i] → y; inc(x, i, y)[i] → x[i] + y; set(x, 1, y)[2] → x[2] */
+static damo_status read_of_write(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_apply *write = match_write(node->in[0], false);
+  spec_items s;
+  if (write == NULL) return DAMO_OK;
+  damo_var *x = write->in[0], *y = write->in[1], *out = node->out[0];
+  if (!same_index(node, 1, write, 2)) {
+    int64_t i, j;
+    if (!read_items(write, 2, &s) || strcmp(spec_text(node->op), "i") != 0 || strcmp(spec_text(write->op), "i") != 0)
+      return DAMO_OK;
+    if (!resolve_position(write->in[2], x->type->shape[0], &i) || !resolve_position(node->in[1], x->type->shape[0], &j))
+      return DAMO_OK;
+    if (i == j || !(var_ndim(y) == 0 || type_same_known_shape(y->type, out->type))) return DAMO_OK;
+    return rule_give(b, repl, did, build_op(b, damo_retain(node->op), (damo_var *[]){x, node->in[1]}, 2));
+  }
+  if (!sets(write)) {
+    damo_var *in[1 + 3 * MOST_ITEMS] = {x};
+    if (node->n_in > 1 + 3 * MOST_ITEMS) return DAMO_OK;
+    for (int i = 1; i < node->n_in; i++) in[i] = node->in[i];
+    damo_var *part = build_op(b, damo_retain(node->op), in, node->n_in);
+    return rule_give(b, repl, did, part != NULL ? build_add(b, part, y) : NULL);
+  }
+  if (!read_items(write, 2, &s) || !is_sound(&s, x)) return DAMO_OK;
+  const bool same = var_ndim(y) == var_ndim(out) && (var_ndim(y) == 0 || type_same_known_shape(y->type, out->type));
+  return rule_give(b, repl, did, same ? y : NULL);
+}
+
+/* f(x, y)[i] → f(x[i], y[i]), where x and y certainly have one shape and nobody else reads f(x, y). */
+static damo_status read_of_elemwise(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *v = node->in[0], *in[8], *like = NULL, *part[1 + 3 * MOST_ITEMS];
+  const damo_apply *f = match_class(v, &elemwise_def);
+  if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v)) return DAMO_OK;
+  if (node->n_in > 1 + 3 * MOST_ITEMS) return DAMO_OK;
+  for (int i = 0; i < f->n_in; i++) {
+    if (var_ndim(f->in[i]) == 0) continue;
+    if (!match_fits(f, i) || (like != NULL && !match_same_shape(like, f->in[i]))) return DAMO_OK;
+    like = f->in[i];
+  }
+  for (int i = 1; i < node->n_in; i++) part[i] = node->in[i];
+  for (int i = 0; i < f->n_in; i++) {
+    part[0] = in[i] = f->in[i];
+    if (var_ndim(in[i]) > 0) in[i] = build_op(b, damo_retain(node->op), part, node->n_in);
+  }
+  return rule_give(b, repl, did, b->status == DAMO_OK ? build_op(b, damo_retain(f->op), in, f->n_in) : NULL);
+}
+
+/* sum(x, axis)[i] → sum(x[i, with the axis whole], axis), any reduction. */
+static damo_status read_of_reduction(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *reduce = match_class(node->in[0], &reduce_def);
+  spec_items s, out = {.n = 0};
+  if (reduce == NULL || !match_single_use(fg, node->in[0]) ||
+      prop_bool_or(OP_PROPS(reduce->op, reduce_props)->keepdims, false))
+    return DAMO_OK;
+  if (!read_items(node, 1, &s) || !plain_items(&s)) return DAMO_OK;
+  damo_var *x = reduce->in[0];
+  const int ndim = var_ndim(x);
+  const uint32_t mask = reduce_op_axes(reduce->op, ndim);
+  int axes[DAMO_MAX_NDIM], n_axes = 0, next = 0, gone = 0;
+  for (int k = 0; k < ndim; k++) {
+    const bool reduced = mask >> k & 1;
+    if (reduced) axes[n_axes++] = k - gone;
+    const bool more = !reduced && next < s.n;
+    out.item[out.n++] = more ? s.item[next++] : (spec_item){.kind = 's'};
+    if (more && out.item[out.n - 1].kind == 'i') gone++;
+  }
+  damo_var *part = build_read(b, x, &out);
+  return rule_give(b, repl, did,
+                   part != NULL ? build_reduce(b, reduce_op_kind(reduce->op), part, axes, n_axes, false) : NULL);
+}
+
+/* (x·y)[i] → x[i]·y for a part of the rows. */
+static damo_status read_of_dot(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *dot = match_class(node->in[0], &dot_def);
+  spec_items s;
+  if (dot == NULL || !match_single_use(fg, node->in[0]) || var_ndim(dot->in[0]) != 2) return DAMO_OK;
+  if (!read_items(node, 1, &s) || s.n != 1 || !plain_items(&s)) return DAMO_OK;
+  damo_var *x = build_read(b, dot->in[0], &s);
+  return rule_give(b, repl, did, x != NULL ? build_dot(b, x, dot->in[1]) : NULL);
+}
+
+/* A part of a repeated value → the value, repeated as often as the part has entries. */
+static damo_status read_of_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *value = match_fill(node->in[0]), *out = node->out[0], *dims[DAMO_MAX_NDIM];
+  spec_items s;
+  if (value == NULL || var_ndim(value) != 0 || !read_items(node, 1, &s) || !is_sound(&s, node->in[0])) return DAMO_OK;
+  if (var_ndim(out) == 0) return rule_give(b, repl, did, value);
+  for (int k = 0; k < var_ndim(out); k++) {
+    if (out->type->shape[k] < 0) return DAMO_OK;
+    dims[k] = build_scalar(b, DAMO_INT64, (double)out->type->shape[k]);
+  }
+  return rule_give(b, repl, did, build_alloc(b, value, dims, var_ndim(out)));
+}
+
+/* A range of a vector of lengths, x.shape[{1, 2}] → the vector of those. */
+static damo_status range_of_lengths(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_apply *vector = match_class(node->in[0], &makevector_def);
+  damo_var *in[DAMO_MAX_NDIM];
+  spec_items s;
+  int64_t first, count, step;
+  if (vector == NULL || vector->n_in > DAMO_MAX_NDIM || !read_items(node, 1, &s) || s.n != 1 || s.item[0].kind != 's')
+    return DAMO_OK;
+  if (!resolve_range(&s.item[0], vector->n_in, &first, &count, &step) || count == 0) return DAMO_OK;
+  for (int64_t i = 0; i < count; i++) in[i] = vector->in[first + i * step];
+  return rule_give(b, repl, did, build_vector(b, in, (int)count));
+}
+
+/* ---- Writes ------------------------------------------------------------------------------------------------------ */
+
+/* set(x, whole, y) → y in x's shape; inc(x, whole, y) → x + y; set(x, i, x[i]) → x; set(x, i, x[i] + y) → inc(x, i, y) */
+static damo_status useless_write(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *x = node->in[0], *y = node->in[1];
+  spec_items s;
+  if (in_place(node) || !read_items(node, 2, &s)) return DAMO_OK;
+  if (takes_all(&s, x)) return rule_give(b, repl, did, sets(node) ? build_second(b, x, y) : build_add(b, x, y));
+  if (!sets(node)) return DAMO_OK;
+  const damo_apply *read = match_class(y, &subtensor_def);
+  if (read != NULL && read->in[0] == x && same_index(read, 1, node, 2))
+    return rule_give(b, repl, did, is_sound(&s, x) ? x : NULL);
+  const damo_apply *sum = match_scalar(y, SCALAR_add);
+  for (int i = 0; sum != NULL && match_single_use(fg, y) && i < 2; i++) {
+    read = match_class(sum->in[i], &subtensor_def);
+    if (read == NULL || read->in[0] != x || !same_index(read, 1, node, 2) || var_dtype(sum->in[1 - i]) != var_dtype(x))
+      continue;
+    if (!match_fits(sum, i)) continue;
+    return rule_give(b, repl, did, build_write(b, node, false, x, sum->in[1 - i]));
+  }
+  return DAMO_OK;
+}
+
+/* set(set(x, i, y), i, z) → set(x, i, z); inc(set(x, i, y), i, z) → set(x, i, y + z) */
+static damo_status write_over_set(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *below = match_write(node->in[0], false);
+  if (in_place(node) || below == NULL || !match_single_use(fg, node->in[0]) || !same_index(node, 2, below, 2))
+    return DAMO_OK;
+  damo_var *x = below->in[0], *y = below->in[1], *z = node->in[1];
+  if (sets(node)) {
+    const bool fits = var_ndim(y) == 0 || (var_ndim(y) == var_ndim(z) && match_same_shape(y, z));
+    return rule_give(b, repl, did, fits ? build_write(b, node, true, x, z) : NULL);
+  }
+  return rule_give(b, repl, did, sets(below) ? build_write(b, node, true, x, build_add(b, y, z)) : NULL);
+}
+
+/* inc(inc(x, i, y), i, z) → inc(x, i, y + z); lists too, which may name a position twice */
+static damo_status inc_over_inc(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *below = match_write(node->in[0], true);
+  if (in_place(node) || below == NULL || sets(node) || sets(below) || below->op->def != node->op->def) return DAMO_OK;
+  if (!match_single_use(fg, node->in[0]) || !same_index(node, 2, below, 2)) return DAMO_OK;
+  return rule_give(b, repl, did, build_write(b, node, false, below->in[0], build_add(b, below->in[1], node->in[1])));
+}
+
+/* inc(x, i, 0) → x; inc(zeros, i, y) → set(zeros, i, y), by positions and ranges */
+static damo_status inc_of_zeros(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  spec_items s;
+  if (in_place(node) || sets(node)) return DAMO_OK;
+  if (var_ndim(node->in[1]) == 0 && match_constant(node->in[1], 0))
+    return rule_give(b, repl, did, read_items(node, 2, &s) && is_sound(&s, node->in[0]) ? node->in[0] : NULL);
+  return rule_give(b, repl, did,
+                   match_constant(node->in[0], 0) ? build_write(b, node, true, node->in[0], node->in[1]) : NULL);
+}
+
+/* Whether x has the shape of the zeros. */
+static bool has_shape_of_zeros(const damo_var *x, const damo_var *zeros) {
+  return match_fill(zeros) != NULL ? var_ndim(x) == var_ndim(zeros) && match_fill_shape(x, zeros)
+                                   : type_same_known_shape(x->type, zeros->type);
+}
+
+/* x + inc(zeros, i, y) → inc(x, i, y), as sums of gradients of parts have it. */
+static damo_status add_of_write(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  for (int i = 1; i >= 0; i--) {
+    damo_var *v = node->in[i], *x = node->in[1 - i];
+    const damo_apply *write = match_write(v, true);
+    if (write == NULL || !match_single_use(fg, v) || !match_constant(write->in[0], 0)) continue;
+    if (sets(write) && write->op->def != &incsubtensor_def) continue;
+    if (var_dtype(x) != var_dtype(v) || var_dtype(v) != var_dtype(node->out[0])) continue;
+    if (match_single_entry(x) && var_ndim(x) <= var_ndim(v)) {
+      x = build_second(b, write->in[0], x);
+    } else if (!has_shape_of_zeros(x, write->in[0])) {
+      continue;
+    }
+    return rule_give(b, repl, did, build_write(b, write, false, x, write->in[1]));
+  }
+  return DAMO_OK;
+}
+
+#define RULE(rule_name, extra, fn, ...) \
+  { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run canonicalize" extra, .local = fn, __VA_ARGS__ }
+
+const rewrite_rule indexing_rules[] = {
+    RULE("join_reads", "", join_reads, TRACKS(&subtensor_def)),
+    RULE("read_of_write", "", read_of_write, TRACKS(&subtensor_def)),
+    RULE("read_of_elemwise", "", read_of_elemwise, TRACKS(&subtensor_def)),
+    RULE("read_of_reduction", "", read_of_reduction, TRACKS(&subtensor_def)),
+    RULE("read_of_fill", "", read_of_fill, TRACKS(&subtensor_def)),
+    RULE("range_of_lengths", "", range_of_lengths, TRACKS(&subtensor_def)),
+    RULE("read_of_dot", " inexact", read_of_dot, TRACKS(&subtensor_def)),
+    RULE("useless_write", "", useless_write, TRACKS(&incsubtensor_def)),
+    RULE("write_over_set", "", write_over_set, TRACKS(&incsubtensor_def)),
+    RULE("inc_over_inc", " inexact", inc_over_inc, TRACKS(&incsubtensor_def, &advincsubtensor_def)),
+    RULE("inc_of_zeros", " inexact", inc_of_zeros, TRACKS(&incsubtensor_def)),
+    RULE("add_of_write", " inexact", add_of_write, ELEMWISE(SCALAR_add)),
+    {.name = NULL},
+};
+
+#undef RULE
