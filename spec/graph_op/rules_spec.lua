@@ -468,3 +468,56 @@ rows("reads of matrices:", {
   { "of a row of a block", "m", function(m) return m[{ {}, { 2 } }][{ 3, 1 }] end, "Subtensor" },
   { "of a range of lengths", "t", function(t) return t.shape[{ { 2, 3 } }] end, "Shape_i Shape_i MakeVector" },
 })
+
+rows("axes and shapes:", {
+  { "a transpose of a function of a transpose", "m", function(m) return damo.exp(m.T).T end, "exp", exact = "exp" },
+  { "a transpose of a sum of transposes", "mn", function(m, n) return (m.T * 2 + n.T).T end, "mul add" },
+  { "a transpose of a sum with one transpose", "mn", function(m, n) return (m.T + n).T end, "DimShuffle add" },
+  { "a transpose of a sum stays", "mn", function(m, n) return (m + n).T end, "add DimShuffle" },
+  { "a transpose of what is read elsewhere stays", "m",
+    function(m)
+      local e = damo.exp(m.T)
+      return e.T + e
+    end, "DimShuffle exp DimShuffle add" },
+  { "axes that are added go below a function", "x", function(x) return damo.exp(x):dimshuffle { "x", 1 } end, "DimShuffle exp" },
+  { "a reshape that adds an axis", "x", function(x) return x:reshape { shape = { 1, x.shape[1] } } end, "DimShuffle" },
+  { "a reshape that drops an axis", "r", function(r) return r:reshape { shape = { r.shape[2] } } end, "DimShuffle" },
+  { "a reshape to rows stays", "x", function(x) return x:reshape { shape = { 2, 2 } } end, "Reshape", no_specials = true },
+  { "reshapes around a function", "x",
+    function(x) return damo.exp(x:reshape { shape = { 1, -1 } }):reshape { shape = { -1 } } end, "exp" },
+  { "an alloc of an alloc", "ax", function(a, x) return damo.alloc(damo.alloc(a, { x.shape[1] }), { 3, x.shape[1] }) end,
+    "Shape_i Alloc" },
+  { "an alloc of an alloc of another length stays", "axy",
+    function(a, x, y) return damo.alloc(damo.alloc(a, { x.shape[1] }), { y.shape[1] }) end,
+    "Shape_i Alloc Shape_i Alloc", no_specials = true },
+})
+
+local known = damo.tensor("known", { dtype = "float64", shape = { 4, 3 } })
+rows("parts:", {
+  { "a join of one", "x", function(x) return damo.join(1, { x }) end, "" },
+  { "a join of joins", "xyz", function(x, y, z) return damo.join(1, { damo.join(1, { x, y }), z }) end, "Join", exact = "Join" },
+  { "a join of joins along another axis stays", "mn",
+    function(m, n) return damo.join(1, { damo.join(2, { m, n }), damo.join(2, { n, m }) }) end, "Join Join Join" },
+  { "a join with nothing", "x", function(x) return damo.join(1, { x, damo.constant(damo.zeros { 0 }) }) end, "" },
+  { "a split of a join", "xy",
+    function(x, y)
+      local p, q = damo.split(damo.join(1, { x, y }), { sizes = { x.shape[1], y.shape[1] }, axis = 1 })
+      return damo.exp(p) * damo.sin(q)
+    end, "exp sin mul" },
+  { "a split of a join elsewhere stays", "xy",
+    function(x, y)
+      local p, q = damo.split(damo.join(1, { x, y }), { sizes = { 2, 6 }, axis = 1 })
+      return damo.sum(p) * damo.sum(q)
+    end, "Join Split Reduce Reduce mul", no_specials = true },
+})
+
+describe("a join of a split", function()
+  local function joined(sizes)
+    local p, q = damo.split(known, { sizes = sizes, axis = 1 })
+    return damo.compile({ known }, damo.exp(damo.join(1, { p, q })), { mode = all })
+  end
+  it("is what was split, where its length is known", function()
+    assert.equal("exp", nodes_of(joined { 1, 3 }))
+    assert.is_true(damo.allclose(joined { 1, 3 }(damo.zeros { 4, 3 }), damo.ones { 4, 3 }))
+  end)
+end)

@@ -179,6 +179,9 @@ damo_var *build_zero_grad(build *b, damo_var *x);
 damo_var *build_ones_like(build *b, damo_var *x);
 extern const op_def alloc_def;
 
+/* op/shape/join.c, in: the parts; op/shape/split.c, in: x, the length of each part */
+extern const op_def join_def, split_def;
+
 /* op/index/subtensor.c: entries start:stop:step of one axis, 0-based, half-open as in C; start and stop may be NULL */
 damo_var *build_slice(build *b, damo_var *x, int axis, damo_var *start, damo_var *stop, int64_t step);
 damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 0-based position; axis removed */

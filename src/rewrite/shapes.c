@@ -1,6 +1,7 @@
 /* shapes.c: rules for nodes that only move axes or change shapes, and for lengths that are known without computing the
  * array. */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 #include "op/op.h"
 
 #include <string.h>
@@ -41,6 +42,54 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
   return rule_give(b, repl, did, build_dimshuffle(b, below->in[0], pattern, n));
 }
 
+/* Whether the DimShuffle only adds axes: the others keep their order. */
+static bool only_adds_axes(const damo_apply *node) {
+  int next = 0;
+  for (int i = 0; i < var_ndim(node->out[0]); i++) {
+    const int from = source_axis(node, i);
+    if (from >= 0 && from != next++) return false;
+  }
+  return next == var_ndim(node->in[0]);
+}
+
+/* Whether this DimShuffle undoes that one: the two together are the identity. */
+static bool undoes(const damo_apply *node, const damo_apply *below) {
+  if (var_ndim(node->out[0]) != var_ndim(below->in[0])) return false;
+  for (int i = 0; i < var_ndim(node->out[0]); i++) {
+    const int from = source_axis(node, i);
+    if (from < 0 || source_axis(below, from) != i) return false;
+  }
+  return true;
+}
+
+/* DimShuffle(f(x, y)) → f(DimShuffle(x), DimShuffle(y)), if nobody else reads f(x, y), and no more DimShuffles are left
+ * than before, or axes are only added. Operands of lower rank stay apart: their axes are the last ones. */
+static damo_status lift_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *v = node->in[0], *in[8];
+  const damo_apply *f = match_class(v, &elemwise_def);
+  int before = 1, after = 0, pattern[DAMO_MAX_NDIM];
+  if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v) || var_ndim(v) == 0)
+    return DAMO_OK;
+  for (int i = 0; i < f->n_in; i++) {
+    if (var_ndim(f->in[i]) == 0 || f->in[i]->kind == VAR_CONSTANT) continue;
+    const damo_apply *below = match_class(f->in[i], &dimshuffle_def);
+    if (below != NULL && match_single_use(fg, f->in[i])) before++;
+    if (below == NULL || !undoes(node, below)) after++;
+  }
+  for (int i = 0; i < f->n_in; i++) {
+    if (var_ndim(f->in[i]) != 0 && var_ndim(f->in[i]) != var_ndim(v)) return DAMO_OK;
+  }
+  if (after >= before && !(only_adds_axes(node) && f->n_in == 1)) return DAMO_OK;
+  for (int k = 0; k < var_ndim(v); k++) { /* an axis that is dropped has length 1 in each operand */
+    if (!keeps_axis(node, k)) return DAMO_OK;
+  }
+  for (int k = 0; k < var_ndim(node->out[0]); k++) pattern[k] = source_axis(node, k);
+  for (int i = 0; i < f->n_in; i++) {
+    in[i] = var_ndim(f->in[i]) == 0 ? f->in[i] : build_dimshuffle(b, f->in[i], pattern, var_ndim(node->out[0]));
+  }
+  return rule_give(b, repl, did, b->status == DAMO_OK ? build_op(b, damo_retain(f->op), in, f->n_in) : NULL);
+}
+
 /* Whether the shape operand is x's own shape. */
 static bool is_shape_of(const damo_var *shape, const damo_var *x) {
   const damo_apply *node = match_class(shape, &shape_def);
@@ -53,14 +102,24 @@ static bool is_shape_of(const damo_var *shape, const damo_var *x) {
   return true;
 }
 
-/* Whether the Reshape node certainly can't fail: its shape is {-1}, or the static shapes of input and output and the
- * shape operand are all known. */
+/* Whether the shape is ones and a single -1, which every array fits. */
+static bool fits_any(const damo_array *shape) {
+  int open = 0;
+  if (shape == NULL || shape->ndim != 1) return false;
+  for (int64_t i = 0; i < array_size(shape); i++) {
+    const int64_t n = scalar_to_int64(array_get(shape, &i));
+    if (n != 1 && n != -1) return false;
+    open += n == -1;
+  }
+  return open == 1;
+}
+
+/* Whether the Reshape node certainly can't fail: its shape is {-1} with ones, or the static shapes of input and output
+ * and the shape operand are all known. */
 static bool reshape_is_sound(const damo_apply *node) {
   int64_t n;
   const damo_array *shape = var_constant_array(node->in[1]);
-  if (shape != NULL && array_size(shape) == 1 && shape->ndim == 1 &&
-      scalar_to_int64(array_get(shape, &(int64_t){0})) == -1)
-    return true;
+  if (fits_any(shape)) return true;
   for (int k = 0; k < 2; k++) {
     const damo_type *t = k == 0 ? node->in[0]->type : node->out[0]->type;
     for (int d = 0; d < t->ndim; d++) {
@@ -81,9 +140,64 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
   int n = var_ndim(node->out[0]);
   if (type_same_known_shape(x->type, node->out[0]->type)) return rule_give(b, repl, did, x);
   if (n == var_ndim(x) && is_shape_of(node->in[1], x)) return rule_give(b, repl, did, x);
+  if (n == 1 && var_ndim(x) == 1 && fits_any(var_constant_array(node->in[1]))) return rule_give(b, repl, did, x);
   const damo_apply *below = match_class(x, &reshape_def);
   if (below != NULL && !reshape_is_sound(below)) return DAMO_OK;
   return rule_give(b, repl, did, below != NULL ? build_reshape(b, below->in[0], node->in[1], n) : NULL);
+}
+
+/* The entry k of a shape operand as a scalar; NULL if it is not known without computing it. */
+static damo_var *shape_entry(build *b, const damo_var *shape, int k) {
+  const damo_apply *vector = match_class(shape, &makevector_def);
+  if (vector != NULL) return k < vector->n_in ? vector->in[k] : NULL;
+  const damo_array *a = var_constant_array(shape);
+  if (a == NULL || a->ndim != 1 || k >= array_size(a)) return NULL;
+  return build_scalar(b, DAMO_INT64, (double)scalar_to_int64(array_get(a, &(int64_t){k})));
+}
+
+/* A Reshape that only adds or drops axes of length 1 → DimShuffle. */
+static damo_status reshape_to_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0];
+  const damo_type *t = node->out[0]->type;
+  int pattern[DAMO_MAX_NDIM], axis = 0;
+  for (int k = 0; k < t->ndim; k++) {
+    while (axis < var_ndim(x) && type_dim_is_one(x->type, axis)) axis++;
+    if (type_dim_is_one(t, k)) {
+      pattern[k] = -1;
+      continue;
+    }
+    const damo_var *length = shape_entry(b, node->in[1], k);
+    if (axis == var_ndim(x) || length == NULL || !match_length(length, x, axis)) return b->status;
+    pattern[k] = axis++;
+  }
+  while (axis < var_ndim(x) && type_dim_is_one(x->type, axis)) axis++;
+  return rule_give(b, repl, did, axis == var_ndim(x) ? build_dimshuffle(b, x, pattern, t->ndim) : NULL);
+}
+
+/* Reshape(f(Reshape(x))) → f(Reshape(Reshape(x))) for an f of one operand, so that two Reshapes meet. */
+static damo_status lift_reshape(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *f = match_class(node->in[0], &elemwise_def);
+  if (f == NULL || f->n_in != 1 || f->op->destroy_map != NULL || !match_single_use(fg, node->in[0])) return DAMO_OK;
+  if (match_class(f->in[0], &reshape_def) == NULL) return DAMO_OK;
+  damo_var *x = build_reshape(b, f->in[0], node->in[1], var_ndim(node->out[0]));
+  return rule_give(b, repl, did, x != NULL ? build_op(b, damo_retain(f->op), &x, 1) : NULL);
+}
+
+/* Alloc(Alloc(v, lengths), more lengths) → Alloc(v, more lengths), where the lengths of the first certainly broadcast. */
+static damo_status join_allocs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *v = node->in[0];
+  const damo_apply *below = match_class(v, &alloc_def);
+  const int n = node->n_in - 1, lead = n - var_ndim(v);
+  if (below == NULL) return DAMO_OK;
+  for (int k = 0; k < var_ndim(v); k++) {
+    int64_t i, j;
+    damo_var *inner = below->in[1 + k], *outer = node->in[1 + lead + k];
+    const bool same = inner == outer || (var_static_int(inner, &i) && var_static_int(outer, &j) && i == j);
+    if (!same && !type_dim_is_one(v->type, k)) return DAMO_OK;
+  }
+  return rule_give(b, repl, did, build_alloc(b, below->in[0], node->in + 1, n));
 }
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
@@ -175,6 +289,10 @@ static damo_status take_length(build *b, damo_fgraph *fg, damo_apply *node, damo
 
 const rewrite_rule shape_rules[] = {
     ROW("join_dimshuffles", CHEAP, join_dimshuffles, TRACKS(&dimshuffle_def)),
+    ROW("lift_dimshuffle", CANONICAL, lift_dimshuffle, TRACKS(&dimshuffle_def)),
+    ROW("reshape_to_dimshuffle", CANONICAL, reshape_to_dimshuffle, TRACKS(&reshape_def)),
+    ROW("lift_reshape", CANONICAL, lift_reshape, TRACKS(&reshape_def)),
+    ROW("join_allocs", CANONICAL, join_allocs, TRACKS(&alloc_def)),
     ROW("join_reshapes", CANONICAL, join_reshapes, TRACKS(&reshape_def)),
     ROW("infer_length", CANONICAL, infer_length, TRACKS(&shape_i_def)),
     ROW("infer_shape", CANONICAL, shape_as_lengths, TRACKS(&shape_def)),

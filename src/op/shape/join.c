@@ -103,7 +103,7 @@ static damo_status join_infer_shape(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
-static const op_def join_def = {
+const op_def join_def = {
     .name = "Join",
     .doc = "operands one after the other along an axis",
     .props = PROPS(PROP(axis_props, axis)),

@@ -115,7 +115,7 @@ static damo_status split_infer_shape(build *b, damo_apply *node, damo_var *const
   return b->status;
 }
 
-static const op_def split_def = {
+const op_def split_def = {
     .name = "Split",
     .doc = "the parts of x along an axis",
     .props = PROPS(PROP(split_props, axis), PROP(split_props, n)),
