@@ -1,7 +1,8 @@
 /* engine.c: the database of rules, and the loop that applies them phase by phase.
  *
  * The local rules of a phase run from a work list. It starts with every node, inputs first; a replacement appends the
- * nodes that it made and those around it, which may match again. The phase ends when the list is empty; a bound on the
+ * nodes that it made and those around it, which may match again. When the list is empty, all nodes are tried once more,
+ * until nothing changes; a bound on the
  * number of replacements stops rules that undo each other for ever. An index gives the rules for a node's class and
  * scalar op; a table of nodes by Op and inputs (cons.c) gives rules the nodes that are there already.
  */
@@ -297,7 +298,7 @@ typedef struct work_list {
   damo_status status; /* of filling it */
   cons_table shared;
   build_finder finder;
-  bool far;                 /* something has changed since nodes of rules that look far were queued */
+  bool changed;             /* a rule has changed something since all nodes were queued */
   uint64_t draw;            /* state of the generator of a shuffled order; 0: the usual order */
   rewrite_profile *profile; /* or NULL */
 } work_list;
@@ -539,30 +540,21 @@ static void warn_endless(damo_ctx *ctx, const rewrite_rule *const *last, int64_t
   }
 }
 
-/* Queues the nodes of the rules that look far once more: what they have seen may have changed. */
-static damo_status queue_far(damo_fgraph *fg, rule_index *index, work_list *w) {
-  ptrvec nodes;
-  ptrvec_init(&nodes, fg->obj.ctx);
-  w->far = false;
+/* Queues every node once more: rules look further than at the nodes around a replacement, so that what one of them has
+ * seen may have changed. */
+static damo_status queue_all(damo_fgraph *fg, work_list *w) {
+  w->changed = false;
   w->head = w->queue.n = 0;
-  damo_status s = fgraph_toposort(fg, &nodes);
-  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) {
-    int64_t first = 0;
-    bool far = false;
-    s = rule_index_find(index, ((damo_apply *)nodes.at[i])->op, &first);
-    for (void *const *r = index->lists.at + first; s == DAMO_OK && *r != NULL && !far; r++)
-      far = ((const rewrite_rule *)*r)->looks_far;
-    if (far && s == DAMO_OK) s = work_push(w, nodes.at[i]);
-  }
-  ptrvec_clear(&nodes);
-  return s;
+  DAMO_TRY(fgraph_toposort(fg, &w->queue));
+  for (int64_t i = 0; i < w->queue.n; i++) DAMO_TRY(map_put(&w->queued, w->queue.at[i], 1));
+  return DAMO_OK;
 }
 
 static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
   const rewrite_rule *last[LAST_USES] = {NULL};
   while (budget > 0) {
-    if (w->head == w->queue.n && w->far) DAMO_TRY(queue_far(fg, index, w));
+    if (w->head == w->queue.n && w->changed) DAMO_TRY(queue_all(fg, w));
     if (w->head == w->queue.n) break;
     damo_apply *node = work_pop(w);
     if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
@@ -575,7 +567,7 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
     DAMO_TRY(try_rules(fg, node, index->lists.at + first, w, &used));
     if (used == NULL) continue;
     last[--budget % LAST_USES] = used;
-    w->far = true;
+    w->changed = true;
   }
   if (w->head < w->queue.n) warn_endless(fg->obj.ctx, last, LAST_USES);
   return DAMO_OK;
@@ -637,6 +629,8 @@ static damo_status run_phase_timed(damo_fgraph *fg, const rewrite_query *q, rewr
   return s;
 }
 
+#define MOST_ROUNDS 3 /* of canonicalizing what was stabilized */
+
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
   ptrvec rules;
   damo_obj *outer = graph_notes_of(fg->obj.ctx)->rewriting;
@@ -646,6 +640,14 @@ damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
   for (int phase = 0; phase < N_PHASES && s == DAMO_OK; phase++) {
     uint64_t before = fg->changes;
     s = run_phase_timed(fg, query, (rewrite_phase)phase, &rules);
+    /* stable forms may have signs and constants that canonical ones don't */
+    for (int round = 0; phase == PHASE_STABILIZE && round < MOST_ROUNDS && s == DAMO_OK; round++) {
+      const uint64_t now = fg->changes;
+      if (now == before) break;
+      s = run_phase_timed(fg, query, PHASE_CANONICALIZE, &rules);
+      if (s != DAMO_OK || fg->changes == now) break;
+      s = run_phase_timed(fg, query, PHASE_STABILIZE, &rules);
+    }
     /* new nodes may be equal to existing ones */
     if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before)
       s = run_phase_timed(fg, query, PHASE_MERGE, &rules);

@@ -66,13 +66,41 @@ static damo_status drop_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return rule_give(b, repl, did, same ? value : NULL);
 }
 
-/* A fill of DimShuffle(scalar) → a fill of the scalar. */
+damo_var *rule_without_new_axes(build *b, damo_var *v) {
+  const damo_apply *shuffle = match_class(v, &dimshuffle_def);
+  const damo_array *a = var_constant_array(v);
+  if (a != NULL && var_ndim(v) > 0 && array_size(a) == 1)
+    return build_value(b, (damo_obj *)array_from_scalar(b->ctx, array_get(a, (const int64_t[DAMO_MAX_NDIM]){0})));
+  if (shuffle == NULL) return NULL;
+  const prop_value *order = OP_PROPS(shuffle->op, dimshuffle_props)->new_order.u.list;
+  const int lead = var_ndim(v) - var_ndim(shuffle->in[0]);
+  for (int i = 0; i < var_ndim(v); i++) {
+    if (i < lead ? order[i].kind == PROP_INT : order[i].kind != PROP_INT || order[i].u.i != i - lead + 1) return NULL;
+  }
+  return lead > 0 ? shuffle->in[0] : NULL;
+}
+
+/* A fill of DimShuffle(scalar) → a fill of the scalar; of a constant with one entry too. */
 static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_var *value = match_fill(node->out[0]);
-  const damo_apply *shuffle = value != NULL ? match_class(value, &dimshuffle_def) : NULL;
-  if (shuffle == NULL || var_ndim(shuffle->in[0]) != 0) return DAMO_OK;
-  return rule_give(b, repl, did, fill_with(b, node->out[0], shuffle->in[0]));
+  damo_var *value = match_fill(node->out[0]), *bare = value != NULL ? rule_without_new_axes(b, value) : NULL;
+  if (bare == NULL || var_ndim(bare) != 0) return b->status;
+  return rule_give(b, repl, did, fill_with(b, node->out[0], bare));
+}
+
+/* f(x, DimShuffle{x, 1}(y)) → f(x, y): an operand that another one has the rank of broadcasts as it is. */
+static damo_status strip_operand(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *in[8], *bare;
+  (void)fg;
+  if (node->n_in < 2 || node->n_in > 8 || node->op->destroy_map != NULL) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) {
+    bool other = false;
+    for (int k = 0; k < node->n_in; k++) other = other || (k != i && var_ndim(node->in[k]) == var_ndim(node->out[0]));
+    if (!other || (bare = rule_without_new_axes(b, node->in[i])) == NULL) continue;
+    for (int k = 0; k < node->n_in; k++) in[k] = k == i ? bare : node->in[k];
+    return rule_give(b, repl, did, build_op(b, damo_retain(node->op), in, node->n_in));
+  }
+  return b->status;
 }
 
 /* second(second(a, u), v) → second(a, v) if u has one entry, so that its shape can't conflict with a's */
@@ -149,6 +177,7 @@ const rewrite_rule fill_rules[] = {
     ROW("drop_fill", CANONICAL, drop_fill, FILLS),
     ROW("strip_fill", CANONICAL, strip_fill, FILLS),
     ROW("join_fills", CANONICAL, join_fills, ELEMWISE(SCALAR_second)),
+    ROW("strip_operand", CANONICAL, strip_operand, TRACKS(&elemwise_def)),
     ROW("sink_fill", CANONICAL, sink_fill, TRACKS(&elemwise_def)),
     ROW("lift_fill", CANONICAL, lift_fill, TRACKS(&elemwise_def)),
     ROW("lift_fill_over_dimshuffle", CANONICAL, lift_fill_over_dimshuffle, TRACKS(&dimshuffle_def)),

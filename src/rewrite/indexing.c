@@ -413,18 +413,23 @@ static bool has_shape_of_zeros(const damo_var *x, const damo_var *zeros) {
                                    : type_same_known_shape(x->type, zeros->type);
 }
 
-/* x + inc(zeros, i, y) → inc(x, i, y), as sums of gradients of parts have it. */
+/* x + inc(zeros, i, y) → inc(x, i, y), as sums of gradients of parts have it; x + inc(z, i, y) → inc(x + z, i, y), so that
+ * such sums are added first and written to last. */
 static damo_status add_of_write(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   for (int i = 1; i >= 0; i--) {
     damo_var *v = node->in[i], *x = node->in[1 - i];
     const damo_apply *write = match_write(v, true);
-    if (write == NULL || !match_single_use(fg, v) || !match_constant(write->in[0], 0)) continue;
-    if (sets(write) && write->op->def != &incsubtensor_def) continue;
-    if (var_dtype(x) != var_dtype(v) || var_dtype(v) != var_dtype(node->out[0])) continue;
-    if (match_single_entry(x) && var_ndim(x) <= var_ndim(v)) {
-      x = build_second(b, write->in[0], x);
-    } else if (!has_shape_of_zeros(x, write->in[0])) {
+    if (write == NULL || !match_single_use(fg, v) || var_dtype(x) != var_dtype(v) ||
+        var_dtype(v) != var_dtype(node->out[0]))
       continue;
+    damo_var *z = write->in[0];
+    const bool zeros = match_constant(z, 0), single = match_single_entry(x) && var_ndim(x) <= var_ndim(v);
+    if (sets(write) && (write->op->def != &incsubtensor_def || !zeros)) continue;
+    if (!single && !(zeros ? has_shape_of_zeros(x, z) : var_ndim(x) == var_ndim(z) && match_same_shape(x, z))) continue;
+    if (!zeros) {
+      x = build_add(b, x, z);
+    } else if (single) {
+      x = build_second(b, z, x);
     }
     return rule_give(b, repl, did, build_write(b, write, false, x, write->in[1]));
   }

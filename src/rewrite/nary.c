@@ -81,6 +81,11 @@ static bool place_before(const place *a, const place *b) {
   return a->key < b->key;
 }
 
+bool operand_before(const damo_var *u, const damo_var *v) {
+  const place x = place_of(u), y = place_of(v);
+  return place_before(&x, &y);
+}
+
 /* ---- Constants --------------------------------------------------------------------------------------------------- */
 
 /* A coefficient: exact modulo 2^64 for integers. */
@@ -250,6 +255,21 @@ static damo_var *fill_to_gone(build *b, damo_var *now, const factor_list *p) {
   return now;
 }
 
+/* Takes axes of length 1 off operands beside one that has the result's rank. */
+static bool strip_operands(build *b, factor_list *p, int ndim) {
+  bool any = false;
+  for (int k = 0; k < p->n && b->status == DAMO_OK; k++) {
+    bool other = false;
+    for (int i = 0; i < p->n; i++)
+      other = other || (i != k && var_ndim(p->at[i]) == ndim && !match_single_entry(p->at[i]));
+    damo_var *bare = other ? rule_without_new_axes(b, p->at[k]) : NULL;
+    if (bare == NULL) continue;
+    p->at[k] = bare;
+    any = true;
+  }
+  return any;
+}
+
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 void factor_list_cancel(factor_list *p) {
@@ -332,6 +352,37 @@ static bool join_powers(build *b, const damo_fgraph *fg, factor_list *p) {
   return any;
 }
 
+static bool is_negative_of(const damo_var *x, const damo_var *y) {
+  const damo_apply *neg = match_scalar(x, SCALAR_neg);
+  return neg != NULL && neg->in[0] == y;
+}
+
+/* exp(x)·sigmoid(-x) → sigmoid(x), exp(x)·sigmoid(-x)² → sigmoid(x)·sigmoid(-x) */
+static bool join_sigmoids(build *b, const damo_fgraph *fg, factor_list *p) {
+  bool any = false;
+  for (int i = 0; i < p->n && b->status == DAMO_OK; i++) {
+    const damo_apply *e = match_scalar(p->at[i], SCALAR_exp);
+    if (e == NULL || p->below[i] || var_dtype(e->in[0]) != var_dtype(p->at[i])) continue;
+    for (int j = 0; j < p->n; j++) {
+      int power;
+      damo_var *s = power_base(fg, p->at[j], &power), *x = e->in[0];
+      const damo_apply *sigmoid = match_scalar(s, SCALAR_sigmoid);
+      if (sigmoid == NULL || p->below[j] || power > 2) continue;
+      damo_var *u = sigmoid->in[0];
+      if (!is_negative_of(x, u) && !is_negative_of(u, x)) continue;
+      p->at[i] = build_sigmoid(b, x);
+      if (power == 2)
+        p->at[j] = s;
+      else
+        factor_list_remove(p, j);
+      any = true;
+      i = -1;
+      break;
+    }
+  }
+  return any;
+}
+
 /* exp(x)·exp(y) → exp(x + y) */
 static bool join_exponentials(build *b, const damo_fgraph *fg, factor_list *p) {
   damo_var *at[FACTOR_LIST_MAX];
@@ -392,8 +443,10 @@ static damo_status product_form(build *b, damo_fgraph *fg, damo_apply *node, dam
   if (!collect(fg, out, opens_factors, true, &p) || !have_dtype(&p, dtype) || !have_moderate_constants(&p, false))
     return DAMO_OK;
   const int n = p.n;
-  bool joined = dtype_is_float(dtype) && join_exponentials(b, fg, &p);
+  bool joined = dtype_is_float(dtype) && join_sigmoids(b, fg, &p);
+  if (dtype_is_float(dtype) && b->status == DAMO_OK && join_exponentials(b, fg, &p)) joined = true;
   if (join_powers(b, fg, &p)) joined = true;
+  if (strip_operands(b, &p, var_ndim(out))) joined = true;
   if (b->status != DAMO_OK) return b->status;
   if (join_coefficients(&p, &c)) {
     joined = true;
@@ -402,7 +455,7 @@ static damo_status product_form(build *b, damo_fgraph *fg, damo_apply *node, dam
     else if (!is_coefficient(c, dtype, 1))
       p.at[p.n] = build_coefficient(b, dtype, c), p.below[p.n++] = false;
   }
-  if (b->status != DAMO_OK || (!joined && n < 3)) return b->status;
+  if (b->status != DAMO_OK || (!joined && n < 3 && !p.negative)) return b->status;
   factor_list_sort(&p);
   if (!joined && is_product_form(out, &p)) return DAMO_OK;
   damo_var *now = build_product(b, &p, dtype);
@@ -498,6 +551,7 @@ static damo_status sum_form(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   if (!collect(fg, out, opens_sum, false, &p) || p.n < 2 || !have_dtype(&p, dtype)) return DAMO_OK;
   if (!have_moderate_constants(&p, true)) return DAMO_OK;
   bool joined = join_terms(b, fg, &p);
+  if (b->status == DAMO_OK && strip_operands(b, &p, var_ndim(out))) joined = true;
   const bool constant = join_constant_terms(&p, &c);
   if (b->status != DAMO_OK) return b->status;
   if (!joined && !constant && (p.n < 3 || count_above(&p) < p.n)) return DAMO_OK;
@@ -513,11 +567,8 @@ static damo_status sum_form(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   return rule_give(b, repl, did, now);
 }
 
-#define RULE(rule_name, fn, ...)                                                                          \
-  {                                                                                                       \
-    .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run canonicalize inexact", .local = fn, \
-    .looks_far = true, __VA_ARGS__                                                                        \
-  }
+#define RULE(rule_name, fn, ...) \
+  { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run canonicalize inexact", .local = fn, __VA_ARGS__ }
 
 const rewrite_rule nary_rules[] = {
     RULE("product_form", product_form, ELEMWISE(SCALAR_mul, SCALAR_true_div, SCALAR_neg)),

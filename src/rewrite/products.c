@@ -11,9 +11,16 @@ static bool is_dot(const damo_var *v) { return match_class(v, &dot_def) != NULL;
 
 /* ---- Scales, signs, transposes ----------------------------------------------------------------------------------- */
 
-/* x if v = f·x or -x with a scalar f (*f; NULL for -x) that is finite for all finite inputs. */
-static damo_var *unscaled(const damo_fgraph *fg, const damo_var *v, damo_var **f) {
+/* x if v = f·x or -x with a scalar f (*f; NULL for -x) that is finite for all finite inputs; of a transpose of these
+ * the transpose of x. */
+static damo_var *unscaled(build *b, const damo_fgraph *fg, const damo_var *v, damo_var **f) {
+  const damo_apply *moved = match_class(v, &dimshuffle_def);
   *f = NULL;
+  if (moved != NULL && match_single_use(fg, v) && match_class(moved->in[0], &elemwise_def) != NULL) {
+    damo_var *x = unscaled(b, fg, moved->in[0], f);
+    if (x == NULL || var_ndim(x) != var_ndim(moved->in[0])) return NULL;
+    return build_op(b, damo_retain(moved->op), &x, 1);
+  }
   if (!match_single_use(fg, v) || var_dtype(v) == DAMO_BOOL || dtype_is_complex(var_dtype(v))) return NULL;
   if (match_scalar(v, SCALAR_neg) != NULL) return v->owner->in[0];
   const damo_apply *mul = match_scalar(v, SCALAR_mul);
@@ -30,7 +37,7 @@ static damo_var *unscaled(const damo_fgraph *fg, const damo_var *v, damo_var **f
 /* (f·x)·y → f·(x·y), (-x)·y → -(x·y), on either side. */
 static damo_status scale_of_dot(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   for (int i = 0; i < 2; i++) {
-    damo_var *f, *in[2] = {node->in[0], node->in[1]}, *x = unscaled(fg, in[i], &f);
+    damo_var *f, *in[2] = {node->in[0], node->in[1]}, *x = unscaled(b, fg, in[i], &f);
     if (x == NULL || var_dtype(in[i]) != var_dtype(node->out[0])) continue;
     in[i] = x;
     damo_var *dot = build_dot(b, in[0], in[1]);
@@ -211,7 +218,7 @@ static damo_status order_of_dots(build *b, damo_fgraph *fg, damo_apply *node, da
 const rewrite_rule product_rules[] = {
     RULE("scale_of_dot", scale_of_dot, TRACKS(&dot_def)),
     RULE("dot_of_ones", dot_of_ones, TRACKS(&dot_def)),
-    RULE("order_of_dots", order_of_dots, TRACKS(&dot_def), .looks_far = true),
+    RULE("order_of_dots", order_of_dots, TRACKS(&dot_def)),
     RULE("transpose_of_dot", transpose_of_dot, TRACKS(&dimshuffle_def)),
     RULE("sum_of_dots", sum_of_dots, ELEMWISE(SCALAR_add, SCALAR_sub)),
     {.name = NULL},

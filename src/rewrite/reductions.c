@@ -52,7 +52,7 @@ static damo_var *joined_reductions(build *b, const damo_fgraph *fg, const damo_a
 }
 
 /* The sum of all entries of a transposed array → that of the array itself. */
-static damo_var *reduction_of_moved(build *b, const damo_apply *node, bool exact) {
+static damo_var *reduction_of_moved(build *b, const damo_fgraph *fg, const damo_apply *node, bool exact) {
   const damo_apply *moved = match_class(node->in[0], &dimshuffle_def);
   const reduce_kind kind = reduce_op_kind(node->op);
   if (moved == NULL || !is_fold(kind) || var_ndim(node->out[0]) != 0) return NULL;
@@ -64,20 +64,20 @@ static damo_var *reduction_of_moved(build *b, const damo_apply *node, bool exact
     }
     if (!kept) return NULL;
   }
-  if (any_order(kind, var_dtype(node->out[0])) != exact) return NULL;
+  if (any_order(kind, var_dtype(node->out[0])) != exact || match_lifts(fg, moved)) return NULL;
   damo_var *v = build_reduce(b, kind, moved->in[0], NULL, -1, false);
   return v != NULL ? build_cast(b, v, var_dtype(node->out[0])) : NULL;
 }
 
 static damo_status join_reductions(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *v = joined_reductions(b, fg, node, true);
-  if (v == NULL && b->status == DAMO_OK) v = reduction_of_moved(b, node, true);
+  if (v == NULL && b->status == DAMO_OK) v = reduction_of_moved(b, fg, node, true);
   return rule_give(b, repl, did, v);
 }
 
 static damo_status join_sums(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *v = joined_reductions(b, fg, node, false);
-  if (v == NULL && b->status == DAMO_OK) v = reduction_of_moved(b, node, false);
+  if (v == NULL && b->status == DAMO_OK) v = reduction_of_moved(b, fg, node, false);
   return rule_give(b, repl, did, v);
 }
 

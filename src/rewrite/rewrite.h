@@ -41,8 +41,7 @@ struct rewrite_rule {
    * ancestors of the node. */
   damo_status (*host)(const rewrite_rule *rule, build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
                       bool *did);
-  void *user;     /* data of the host */
-  bool looks_far; /* local: looks further than at the node's neighbours, so it is tried again when all else is done */
+  void *user; /* data of the host */
 };
 
 /* Sets the classes of a rule: TRACKS(&dimshuffle_def, &reshape_def). */

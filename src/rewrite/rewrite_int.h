@@ -58,6 +58,10 @@ void cons_remove(cons_table *t, const damo_apply *node);
 damo_apply *cons_find(const cons_table *t, const damo_op *op, damo_var *const *in, int n_in);
 damo_status cons_input_changed(cons_table *t, damo_apply *node, int index, damo_var *old, damo_var *now);
 
+/* v without axes of length 1 in front of what it is made of: x of DimShuffle{x, x, 1}(x), or a constant with one entry as
+ * a scalar. NULL: there are none (fill.c). */
+damo_var *rule_without_new_axes(build *b, damo_var *v);
+
 /* ---- Products and sums of any number of operands (nary.c) ---- */
 
 #define FACTOR_LIST_MAX 32
@@ -80,6 +84,8 @@ void factor_list_remove(factor_list *p, int k); /* the last one takes its place 
  * be so by rounding, and then the value without it is the accurate one. Any other factor stays, so that 0/0 and inf/inf
  * remain nan. */
 void factor_list_cancel(factor_list *p);
+/* Whether u comes before v in the order of operands, which depends on the user's graph alone. */
+bool operand_before(const damo_var *u, const damo_var *v);
 damo_var *factor_list_multiply(build *b, const factor_list *p, damo_dtype dtype);
 
 /* ---- Queries of rules (match.c) ---- */
@@ -115,6 +121,8 @@ bool match_facts(const damo_var *v, unsigned facts);
 bool match_fill_shape(const damo_var *v, const damo_var *fill);
 /* Whether every axis of v has length 1, so that v broadcasts against anything. */
 bool match_single_entry(const damo_var *v);
+/* Whether the DimShuffle node goes into the elementwise nodes that make its operand (shapes.c). */
+bool match_lifts(const damo_fgraph *fg, const damo_apply *node);
 /* Whether v has exactly one use, by a node: it is no output of the graph. */
 bool match_single_use(const damo_fgraph *fg, const damo_var *v);
 /* The operand `value` if v is a fill, second(like, value) or Alloc(value, lengths…); else NULL. */

@@ -62,27 +62,50 @@ static bool undoes(const damo_apply *node, const damo_apply *below) {
   return true;
 }
 
-/* DimShuffle(f(x, y)) → f(DimShuffle(x), DimShuffle(y)), if nobody else reads f(x, y), and no more DimShuffles are left
- * than before, or axes are only added. Operands of lower rank stay apart: their axes are the last ones. */
-static damo_status lift_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  damo_var *v = node->in[0], *in[8];
+#define LIFT_MOST 16 /* Variables that match_lifts looks at */
+
+/* Whether v, a value of that rank, is elementwise work that nobody else reads. */
+static bool is_lifted_over(const damo_fgraph *fg, const damo_var *v, int ndim) {
   const damo_apply *f = match_class(v, &elemwise_def);
-  int before = 1, after = 0, pattern[DAMO_MAX_NDIM];
-  if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v) || var_ndim(v) == 0)
-    return DAMO_OK;
+  if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v)) return false;
   for (int i = 0; i < f->n_in; i++) {
-    if (var_ndim(f->in[i]) == 0 || f->in[i]->kind == VAR_CONSTANT) continue;
-    const damo_apply *below = match_class(f->in[i], &dimshuffle_def);
-    if (below != NULL && match_single_use(fg, f->in[i])) before++;
-    if (below == NULL || !undoes(node, below)) after++;
+    if (var_ndim(f->in[i]) != 0 && var_ndim(f->in[i]) != ndim) return false;
   }
-  for (int i = 0; i < f->n_in; i++) {
-    if (var_ndim(f->in[i]) != 0 && var_ndim(f->in[i]) != var_ndim(v)) return DAMO_OK;
+  return true;
+}
+
+bool match_lifts(const damo_fgraph *fg, const damo_apply *node) {
+  const int ndim = var_ndim(node->in[0]);
+  const damo_var *todo[LIFT_MOST] = {node->in[0]};
+  int before = 1, after = 0, n = 1;
+  if (ndim == 0 || !is_lifted_over(fg, node->in[0], ndim)) return false;
+  for (int k = 0; k < ndim; k++) { /* an axis that is dropped has length 1 in each operand */
+    if (!keeps_axis(node, k)) return false;
   }
-  if (after >= before && !(only_adds_axes(node) && f->n_in == 1)) return DAMO_OK;
-  for (int k = 0; k < var_ndim(v); k++) { /* an axis that is dropped has length 1 in each operand */
-    if (!keeps_axis(node, k)) return DAMO_OK;
+  for (int seen = 0; n > 0; seen++) {
+    const damo_var *v = todo[--n];
+    if (seen == LIFT_MOST) return false;
+    if (var_ndim(v) == 0 || v->kind == VAR_CONSTANT) continue;
+    if (is_lifted_over(fg, v, ndim)) {
+      if (n + v->owner->n_in > LIFT_MOST) return false;
+      for (int i = 0; i < v->owner->n_in; i++) todo[n++] = v->owner->in[i];
+      continue;
+    }
+    const damo_apply *below = match_class(v, &dimshuffle_def);
+    if (below != NULL && match_single_use(fg, v)) before++;
+    const bool goes_into = match_class(v, &dot_def) != NULL && match_single_use(fg, v);
+    if (!goes_into && (below == NULL || !undoes(node, below))) after++;
   }
+  return after < before || (only_adds_axes(node) && node->in[0]->owner->n_in == 1);
+}
+
+/* DimShuffle(f(x, y)) → f(DimShuffle(x), DimShuffle(y)), if nobody else reads f(x, y) and fewer DimShuffles are left in
+ * the end, or axes are only added. */
+static damo_status lift_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *in[8];
+  int pattern[DAMO_MAX_NDIM];
+  if (!match_lifts(fg, node)) return DAMO_OK;
+  const damo_apply *f = node->in[0]->owner;
   for (int k = 0; k < var_ndim(node->out[0]); k++) pattern[k] = source_axis(node, k);
   for (int i = 0; i < f->n_in; i++) {
     in[i] = var_ndim(f->in[i]) == 0 ? f->in[i] : build_dimshuffle(b, f->in[i], pattern, var_ndim(node->out[0]));

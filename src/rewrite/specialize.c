@@ -111,8 +111,9 @@ static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, in
 static damo_status dot_to_blas(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   bool difference = match_scalar(node->out[0], SCALAR_sub) != NULL;
   if (dtype_is_discrete(var_dtype(node->out[0])) || var_ndim(node->out[0]) < 1) return DAMO_OK;
-  damo_var *now = update_of(b, fg, node, 0, difference);
-  if (now == NULL && b->status == DAMO_OK) now = update_of(b, fg, node, 1, difference);
+  const int first = operand_before(node->in[1], node->in[0]); /* of two products, the earlier is z */
+  damo_var *now = update_of(b, fg, node, first, difference);
+  if (now == NULL && b->status == DAMO_OK) now = update_of(b, fg, node, 1 - first, difference);
   return rule_give(b, repl, did, now);
 }
 

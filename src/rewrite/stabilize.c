@@ -193,6 +193,7 @@ static bool are_negatives(const damo_var *x, const damo_var *y) {
 
 /* exp(x)/(1 + exp(x)) → sigmoid(x), y/(1 + exp(x)) → y·sigmoid(-x), sigmoid(x)/sigmoid(-x) → exp(x) */
 static damo_status sigmoid_of_quotient(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
   damo_var *y = node->in[0], *d = node->in[1], *u, *v;
   if (!is_float(node->out[0]) || var_dtype(y) != var_dtype(d)) return DAMO_OK;
   u = unary_operand(y, SCALAR_sigmoid);
@@ -201,20 +202,8 @@ static damo_status sigmoid_of_quotient(build *b, damo_fgraph *fg, damo_apply *no
   damo_var *e = match_one_plus(d), *x = e != NULL ? unary_operand(e, SCALAR_exp) : NULL;
   if (x == NULL) return DAMO_OK;
   if (y == e) return rule_give(b, repl, did, build_sigmoid(b, x));
-  if (!match_single_use(fg, d)) return DAMO_OK;
   damo_var *minus = unary_operand(x, SCALAR_neg);
   return rule_give(b, repl, did, build_mul(b, y, build_sigmoid(b, minus != NULL ? minus : build_neg(b, x))));
-}
-
-/* exp(x)·sigmoid(-x) → sigmoid(x) */
-static damo_status sigmoid_of_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
-  for (int i = 0; i < 2; i++) {
-    damo_var *x = unary_operand(node->in[i], SCALAR_exp), *u = unary_operand(node->in[1 - i], SCALAR_sigmoid);
-    if (x == NULL || u == NULL || var_dtype(x) != var_dtype(u) || !are_negatives(x, u)) continue;
-    return rule_give(b, repl, did, build_sigmoid(b, x));
-  }
-  return DAMO_OK;
 }
 
 /* ---- Softmax ----------------------------------------------------------------------------------------------------- */
@@ -377,7 +366,6 @@ const rewrite_rule stabilize_rules[] = {
     RULE("name_softmax", name_softmax, ELEMWISE(SCALAR_true_div)),
     RULE("name_log_softmax", name_log_softmax, ELEMWISE(SCALAR_sub)),
     RULE("sigmoid_of_quotient", sigmoid_of_quotient, ELEMWISE(SCALAR_true_div)),
-    RULE("sigmoid_of_product", sigmoid_of_product, ELEMWISE(SCALAR_mul)),
     RULE("name_sigmoid", name_sigmoid, ELEMWISE(SCALAR_reciprocal)),
     RULE("name_abs", name_abs, ELEMWISE(SCALAR_sqrt)),
     RULE("stable_softmax_grad", stable_softmax_grad, TRACKS(&softmax_grad_def)),
