@@ -177,6 +177,44 @@ describe("the gradient of where", function()
     agree_here("outer", both(function(a) return where(rows, damo.outer(a[{ { 1, 3 }, 1 }], w), 0) end))
   end)
 
+  it("leaves out rows of stacks of products", function()
+    local t, w = damo.tensor3("t", { dtype = "float64" }), damo.tensor3("w", { dtype = "float64" })
+    local row = damo.gt(damo.transpose(t, { axes = { 3, 1, 2 } })[1], 0)
+    local rows = damo.dimshuffle(row, { 1, 2, "x" })
+    local function safe(a) return damo.log(where(rows, a, 1)) end
+    local values = { damo.array { { { 1, 2 }, { -1, 3 } }, { { 4, 1 }, { 0, 2 } } },
+      damo.array { { { 1, 2 }, { -1, 1 } }, { { 3, 0.5 }, { 1, -2 } } } }
+    local products = {
+      matmul = function(a) return where(rows, damo.matmul(a, w), 0) end,
+      ["matmul from the right"] = function(a)
+        return where(damo.dimshuffle(row, { 1, "x", 2 }), damo.matmul(w, damo.transpose(a, { axes = { 1, 3, 2 } })), 0)
+      end,
+      tensordot = function(a)
+        return where(damo.dimshuffle(row, { 1, 2, "x", "x" }), damo.tensordot(a, w, { axes = { { 3 }, { 1 } } }), 0)
+      end,
+      ["tensordot from the right"] = function(a)
+        return where(damo.dimshuffle(row, { "x", "x", 1, 2 }), damo.tensordot(w, a, { axes = { { 1 }, { 3 } } }), 0)
+      end,
+    }
+    for name, product in pairs(products) do
+      local y, tricked = product(damo.log(t)), product(safe(t))
+      for _, wrt in ipairs { t, w } do
+        local function all(out)
+          local g = damo.grad(sum(damo.sqr(out)), wrt)
+          return { g, damo.Rop(out, { t, w }, { damo.ones_like(t), damo.ones_like(w) }), damo.grad(sum(damo.sin(g)), wrt) }
+        end
+        for _, mode in ipairs(modes) do
+          local want = { damo.compile({ t, w }, all(tricked), { mode = mode })(table.unpack(values)) }
+          local got = { damo.compile({ t, w }, all(y), { mode = mode })(table.unpack(values)) }
+          for d = 1, 3 do
+            assert.is_false(damo.any(damo.isnan(want[d])), name)
+            same(want[d], got[d], name .. ", derivative " .. d)
+          end
+        end
+      end
+    end
+  end)
+
   it("takes a tangent of 0 for 0 where it meets an infinite derivative", function()
     local inner = damo.log(where(damo.gt(x, 0), x, 0))
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do

@@ -205,6 +205,7 @@ damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_v
 damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
+extern const op_def tensordot_def; /* op/linalg/tensordot.c */
 
 /* op/nnet/softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;

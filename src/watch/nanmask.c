@@ -50,7 +50,8 @@ static bool is_dimshuffle(const damo_apply *node) { return node->op->def == &dim
 /* Whether every entry of the results is not finite that depends on an operand's entry that is not. */
 static bool keeps_nonfinite(const damo_apply *node) {
   const op_def *def = node->op->def;
-  if (def == &dot_def || def == &matmul_def || def == &gemm_def || def == &gemv_def || def == &ger_def) return true;
+  if (def == &dot_def || def == &matmul_def || def == &tensordot_def) return true;
+  if (def == &gemm_def || def == &gemv_def || def == &ger_def) return true;
   return def->masks == MASKS_MOVED || (def->masks == MASKS_SUMMED && node->op->terms == TERMS_LINEAR);
 }
 

@@ -69,6 +69,5 @@ typedef struct einsum_options {
 } einsum_options;
 damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out);
 
-extern const op_def tensordot_def;
 
 #endif

@@ -159,15 +159,6 @@ static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, d
   return b->status;
 }
 
-/* d(x·y) = dx·y + x·dy, with the product that `build_product` builds. */
-static damo_status bilinear_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout,
-                                damo_var *(*build_product)(build *b, damo_var *x, damo_var *y)) {
-  damo_var *dx = eval[0] ? build_product(b, eval[0], node->in[1]) : NULL,
-           *dy = eval[1] ? build_product(b, node->in[0], eval[1]) : NULL;
-  rout[0] = build_add_present(b, dx, dy);
-  return b->status;
-}
-
 static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *dx = eval[0] ? build_dot_masked(b, eval[0], node->in[1], true) : NULL,
            *dy = eval[1] ? build_dot_masked(b, eval[1], node->in[0], false) : NULL;
@@ -305,6 +296,25 @@ static damo_status matmul_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+/* The product d·a, or with !d_first a·d, of a derivative d and a stack: as build_dot_masked, with a copy of the stack
+ * that is 0 where only masked entries of d meet it. */
+static damo_var *build_matmul_masked(build *b, damo_var *d, damo_var *a, bool d_first) {
+  masked m = masked_of(b, d);
+  if (m.cond == NULL || m.weak || var_ndim(d) < 2) return d_first ? build_matmul(b, d, a) : build_matmul(b, a, d);
+  const int n = var_ndim(d), inner = d_first ? n - 1 : n - 2, outer = d_first ? n - 2 : n - 1;
+  masked one = mask_of_one(b, m);
+  if (one.cond != NULL) {
+    one.raw = d_first ? build_matmul(b, d, a) : build_matmul(b, a, d);
+    return build_masked(b, one);
+  }
+  m = mask_of_rank(b, m, n);
+  const masked used = mask_any(b, m, n, &outer, 1, true), reached = mask_any(b, m, n, &inner, 1, true);
+  if (b->status != DAMO_OK) return NULL;
+  damo_var *meets = build_swap_last(b, mask_condition(b, used));
+  a = build_switch(b, meets, a, build_num(b, 0));
+  return build_note_mask(b, d_first ? build_matmul(b, d, a) : build_matmul(b, a, d), reached);
+}
+
 static damo_status matmul_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (!g) return DAMO_OK;
@@ -313,13 +323,17 @@ static damo_status matmul_grad(build *b, damo_apply *node, damo_var *const *gout
     gin[1] = build_zero_grad(b, y);
     return b->status;
   }
-  gin[0] = build_unbroadcast(b, build_matmul(b, g, build_swap_last(b, build_conj_if_complex(b, y))), x);
-  gin[1] = build_unbroadcast(b, build_matmul(b, build_swap_last(b, build_conj_if_complex(b, x)), g), y);
+  damo_var *xt = build_swap_last(b, build_conj_if_complex(b, x)), *yt = build_swap_last(b, build_conj_if_complex(b, y));
+  gin[0] = build_masked_unbroadcast(b, build_matmul_masked(b, g, yt, true), x);
+  gin[1] = build_masked_unbroadcast(b, build_matmul_masked(b, g, xt, false), y);
   return b->status;
 }
 
 static damo_status matmul_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return bilinear_rop(b, node, eval, rout, build_matmul);
+  damo_var *dx = eval[0] != NULL ? build_matmul_masked(b, eval[0], node->in[1], true) : NULL,
+           *dy = eval[1] != NULL ? build_matmul_masked(b, eval[1], node->in[0], false) : NULL;
+  rout[0] = dx != NULL && dy != NULL ? build_masked_add(b, dx, dy) : dx != NULL ? dx : dy;
+  return b->status;
 }
 
 static damo_status matmul_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -342,6 +356,7 @@ const op_def matmul_def = {
     .rop = matmul_rop,
     .infer_shape = matmul_infer_shape,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",
 };
 

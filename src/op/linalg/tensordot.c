@@ -6,6 +6,7 @@
  * in place, any other is copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
+#include "op/elem/masked.h"
 #include "loop/loop.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
@@ -243,6 +244,43 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
+/* The product of a derivative d, the first operand, and a. The places of a that only masked entries of d meet are left
+ * out, as build_dot_masked does. *reached: the result's mask, whose condition has its rank. */
+static damo_var *build_pairing_masked(build *b, damo_var *d, damo_var *a, const pairing *p, masked *reached) {
+  masked m = masked_of(b, d);
+  const int nd = d != NULL ? var_ndim(d) : 0, na = a != NULL ? var_ndim(a) : 0;
+  int fd[DAMO_MAX_NDIM], met[DAMO_MAX_NDIM], kept[DAMO_MAX_NDIM];
+  *reached = (masked){.cond = NULL};
+  if (d == NULL || a == NULL || m.cond == NULL || m.weak) return build_pairing(b, d, a, p);
+  const int nfd = free_axes(nd, p->ax, p->n, p->bx, p->n_batch, fd), nz = nfd + na - p->n;
+  masked one = mask_of_one(b, m);
+  if (one.cond != NULL) {
+    *reached = one;
+    return build_pairing(b, d, a, p);
+  }
+  m = mask_of_rank(b, m, nd);
+  const masked used = mask_any(b, m, nd, fd, nfd, true), over = mask_any(b, m, nd, p->ax, p->n, true);
+  if (b->status != DAMO_OK) return NULL;
+  for (int k = 0; k < na; k++) met[k] = -1;
+  for (int i = 0; i < p->n; i++) met[p->ay[i]] = p->ax[i];
+  for (int i = 0; i < p->n_batch; i++) met[p->by[i]] = p->bx[i];
+  for (int i = 0; i < nz; i++) kept[i] = i < p->n_batch ? p->bx[i] : i < p->n_batch + nfd ? fd[i - p->n_batch] : -1;
+  damo_var *meets = build_dimshuffle(b, mask_condition(b, used), met, na);
+  damo_var *product = build_pairing(b, d, build_switch(b, meets, a, build_num(b, 0)), p);
+  *reached = (masked){.cond = build_dimshuffle(b, mask_condition(b, over), kept, nz)};
+  return product;
+}
+
+/* v with axes in that order, noted to be 0 where the mask's condition does not hold for it. */
+static damo_var *move_masked(build *b, damo_var *v, masked m, const int *pattern, int n) {
+  v = build_dimshuffle(b, v, pattern, n);
+  if (v == NULL || m.cond == NULL) return v;
+  if (var_ndim(m.cond) > 0) m.cond = build_dimshuffle(b, m.cond, pattern, n);
+  if (var_ndim(m.cond) > 0) return build_note_mask(b, v, m);
+  m.raw = v;
+  return build_masked(b, m);
+}
+
 /* The gradient of the first operand (or the second): the cotangent g contracted with the conjugate of the other operand
  * over the other's free axes, which are the axes of g from other_at on. The result's batch, free and contracted axes
  * are then transposed to their places in the operand. */
@@ -259,12 +297,14 @@ static damo_var *tensordot_grad_of(build *b, const damo_apply *node, damo_var *g
   const int other_at = p->n_batch + (second ? 0 : nfs);
   for (int i = 0; i < q.n; i++) q.ax[i] = other_at + i;
   for (int i = 0; i < p->n_batch; i++) q.bx[i] = i, q.by[i] = bo[i];
-  damo_var *r = build_pairing(b, g, other, &q); /* batch, self's free axes, other's contracted axes in ascending
+  masked reached;
+  damo_var *r =
+      build_pairing_masked(b, g, other, &q, &reached); /* batch, self's free axes, other's contracted axes in ascending
                                                  * order */
   for (int i = 0; i < p->n_batch; i++) pattern[bs[i]] = i;
   for (int i = 0; i < nfs; i++) pattern[fs[i]] = p->n_batch + i;
   for (int i = 0; i < p->n; i++) pattern[a[i]] = p->n_batch + nfs + axis_rank(ao, p->n, i);
-  return build_dimshuffle(b, r, pattern, var_ndim(self));
+  return move_masked(b, r, reached, pattern, var_ndim(self));
 }
 
 static damo_status tensordot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -276,11 +316,40 @@ static damo_status tensordot_grad(build *b, damo_apply *node, damo_var *const *g
   return b->status;
 }
 
+/* x·dy as dy·x, whose free axes are then exchanged. */
+static damo_var *second_tangent(build *b, damo_var *x, damo_var *dy, const pairing *p) {
+  int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n = 0;
+  pairing q = {.n = p->n, .n_batch = p->n_batch};
+  masked reached;
+  memcpy(q.ax, p->ay, sizeof q.ax);
+  memcpy(q.ay, p->ax, sizeof q.ay);
+  memcpy(q.bx, p->by, sizeof q.bx);
+  memcpy(q.by, p->bx, sizeof q.by);
+  const int nx = free_axes(var_ndim(x), p->ax, p->n, p->bx, p->n_batch, fx),
+            ny = free_axes(var_ndim(dy), p->ay, p->n, p->by, p->n_batch, fy);
+  damo_var *r = build_pairing_masked(b, dy, x, &q, &reached);
+  for (int i = 0; i < p->n_batch; i++) pattern[n++] = i;
+  for (int i = 0; i < nx; i++) pattern[n++] = p->n_batch + ny + i;
+  for (int i = 0; i < ny; i++) pattern[n++] = p->n_batch + i;
+  return move_masked(b, r, reached, pattern, n);
+}
+
 static damo_status tensordot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const pairing *p = node->op->data;
-  damo_var *dx = eval[0] ? build_pairing(b, eval[0], node->in[1], p) : NULL;
-  damo_var *dy = eval[1] ? build_pairing(b, node->in[0], eval[1], p) : NULL;
-  rout[0] = build_add_present(b, dx, dy);
+  masked reached;
+  damo_var *dx = NULL, *dy = NULL;
+  int same[DAMO_MAX_NDIM];
+  const int n = var_ndim(node->out[0]);
+  for (int k = 0; k < n; k++) same[k] = k;
+  if (eval[0] != NULL) {
+    dx = build_pairing_masked(b, eval[0], node->in[1], p, &reached);
+    if (reached.cond != NULL) dx = move_masked(b, dx, reached, same, n);
+  }
+  if (eval[1] != NULL) {
+    const bool masks = masked_of(b, eval[1]).cond != NULL;
+    dy = masks ? second_tangent(b, node->in[0], eval[1], p) : build_pairing(b, node->in[0], eval[1], p);
+  }
+  rout[0] = dx != NULL && dy != NULL ? build_masked_add(b, dx, dy) : dx != NULL ? dx : dy;
   return b->status;
 }
 
@@ -310,6 +379,7 @@ const op_def tensordot_def = {
     .rop = tensordot_rop,
     .infer_shape = tensordot_infer_shape,
     .terms = TERMS_LINEAR,
+    .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",
 };
 
