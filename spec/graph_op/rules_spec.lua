@@ -40,7 +40,8 @@ local plain = {
   c = damo.complex(damo.array { 0.5, -1.25, 2, 3 }, damo.array { 1.5, 0.25, -2, 0.75 }), r = matrix(1, 4, 3),
   t = damo.reshape(matrix(4, 4, 1), { shape = { 4, 2, 2 } }),
 }
-local special = { x = specials, y = others, z = damo.array { 2, 3, nan, 1, 0.5, inf, 1, 1, -1, -0.0, 0, 2 }, a = 1.5, s = -0.75 }
+local special = { x = specials, y = others, z = damo.array { 2, 3, nan, 1, 0.5, inf, 1, 1, -1, -0.0, 0, 2 }, a = 1.5,
+  s = -0.75 }
 
 -- The nodes in dependency order, by scalar op or class.
 local function nodes_of(f)
@@ -71,8 +72,8 @@ local function agree(name, got, want, how)
   end
 end
 
--- A row: name, inputs, graph, nodes afterwards; exact = nodes with exact rules alone; rtol; recovers: a finite value may
--- stand where rounding gave nan or an infinity; no_specials: only plain values are tried.
+-- A row: name, inputs, graph, nodes afterwards; exact = nodes with exact rules alone; rtol; recovers: a finite value
+-- may stand where rounding gave nan or an infinity; no_specials: only plain values are tried.
 local function check(row)
   local name, letters, make, want = row[1], row[2], row[3], row[4]
   local vars = {}
@@ -125,7 +126,8 @@ rows("products of any number of operands:", {
     function(x, y) return damo.exp(x) * damo.exp(y) + damo.exp(x) end, "exp exp mul add" },
   { "x/y*y stays", "xy", function(x, y) return x / y * y end, "true_div mul" },
   { "x/x stays", "x", function(x) return x / x end, "true_div" },
-  { "exp(x)/exp(x)", "x", function(x) return damo.exp(x) / damo.exp(x) end, "Shape_i Alloc", recovers = true, no_specials = true },
+  { "exp(x)/exp(x)", "x",
+    function(x) return damo.exp(x) / damo.exp(x) end, "Shape_i Alloc", recovers = true, no_specials = true },
   { "a constant that could overflow stays", "x", function(x) return x * 1e200 * 1e200 end, "mul mul" },
   { "an infinite constant stays", "xy", function(x, y) return x * inf * y * 2 end, "mul mul mul" },
 })
@@ -253,7 +255,8 @@ rows("stable forms:", {
   { "y/(1+exp(x))", "xy", function(x, y) return y / (1 + damo.exp(x)) end, "neg sigmoid mul", recovers = true },
   { "exp(x)*sigmoid(-x)", "x", function(x) return damo.exp(x) * damo.sigmoid(-x) end, "sigmoid", recovers = true },
   { "exp(x)*sigmoid(x) stays", "x", function(x) return damo.exp(x) * damo.sigmoid(x) end, "exp sigmoid mul" },
-  { "the odds of sigmoid(x)", "x", function(x) return damo.sigmoid(x) / (1 - damo.sigmoid(x)) end, "exp", rtol = 1e-12 },
+  { "the odds of sigmoid(x)", "x",
+    function(x) return damo.sigmoid(x) / (1 - damo.sigmoid(x)) end, "exp", rtol = 1e-12 },
   { "the logit of sigmoid(x)", "x", function(x) return damo.log(damo.sigmoid(x) / (1 - damo.sigmoid(x))) end, "",
     rtol = 1e-11 },
   { "exp(x)/sum(exp(x))", "x", function(x) return damo.exp(x) / damo.sum(damo.exp(x)) end, "Softmax" },
@@ -261,7 +264,8 @@ rows("stable forms:", {
     function(m) return damo.exp(m) / damo.sum(damo.exp(m), { axis = 2, keepdims = true }) end, "Softmax" },
   { "exp(m)/sum(exp(m)) along the wrong axis stays", "m",
     function(m) return damo.exp(m) / damo.sum(damo.exp(m), { axis = 2 }) end, "exp Reduce true_div" },
-  { "m - logsumexp(m)", "m", function(m) return m - damo.logsumexp(m, { axis = 1, keepdims = true }) end, "LogSoftmax" },
+  { "m - logsumexp(m)", "m",
+    function(m) return m - damo.logsumexp(m, { axis = 1, keepdims = true }) end, "LogSoftmax" },
   { "log of a softmax spelt out", "m",
     function(m) return m - damo.log(damo.sum(damo.exp(m), { axis = 2, keepdims = true })) end, "LogSoftmax" },
 })
@@ -291,9 +295,12 @@ rows("switches:", {
 })
 
 rows("reductions:", {
-  { "sum of a sum", "t", function(t) return damo.sum(damo.sum(t, { axis = 1 }), { axis = 2 }) end, "Reduce", exact = "Reduce Reduce" },
-  { "max of a max", "t", function(t) return damo.max(damo.max(t, { axis = 3 }), { axis = 1 }) end, "Reduce", exact = "Reduce" },
-  { "max of a min stays", "t", function(t) return damo.max(damo.min(t, { axis = 3 }), { axis = 1 }) end, "Reduce Reduce" },
+  { "sum of a sum", "t",
+    function(t) return damo.sum(damo.sum(t, { axis = 1 }), { axis = 2 }) end, "Reduce", exact = "Reduce Reduce" },
+  { "max of a max", "t",
+    function(t) return damo.max(damo.max(t, { axis = 3 }), { axis = 1 }) end, "Reduce", exact = "Reduce" },
+  { "max of a min stays", "t",
+    function(t) return damo.max(damo.min(t, { axis = 3 }), { axis = 1 }) end, "Reduce Reduce" },
   { "a sum used twice stays", "t",
     function(t)
       local u = damo.sum(t, { axis = 1 })
@@ -301,7 +308,8 @@ rows("reductions:", {
     end, "Reduce Reduce Reduce mul" },
   { "sum of a transpose", "m", function(m) return damo.sum(m.T) end, "Reduce", exact = "DimShuffle Reduce" },
   { "max of a transpose", "m", function(m) return damo.max(m.T) end, "Reduce", exact = "Reduce" },
-  { "sum over an axis of a transpose stays", "m", function(m) return damo.sum(m.T, { axis = 1 }) end, "DimShuffle Reduce" },
+  { "sum over an axis of a transpose stays", "m",
+    function(m) return damo.sum(m.T, { axis = 1 }) end, "DimShuffle Reduce" },
   { "sum over an axis of length 1", "r", function(r) return damo.sum(r, { axis = 1 }) end, "DimShuffle" },
   { "max over an axis of length 1, kept", "r", function(r) return damo.max(r, { axis = 1, keepdims = true }) end, "" },
   { "sum over the other axis stays", "r", function(r) return damo.sum(r, { axis = 2 }) end, "Reduce" },
@@ -314,7 +322,8 @@ rows("reductions:", {
   { "sum(x/3)", "x", function(x) return damo.sum(x / 3) end, "Reduce mul" },
   { "sum(x/a) stays: a may be 0", "ax", function(a, x) return damo.sum(x / a) end, "true_div Reduce" },
   { "sum(x y) stays", "xy", function(x, y) return damo.sum(x * y) end, "mul Reduce" },
-  { "sum of rows scaled by a column", "mx", function(m, x) return damo.sum(m * x:dimshuffle { 1, "x" }, { axis = 2 }) end,
+  { "sum of rows scaled by a column", "mx",
+    function(m, x) return damo.sum(m * x:dimshuffle { 1, "x" }, { axis = 2 }) end,
     "Reduce mul" },
   { "sum of columns scaled by a column stays", "mx",
     function(m, x) return damo.sum(m * x:dimshuffle { 1, "x" }, { axis = 1 }) end, "DimShuffle mul Reduce" },
@@ -371,7 +380,8 @@ describe("chains of products", function()
     local x, y, z = sized("x", 3, 4), sized("y", 3, 4), sized("z", 4, 2)
     local f = damo.compile({ x, y, z }, damo.dot(x, z) - damo.dot(y, z), { mode = all })
     assert.equal("sub Dot", nodes_of(f))
-    assert.is_true(damo.allclose(f(damo.full({ 3, 4 }, 5), damo.ones { 3, 4 }, damo.ones { 4, 2 }), damo.full({ 3, 2 }, 16)))
+    assert.is_true(damo.allclose(f(damo.full({ 3, 4 }, 5), damo.ones { 3, 4 }, damo.ones { 4, 2 }), damo.full({ 3,
+      2 }, 16)))
   end)
 end)
 
@@ -408,17 +418,20 @@ vector_rows("reads:", {
   { "of a read", function(x) return x[{ { 2, 5 } }][{ { 2, 3 } }] end, "Subtensor" },
   { "of a read with steps", function(x) return x[{ { 5, 1, -2 } }][2] end, "Subtensor" },
   { "of a read of unknown length", function(_, _, w) return w[{ { 2 } }][1] end, "Subtensor" },
-  { "from the end of a read of unknown length stay", function(_, _, w) return w[{ { 2 } }][-1] end, "Subtensor Subtensor" },
+  { "from the end of a read of unknown length stay",
+    function(_, _, w) return w[{ { 2 } }][-1] end, "Subtensor Subtensor" },
   { "of exp", function(x) return damo.exp(x)[2] end, "Subtensor exp", "Subtensor exp" },
   { "of a sum", function(x, y) return (x + y)[{ { 2, 3 } }] end, "Subtensor add" },
-  { "of operands of unknown lengths stay", function(x, _, w) return (x[{ { 2, 3 } }] + w)[1] end, "Subtensor add Subtensor" },
+  { "of operands of unknown lengths stay",
+    function(x, _, w) return (x[{ { 2, 3 } }] + w)[1] end, "Subtensor add Subtensor" },
   { "of what is read elsewhere stay",
     function(x)
       local e = damo.exp(x)
       return e[1] * e
     end, "exp Subtensor mul" },
   { "of a fill", function(_, y) return damo.alloc(y, { 5 })[{ { 2, 3 } }] end, "Alloc" },
-  { "of a fill outside stay", function(x, y, w) return damo.alloc(y, { w.shape[1] })[2] end, "Shape_i Alloc Subtensor" },
+  { "of a fill outside stay",
+    function(_, y, w) return damo.alloc(y, { w.shape[1] })[2] end, "Shape_i Alloc Subtensor" },
   { "of what was set there", function(x, y) return x:set({ 2 }, y)[2] end, "" },
   { "of what was set elsewhere", function(x, y) return x:set({ 2 }, y)[3] end, "Subtensor" },
   { "of what was set at a place that may be outside stay", function(_, y, w) return w:set({ 2 }, y)[2] end,
@@ -430,11 +443,14 @@ vector_rows("writes:", {
   { "over all", function(x, y) return x:set({ {} }, y) end, "Alloc" },
   { "added to all", function(x, y) return x:inc({ {} }, y) end, "add" },
   { "of what is there", function(x) return x:set({ 2 }, x[2]) end, "" },
-  { "of what is there, perhaps outside, stay", function(_, _, w) return w:set({ 2 }, w[2]) end, "Subtensor IncSubtensor" },
+  { "of what is there, perhaps outside, stay",
+    function(_, _, w) return w:set({ 2 }, w[2]) end, "Subtensor IncSubtensor" },
   { "of what is there and more", function(_, y, w) return w:set({ 2 }, w[2] + y) end, "IncSubtensor" },
   { "over a write", function(x, y) return x:set({ 2 }, 5):set({ 2 }, y) end, "IncSubtensor", "IncSubtensor" },
-  { "over a write elsewhere stay", function(x, y) return x:set({ 2 }, 5):set({ 3 }, y) end, "IncSubtensor IncSubtensor" },
-  { "added to a write", function(x, y) return x:set({ 2 }, 5):inc({ 2 }, y) end, "add IncSubtensor", "add IncSubtensor" },
+  { "over a write elsewhere stay",
+    function(x, y) return x:set({ 2 }, 5):set({ 3 }, y) end, "IncSubtensor IncSubtensor" },
+  { "added to a write",
+    function(x, y) return x:set({ 2 }, 5):inc({ 2 }, y) end, "add IncSubtensor", "add IncSubtensor" },
   { "added to what was added", function(x, y) return x:inc({ 2 }, y):inc({ 2 }, 3) end, "add IncSubtensor",
     "IncSubtensor IncSubtensor" },
   { "added to zeros and to x", function(x, y) return x + damo.zeros_like(x):inc({ 2 }, y) end, "IncSubtensor" },
@@ -461,9 +477,11 @@ describe("an addition to zeros", function()
 end)
 
 rows("reads of matrices:", {
-  { "of a sum along rows", "m", function(m) return damo.sum(m, { axis = 2 })[2] end, "Subtensor Reduce", exact = "Subtensor Reduce" },
+  { "of a sum along rows", "m",
+    function(m) return damo.sum(m, { axis = 2 })[2] end, "Subtensor Reduce", exact = "Subtensor Reduce" },
   { "of a sum along columns", "m", function(m) return damo.max(m, { axis = 1 })[{ { 2, 3 } }] end, "Subtensor Reduce" },
-  { "of rows of a product", "mn", function(m, n) return damo.dot(m, n)[2] end, "Subtensor Dot", exact = "Dot Subtensor" },
+  { "of rows of a product", "mn",
+    function(m, n) return damo.dot(m, n)[2] end, "Subtensor Dot", exact = "Dot Subtensor" },
   { "of columns of a product stay", "mn", function(m, n) return damo.dot(m, n)[{ {}, 2 }] end, "Dot Subtensor" },
   { "of a row of a block", "m", function(m) return m[{ {}, { 2 } }][{ 3, 1 }] end, "Subtensor" },
   { "of a range of lengths", "t", function(t) return t.shape[{ { 2, 3 } }] end, "Shape_i Shape_i MakeVector" },
@@ -479,13 +497,16 @@ rows("axes and shapes:", {
       local e = damo.exp(m.T)
       return e.T + e
     end, "DimShuffle exp DimShuffle add" },
-  { "axes that are added go below a function", "x", function(x) return damo.exp(x):dimshuffle { "x", 1 } end, "DimShuffle exp" },
+  { "axes that are added go below a function", "x",
+    function(x) return damo.exp(x):dimshuffle { "x", 1 } end, "DimShuffle exp" },
   { "a reshape that adds an axis", "x", function(x) return x:reshape { shape = { 1, x.shape[1] } } end, "DimShuffle" },
   { "a reshape that drops an axis", "r", function(r) return r:reshape { shape = { r.shape[2] } } end, "DimShuffle" },
-  { "a reshape to rows stays", "x", function(x) return x:reshape { shape = { 2, 2 } } end, "Reshape", no_specials = true },
+  { "a reshape to rows stays", "x",
+    function(x) return x:reshape { shape = { 2, 2 } } end, "Reshape", no_specials = true },
   { "reshapes around a function", "x",
     function(x) return damo.exp(x:reshape { shape = { 1, -1 } }):reshape { shape = { -1 } } end, "exp" },
-  { "an alloc of an alloc", "ax", function(a, x) return damo.alloc(damo.alloc(a, { x.shape[1] }), { 3, x.shape[1] }) end,
+  { "an alloc of an alloc", "ax",
+    function(a, x) return damo.alloc(damo.alloc(a, { x.shape[1] }), { 3, x.shape[1] }) end,
     "Shape_i Alloc" },
   { "an alloc of an alloc of another length stays", "axy",
     function(a, x, y) return damo.alloc(damo.alloc(a, { x.shape[1] }), { y.shape[1] }) end,
@@ -495,7 +516,8 @@ rows("axes and shapes:", {
 local known = damo.tensor("known", { dtype = "float64", shape = { 4, 3 } })
 rows("parts:", {
   { "a join of one", "x", function(x) return damo.join(1, { x }) end, "" },
-  { "a join of joins", "xyz", function(x, y, z) return damo.join(1, { damo.join(1, { x, y }), z }) end, "Join", exact = "Join" },
+  { "a join of joins", "xyz",
+    function(x, y, z) return damo.join(1, { damo.join(1, { x, y }), z }) end, "Join", exact = "Join" },
   { "a join of joins along another axis stays", "mn",
     function(m, n) return damo.join(1, { damo.join(2, { m, n }), damo.join(2, { n, m }) }) end, "Join Join Join" },
   { "a join with nothing", "x", function(x) return damo.join(1, { x, damo.constant(damo.zeros { 0 }) }) end, "" },

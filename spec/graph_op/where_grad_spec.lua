@@ -201,7 +201,8 @@ describe("the gradient of where", function()
       for _, wrt in ipairs { t, w } do
         local function all(out)
           local g = damo.grad(sum(damo.sqr(out)), wrt)
-          return { g, damo.Rop(out, { t, w }, { damo.ones_like(t), damo.ones_like(w) }), damo.grad(sum(damo.sin(g)), wrt) }
+          return { g, damo.Rop(out, { t, w }, { damo.ones_like(t), damo.ones_like(w) }), damo.grad(sum(damo.sin(g)),
+            wrt) }
         end
         for _, mode in ipairs(modes) do
           local want = { damo.compile({ t, w }, all(tricked), { mode = mode })(table.unpack(values)) }

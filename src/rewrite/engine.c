@@ -458,7 +458,7 @@ static damo_status work_input_changed(damo_fgraph *fg, void *user, damo_apply *n
   return w->filled && node != NULL ? cons_input_changed(&w->shared, node, index, old, now) : DAMO_OK;
 }
 
-static damo_status fill_shared(work_list *w) {
+static damo_status fill_node_table(work_list *w) {
   ptrvec nodes;
   ptrvec_init(&nodes, w->fg->obj.ctx);
   damo_status s = fgraph_toposort(w->fg, &nodes);
@@ -469,9 +469,9 @@ static damo_status fill_shared(work_list *w) {
 }
 
 /* build_finder: the table is made when the first rule asks, since most phases find nothing to do. */
-static damo_apply *find_shared(void *user, const damo_op *op, damo_var *const *in, int n_in) {
+static damo_apply *find_equal_node(void *user, const damo_op *op, damo_var *const *in, int n_in) {
   work_list *w = user;
-  if (!w->filled && fill_shared(w) != DAMO_OK) return NULL; /* try_rule sees w->status */
+  if (!w->filled && fill_node_table(w) != DAMO_OK) return NULL; /* try_rule sees w->status */
   return cons_find(&w->shared, op, in, n_in);
 }
 
@@ -581,7 +581,7 @@ static damo_status run_local(damo_fgraph *fg, const ptrvec *rules, const rewrite
   map_init(&w.queued, ctx);
   map_init(&w.shared.of_key, ctx);
   w.shares = phase < PHASE_LOOP && rule_is_selected(&merge_rules[0], q);
-  w.finder = (build_finder){.find = find_shared, .user = &w};
+  w.finder = (build_finder){.find = find_equal_node, .user = &w};
   damo_status s = rule_index_init(&index, ctx, rules);
   if (s == DAMO_OK) s = fgraph_toposort(fg, &w.queue);
   for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);

@@ -64,7 +64,7 @@ static uint64_t place_key(const damo_var *v, int depth) {
   return hash_mix(h, sum);
 }
 
-static place place_of(const damo_var *v) {
+static place operand_order(const damo_var *v) {
   place p = {.kind = 2, .key = v->origin};
   if (v->kind == VAR_CONSTANT || v->owner == NULL) {
     p = (place){.kind = v->kind == VAR_CONSTANT ? 0 : 1, .key = place_key(v, 1)};
@@ -82,7 +82,7 @@ static bool place_before(const place *a, const place *b) {
 }
 
 bool operand_before(const damo_var *u, const damo_var *v) {
-  const place x = place_of(u), y = place_of(v);
+  const place x = operand_order(u), y = operand_order(v);
   return place_before(&x, &y);
 }
 
@@ -137,7 +137,7 @@ static void factor_list_sort(factor_list *p) {
   for (int k = 0; k < p->n; k++) {
     damo_var *v = p->at[k];
     const bool below = p->below[k];
-    const place at = place_of(v);
+    const place at = operand_order(v);
     int i = k;
     for (; i > 0; i--) {
       const bool before = below != p->below[i - 1] ? !below : place_before(&at, &places[i - 1]);

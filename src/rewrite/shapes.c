@@ -170,7 +170,7 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
 }
 
 /* The entry k of a shape operand as a scalar; NULL if it is not known without computing it. */
-static damo_var *shape_entry(build *b, const damo_var *shape, int k) {
+static damo_var *known_shape_entry(build *b, const damo_var *shape, int k) {
   const damo_apply *vector = match_class(shape, &makevector_def);
   if (vector != NULL) return k < vector->n_in ? vector->in[k] : NULL;
   const damo_array *a = var_constant_array(shape);
@@ -190,7 +190,7 @@ static damo_status reshape_to_dimshuffle(build *b, damo_fgraph *fg, damo_apply *
       pattern[k] = -1;
       continue;
     }
-    const damo_var *length = shape_entry(b, node->in[1], k);
+    const damo_var *length = known_shape_entry(b, node->in[1], k);
     if (axis == var_ndim(x) || length == NULL || !match_length(length, x, axis)) return b->status;
     pattern[k] = axis++;
   }
