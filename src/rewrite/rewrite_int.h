@@ -23,6 +23,8 @@ extern const rewrite_rule choice_rules[];
 extern const rewrite_rule nary_rules[];
 extern const rewrite_rule identity_rules[];
 extern const rewrite_rule reduction_rules[];
+extern const rewrite_rule indexing_rules[];
+extern const rewrite_rule joining_rules[];
 
 /* Replaces nodes that a Loop can take in by Elemwise nodes and reductions (row_parts.c). */
 damo_status rewrite_row_parts(damo_fgraph *fg, bool *did);
