@@ -16,7 +16,7 @@ local mutate = require "mutate"
 local usual = {
   base = { "base_test heap_test alloc_fail_test threads_test api_test",
     "spec/lua/memory_spec.lua spec/lua/error_spec.lua" },
-  kernel = { "kernel_test kernel_exact_test kernel_data_test sparse_kernel_test", "spec/op" },
+  kernel = { "kernel_test kernel_exact_test kernel_math_test kernel_data_test sparse_kernel_test", "spec/op" },
   array = { "array_test", "spec/lua/array_spec.lua spec/lua/index_spec.lua spec/lua/values_spec.lua" },
   sparse = { "sparse_test sparse_kernel_test sparse_make_test sparse_part_test sparse_product_test sparse_relate_test "
     .. "sparse_stack_test factor_test factor_data_test", "spec/sparse" },

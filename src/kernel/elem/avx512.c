@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <sleef.h>
 
-#include "exp_avx512.h"
+#include "math_avx512.h"
 
 #define ISA avx512
 #define V_F32 __m512
@@ -15,7 +15,7 @@
 #define W_F64 8
 #define VEC_F32(name, bound) Sleef_##name##f16_##bound##avx512f
 #define VEC_F64(name, bound) Sleef_##name##d8_##bound##avx512f
-#define VEC_EXP_F64 exp_avx512_f64
+#define VEC_OWN_F64(name) name##_avx512_f64
 #include "elem_body.h"
 #else
 typedef int elemwise_avx512_is_for_other_machines;

@@ -1,18 +1,14 @@
 /* elem_body: every elementwise kernel and their table, for the instruction set of the file that includes this.
  *
  * In, from that file: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
- * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 if exp is not SLEEF's; all are undefined at the
- * end. Out: elem_kernels_<isa> and elem_draw_<isa>. All other names are static and end with the instruction set. */
+ * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_OWN_F64(name) if exp, log1p, tanh, sigmoid, sin and cos
+ * of float64 are not SLEEF's; all are undefined at the end. Out: elem_kernels_<isa> and elem_draw_<isa>. All other names are static and end with the instruction set. */
 
 #include "kernel/draw_math.h"
 #include "loops.h"
 
 /* The name of a function in the body being included: SUFFIX names the element type. */
 #define NAME(name) PASTE3(name, SUFFIX, ISA)
-
-#ifndef VEC_EXP_F64
-#define VEC_EXP_F64 VEC_F64(exp, u10)
-#endif
 
 #define U uint8_t
 #define SUFFIX w8
@@ -69,7 +65,6 @@
 #define W W_F32
 #define BITS uint32_t
 #define VEC VEC_F32
-#define VEC_EXP VEC_F32(exp, u10)
 #define RFN(name) name##f
 #define T_HUGE 0x1p60f
 #define T_MAX_LOG 88.0f
@@ -85,7 +80,9 @@ typedef V_F32 VU __attribute__((aligned(4), may_alias));
 #define W W_F64
 #define BITS uint64_t
 #define VEC VEC_F64
-#define VEC_EXP VEC_EXP_F64
+#ifdef VEC_OWN_F64
+#define VEC_OWN VEC_OWN_F64
+#endif
 #define RFN(name) name
 #define T_HUGE 0x1p500
 #define T_MAX_LOG 700.0
@@ -141,4 +138,4 @@ static void NAME(draw_sincos_2pi)(const double *v, double *sine, double *cosine,
 #undef W_F64
 #undef VEC_F32
 #undef VEC_F64
-#undef VEC_EXP_F64
+#undef VEC_OWN_F64

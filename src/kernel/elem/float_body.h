@@ -1,6 +1,6 @@
 /* float_body: kernels of float32 and float64. Included with T, SUFFIX, V (a SLEEF vector), VU (the same, aligned to its
  * element), W (its length), BITS (the unsigned type of T's size), VEC(name, bound) (SLEEF's function with that error
- * bound), VEC_EXP (exp's), RFN(name) (C's function), T_MAX_LOG (exp of it is finite), T_HUGE (its square is finite),
+ * bound), VEC_OWN(name) (own functions, if any), RFN(name) (C's function), T_MAX_LOG (exp of it is finite), T_HUGE (its square is finite),
  * T_TRIG_MIDDLE and T_TRIG_LARGE (where SLEEF changes the method of argument reduction).
  *
  * Arithmetic is plain loops. Transcendental functions go through SLEEF, whole vectors at a time: a tail is padded to a
@@ -19,7 +19,13 @@ typedef T (*NAME(fn1))(T);
 /* SLEEF declares its results const, which clang treats as another function type. */
 #define VEC1(name, bound) ((NAME(vec1))VEC(name, bound))
 #define VEC2(name, bound) ((NAME(vec2))VEC(name, bound))
-#define EXP ((NAME(vec1))VEC_EXP)
+#ifdef VEC_OWN
+#define EXP VEC_OWN(exp)
+#define LOG1P VEC_OWN(log1p)
+#else
+#define EXP VEC1(exp, u10)
+#define LOG1P VEC1(log1p, u10)
+#endif
 
 /* n is a multiple of W; outputs may be inputs. */
 ALWAYS_INLINE void NAME(apply1)(const T *x, T *y, int64_t n, NAME(vec1) f) {
@@ -54,9 +60,13 @@ ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAM
   T *o = args[1], x[CHUNK], y[CHUNK];
   for (int64_t i = 0; i < n; i += CHUNK) {
     const int64_t m = n - i < CHUNK ? n - i : CHUNK;
-    NAME(apply1)(x, y, NAME(stage)(x, a + i, m), f);
     BITS any = 0;
-    for (int64_t j = 0; j < m; j++) any |= (BITS)hard(x[j]);
+    for (int64_t j = 0; j < m; j++) any |= (BITS)hard(a[i + j]);
+    if (!any && m == CHUNK) {
+      NAME(apply1)(a + i, o + i, CHUNK, f);
+      continue;
+    }
+    NAME(apply1)(x, y, NAME(stage)(x, a + i, m), f);
     if (any)
       for (int64_t j = 0; j < m; j++)
         if (hard(x[j])) y[j] = fallback(x[j]);
@@ -238,19 +248,15 @@ MAP1(expm1, VEC1(expm1, u10))
 MAP1(log, VEC1(log, u10))
 MAP1(log2, VEC1(log2, u10))
 MAP1(log10, VEC1(log10, u10))
-MAP1_OR(log1p, VEC1(log1p, u10), NAME(hard_log1p), RFN(log1p))
 /* log|gamma| at -infinity is -infinity, as in SciPy; SLEEF follows C and gives +infinity. */
 ALWAYS_INLINE bool NAME(is_minus_infinity)(T a) { return a == -(T)INFINITY; }
 ALWAYS_INLINE T NAME(at_itself)(T a) { return a; }
-MAP1_BY_RANGE(sin, VEC1(sin, u10))
-MAP1_BY_RANGE(cos, VEC1(cos, u10))
 MAP1_BY_RANGE(tan, VEC1(tan, u10))
 MAP1(arcsin, VEC1(asin, u10))
 MAP1(arccos, VEC1(acos, u10))
 MAP1(arctan, VEC1(atan, u10))
 MAP1_OR(sinh, VEC1(sinh, u10), NAME(hard_hyperbolic), RFN(sinh))
 MAP1_OR(cosh, VEC1(cosh, u10), NAME(hard_hyperbolic), RFN(cosh))
-MAP1(tanh, VEC1(tanh, u10))
 MAP1_OR(arcsinh, VEC1(asinh, u10), NAME(hard_inverse), RFN(asinh))
 MAP1_OR(arccosh, VEC1(acosh, u10), NAME(hard_inverse), RFN(acosh))
 MAP1(arctanh, VEC1(atanh, u10))
@@ -262,13 +268,26 @@ MAP2(pow, VEC2(pow, u10))
 MAP2(arctan2, VEC2(atan2, u10))
 MAP2(hypot, VEC2(hypot, u05))
 
-/* ---- Functions from exp and SLEEF's log1p ------------------------------------------------------------------------ */
+/* ---- Functions from exp and log1p -------------------------------------------------------------------------------- */
 
 /* e[j] = exp(-|x[j]|), which never overflows and keeps small results. */
 ALWAYS_INLINE void NAME(exp_minus_abs)(const T *x, T *e, int64_t padded) {
   for (int64_t j = 0; j < padded; j++) e[j] = -RFN(fabs)(x[j]);
   NAME(apply1)(e, e, padded, EXP);
 }
+
+#ifdef VEC_OWN
+MAP1(log1p, LOG1P)
+MAP1(tanh, VEC_OWN(tanh))
+MAP1(sigmoid, VEC_OWN(sigmoid))
+ALWAYS_INLINE bool NAME(hard_trig)(T x) { return !(RFN(fabs)(x) <= 0x1p17); }
+MAP1_OR(sin, VEC_OWN(sin), NAME(hard_trig), RFN(sin))
+MAP1_OR(cos, VEC_OWN(cos), NAME(hard_trig), RFN(cos))
+#else
+MAP1_OR(log1p, LOG1P, NAME(hard_log1p), RFN(log1p))
+MAP1(tanh, VEC1(tanh, u10))
+MAP1_BY_RANGE(sin, VEC1(sin, u10))
+MAP1_BY_RANGE(cos, VEC1(cos, u10))
 
 /* 1 / (1 + exp(-x)); for x < 0 computed as e / (1 + e). */
 static void NAME(sigmoid)(void *const *args, int64_t n) {
@@ -283,6 +302,7 @@ static void NAME(sigmoid)(void *const *args, int64_t n) {
     }
   }
 }
+#endif
 
 /* The sum; if rest is nan, top, which then is nan too: it would be the compiler's choice which of two nans a sum
  * returns. */
@@ -295,7 +315,7 @@ static void NAME(softplus)(void *const *args, int64_t n) {
   for (int64_t i = 0; i < n; i += CHUNK) {
     const int64_t m = n - i < CHUNK ? n - i : CHUNK, padded = NAME(stage)(x, a + i, m);
     NAME(exp_minus_abs)(x, e, padded);
-    NAME(apply1)(e, e, padded, VEC1(log1p, u10));
+    NAME(apply1)(e, e, padded, LOG1P);
     for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_rest_added)(NAME(at_maximum)(x[j], 0), e[j]);
   }
 }
@@ -312,7 +332,7 @@ static void NAME(logaddexp)(void *const *args, int64_t n) {
       x[j] = x[j] == b[i + j] ? 0 : gap;
     }
     NAME(exp_minus_abs)(x, e, padded);
-    NAME(apply1)(e, e, padded, VEC1(log1p, u10));
+    NAME(apply1)(e, e, padded, LOG1P);
     for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_rest_added)(top[j], e[j]);
   }
 }
@@ -346,8 +366,9 @@ LOOP1(log1mexp, T, T)
 #undef VEC
 #undef VEC1
 #undef VEC2
-#undef VEC_EXP
+#undef VEC_OWN
 #undef EXP
+#undef LOG1P
 #undef RFN
 #undef T_HUGE
 #undef T_MAX_LOG
