@@ -405,6 +405,39 @@ static void test_updates(damo_ctx *ctx) {
   check_update(ctx, 2, z, 1, w, 1, u, ger_formula);
 }
 
+/* Into a new array, from a z of any layout, which must stay as it is. */
+static void test_update_layouts(damo_ctx *ctx) {
+  static const int64_t sizes[][3] = {{3, 4, 2}, {200, 64, 100}, {70, 90, 80}};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    const int64_t m = sizes[k][0], inner = sizes[k][1], n = sizes[k][2];
+    damo_array *z0 = op_random(ctx, DAMO_FLOAT64, 2, (const int64_t[]){m, n}, 1),
+               *x = op_random(ctx, DAMO_FLOAT64, 2, (const int64_t[]){m, inner}, 2),
+               *y = op_random(ctx, DAMO_FLOAT64, 2, (const int64_t[]){inner, n}, 3);
+    for (int how = 0; how < 4; how++) {
+      damo_array *z = how ? laid_out(z0, how) : array_copy(z0);
+      damo_obj *values[5] = {&z->obj, (damo_obj *)damo_array_scalar(ctx, DAMO_FLOAT64, -0.1), &x->obj, &y->obj,
+                             (damo_obj *)damo_array_scalar(ctx, DAMO_FLOAT64, 1.5)};
+      damo_array *out[2] = {NULL};
+      damo_var *in[5];
+      build b;
+      build_init(&b, ctx);
+      for (int i = 0; i < 5; i++) in[i] = build_take(&b, var_constant(ctx, NULL, values[i]));
+      damo_var *both[2] = {gemm_formula(&b, in, NULL), gemm_spelled(&b, in)};
+      CHECK(both[0] && both[1] && eager_eval(ctx, both, 2, (damo_obj **)out) == DAMO_OK &&
+            array_allclose(out[0], out[1], 1e-12, 1e-12, false) && array_equal(z, z0, false));
+      damo_release(out[0]);
+      damo_release(out[1]);
+      damo_release(values[1]);
+      damo_release(values[4]);
+      build_end(&b);
+      damo_release(z);
+    }
+    damo_release(z0);
+    damo_release(x);
+    damo_release(y);
+  }
+}
+
 /* In place: the result is in z's own memory, whatever its layout. */
 static void test_inplace(damo_ctx *ctx) {
   for (int how = 0; how < 4; how++) {
@@ -450,6 +483,7 @@ int main(void) {
   test_tensordot(ctx);
   test_einsum(ctx);
   test_updates(ctx);
+  test_update_layouts(ctx);
   test_inplace(ctx);
   op_check_empty(ctx, before);
   leak_end(ctx);

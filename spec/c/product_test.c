@@ -33,18 +33,24 @@ static double c_entry(int64_t i, int64_t j) { return (double)((i + 2 * j) % 5 - 
 
 /* One product; b_col other than 1 is a transposed b. Entries outside c must stay as they are. */
 static bool product_is_right(const kernel_isa *isa, damo_dtype dtype, const small_gemm *shape) {
-  static entries a, b, c;
+  static entries a, b, c, z;
   small_gemm g = *shape;
+  const bool apart = g.z_row != 0; /* z is another matrix than c */
   bool same = true;
-  a.dtype = b.dtype = c.dtype = dtype;
+  a.dtype = b.dtype = c.dtype = z.dtype = dtype;
   for (int64_t i = 0; i < g.m; i++)
     for (int64_t p = 0; p < g.k; p++) put(&a, i * g.a_row + p * g.a_col, a_entry(i, p));
   for (int64_t p = 0; p < g.k; p++)
     for (int64_t j = 0; j < g.n; j++) put(&b, p * g.b_row + j * g.b_col, b_entry(p, j));
   for (int64_t i = 0; i < 4 * MOST * MOST; i++) put(&c, i, GUARD);
-  for (int64_t i = 0; i < g.m; i++)
-    for (int64_t j = 0; j < g.n; j++) put(&c, i * g.c_row + j, g.beta == 0 ? NAN : c_entry(i, j));
-  g.a = data(&a), g.b = data(&b), g.c = data(&c);
+  for (int64_t i = 0; i < g.m; i++) {
+    for (int64_t j = 0; j < g.n; j++) {
+      put(&c, i * g.c_row + j, g.beta == 0 || apart ? NAN : c_entry(i, j));
+      put(&z, i * g.z_row + j, c_entry(i, j));
+    }
+  }
+  g.a = data(&a), g.b = data(&b), g.c = data(&c), g.z = apart ? data(&z) : g.c;
+  if (!apart) g.z_row = g.c_row;
   isa->small_gemm->run[dtype](&g);
   for (int64_t i = 0; i < g.m; i++) {
     for (int64_t j = 0; j < g.c_row; j++) {
@@ -61,28 +67,35 @@ static bool product_is_right(const kernel_isa *isa, damo_dtype dtype, const smal
   return same;
 }
 
+static const double scale[][2] = {{1, 0}, {-2, 0}, {1, 1}, {0.5, -1}};
+
+/* One shape with all layouts and factors. */
+static bool check_shape(const kernel_isa *isa, damo_dtype dtype, int64_t m, int64_t n, int64_t k) {
+  for (int how = 0; how < 32; how++) {
+    small_gemm g = {.m = m, .n = n, .k = k, .alpha = scale[how / 4 % 4][0], .beta = scale[how / 4 % 4][1]};
+    g.a_row = how & 1 ? 1 : k + 2, g.a_col = how & 1 ? m + 1 : 1;
+    g.b_row = n + 3, g.b_col = 1, g.c_row = n + (how & 2 ? 5 : 0);
+    g.z_row = how & 16 ? n + 1 : 0;
+    if ((how & 2) && k * n <= SMALL_GEMM_PACK) g.b_row = 1, g.b_col = k + 1;
+    if (CHECK(product_is_right(isa, dtype, &g))) continue;
+    fprintf(stderr, "    %s %s %lldx%lldx%lld, case %d\n", isa->name, dtype_name(dtype), (long long)m, (long long)k,
+            (long long)n, how);
+    return false;
+  }
+  return true;
+}
+
 static void test_kernels(void) {
-  static const double scale[][2] = {{1, 0}, {-2, 0}, {1, 1}, {0.5, -1}};
   int k_isa = 0;
   for (const kernel_isa *isa = next_isa(&k_isa); isa != NULL; isa = next_isa(&k_isa)) {
     for (int dtype = 0; dtype < DAMO_N_DTYPES; dtype++) {
       if (isa->small_gemm->run[dtype] == NULL) continue;
       for (int64_t m = 1; m <= 19; m++) {
         for (int64_t n = 1; n <= 37; n++) {
-          const int64_t k = 1 + (m * 5 + n * 3) % 13;
-          for (int how = 0; how < 16; how++) {
-            small_gemm g = {.m = m, .n = n, .k = k, .alpha = scale[how / 4][0], .beta = scale[how / 4][1]};
-            g.a_row = how & 1 ? 1 : k + 2, g.a_col = how & 1 ? m + 1 : 1;
-            g.b_row = n + 3, g.b_col = 1, g.c_row = n + (how & 2 ? 5 : 0);
-            if ((how & 2) && k * n <= SMALL_GEMM_PACK) g.b_row = 1, g.b_col = k + 1;
-            if (!CHECK(product_is_right(isa, (damo_dtype)dtype, &g))) {
-              fprintf(stderr, "    %s %s %lldx%lldx%lld, case %d\n", isa->name, dtype_name((damo_dtype)dtype),
-                      (long long)m, (long long)k, (long long)n, how);
-              return;
-            }
-          }
+          if (!check_shape(isa, (damo_dtype)dtype, m, n, 1 + (m * 5 + n * 3) % 13)) return;
         }
       }
+      check_shape(isa, (damo_dtype)dtype, 75, 21, 40); /* rows in groups */
     }
   }
 }

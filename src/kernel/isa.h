@@ -25,15 +25,15 @@ typedef struct draw_fns {
   void (*sincos_2pi)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
 } draw_fns;
 
-/* c = alpha · a · b + beta · c: a is m × k with any steps, b k × n and c m × n; steps in elements. Rows of c are
- * contiguous, those of b too (b_col is 1) or b has at most SMALL_GEMM_PACK entries. With beta 0 c is not read. c overlaps
- * neither a nor b. */
+/* c = alpha · a · b + beta · z: a is m × k with any steps, b k × n, c and z m × n; steps in elements. Rows of c and z
+ * are contiguous, those of b too (b_col is 1) or b has at most SMALL_GEMM_PACK entries. With beta 0 z is not read. z may
+ * be c; c overlaps none of the others. */
 #define SMALL_GEMM_PACK 256
 typedef struct small_gemm {
   int64_t m, n, k;
-  const void *a, *b;
+  const void *a, *b, *z;
   void *c;
-  int64_t a_row, a_col, b_row, b_col, c_row;
+  int64_t a_row, a_col, b_row, b_col, c_row, z_row;
   double alpha, beta;
 } small_gemm;
 typedef struct small_gemm_fns {

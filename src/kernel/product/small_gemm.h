@@ -8,6 +8,10 @@
 
 #include "kernel/isa.h"
 
+/* Entries of an operand that stay in the caches. */
+#define SMALL_GEMM_L1 1024
+#define SMALL_GEMM_L2 65536
+
 extern const small_gemm_fns small_gemm_base; /* defines none */
 #if defined(__x86_64__)
 extern const small_gemm_fns small_gemm_avx2, small_gemm_avx512;

@@ -43,6 +43,10 @@ void gemm_plan_init(gemm_plan *p, const kernel_isa *isa, damo_dtype dtype, blas_
  * integers and bool. c overlaps neither a nor b. */
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch);
 
+/* Whether gemm_run_sum can be called: c = alpha a b + beta z, where z is another matrix than c. Scratch is not needed. */
+bool gemm_takes_sum(const gemm_plan *p, const blas_mat *z);
+void gemm_run_sum(const gemm_plan *p, double alpha, char *a, char *b, double beta, const blas_mat *z, char *c);
+
 /* c = alpha a b + beta c: plans, takes scratch memory of the thunk and runs. */
 damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b,
                       damo_c128 beta, blas_mat c);

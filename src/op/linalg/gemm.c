@@ -172,9 +172,13 @@ static damo_status update_perform(const thunk *t, frame *f) {
   gemm_plan_init(&p, f->ctx->isa, array_dtype(z), a, b,
                  over_z ? zm : (blas_mat){NULL, zm.rows, zm.cols, zm.cols * size, size});
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
-  damo_array *out = output_with_z(t, f, z, beta.re != 0 || beta.im != 0);
+  const bool reads = beta.re != 0 || beta.im != 0, adds = reads && !over_z && gemm_takes_sum(&p, &zm);
+  damo_array *out = output_with_z(t, f, z, reads && !adds);
   if (!out) return DAMO_EMEMORY;
-  gemm_run(&p, alpha, a.data, b.data, beta, out->data, scratch);
+  if (adds)
+    gemm_run_sum(&p, alpha.re, a.data, b.data, beta.re, &zm, out->data);
+  else
+    gemm_run(&p, alpha, a.data, b.data, beta, out->data, scratch);
   return DAMO_OK;
 }
 

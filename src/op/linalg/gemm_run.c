@@ -272,15 +272,20 @@ static void plan_copy(gemm_plan *p, blas_mat *use, bool *copy, size_t *at) {
 #define PACKED_WORK (1 << 20) /* from which on BLAS packs matrices of any shape */
 #define SMALL_GEMM_DEPTH 4096 /* more rows of b, or a larger b, don't stay in cache while tiles pass over them */
 #define SMALL_GEMM_PANEL (1 << 20)
+#define THIN_DEPTH 64 /* where packing takes long beside so few products an entry */
+#define THIN_PANEL (1 << 16)
 
-/* Whether the kernels for a short dimension are faster than BLAS, by measurements against OpenBLAS on shapes from 2 to
+/* Whether the kernels that pack nothing are faster than BLAS, by measurements against OpenBLAS on shapes from 2 to
  * 20,000. */
 static bool small_gemm_wins(const kernel_isa *isa, int64_t m, int64_t n, int64_t k, bool b_has_rows) {
-  if (n < 2 || m < 1 || k < 1 || (m > 16 && n > 16 && k > 16)) return false;
-  if (k > SMALL_GEMM_DEPTH || n > SMALL_GEMM_PANEL / k || (!b_has_rows && n > SMALL_GEMM_PACK / k)) return false;
-  if (m <= SMALL_WORK && m * n * k <= SMALL_WORK) return true;
-  if (!isa->small_gemm->blas_has_small) return true;
-  return m >= 8 && (k >= 256 || m > PACKED_WORK / (n * k));
+  const bool has_small = isa->small_gemm->blas_has_small, is_short = m <= 16 || n <= 16 || k <= 16;
+  if (n < 2 || m < 1 || k < 1 || k > SMALL_GEMM_DEPTH || n > SMALL_GEMM_PANEL / k) return false;
+  if (!b_has_rows && n > SMALL_GEMM_PACK / k) return false;
+  if (m <= SMALL_WORK && m * n * k <= SMALL_WORK) return is_short;
+  if (!has_small) return is_short;
+  const bool packs = m > PACKED_WORK / (n * k);
+  if (is_short) return m >= 8 && (k >= 256 || packs);
+  return packs && k <= THIN_DEPTH && n * k <= THIN_PANEL;
 }
 
 static void plan_small(gemm_plan *p, const kernel_isa *isa) {
@@ -327,19 +332,21 @@ static void copy_mat(const blas_mat *src, const blas_mat *dst, size_t size) {
 }
 
 static void run_small(const gemm_plan *p, double alpha, const blas_mat *a, const blas_mat *b, double beta,
-                      const blas_mat *c) {
+                      const blas_mat *z, const blas_mat *c) {
   const size_t size = dtype_size(p->dtype);
   const small_gemm g = {.m = c->rows,
                         .n = c->cols,
                         .k = a->cols,
                         .a = a->data,
                         .b = b->data,
+                        .z = z->data,
                         .c = c->data,
                         .a_row = in_elements(a->rs, size),
                         .a_col = in_elements(a->cs, size),
                         .b_row = in_elements(b->rs, size),
                         .b_col = in_elements(b->cs, size),
                         .c_row = in_elements(c->rs, size),
+                        .z_row = in_elements(z->rs, size),
                         .alpha = alpha,
                         .beta = beta};
   p->small(&g);
@@ -359,7 +366,7 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
     if (beta.re != 0 || beta.im != 0) copy_mat(&fc, &uc, size);
   }
   if (p->small != NULL) {
-    run_small(p, alpha.re, &ua, &ub, beta.re, &uc);
+    run_small(p, alpha.re, &ua, &ub, beta.re, &uc, &uc);
   } else if (p->use_blas && ua.cols > 0) {
     run_blas(p->dtype, alpha, &ua, &ub, beta, &uc);
   } else {
@@ -367,6 +374,18 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
     run_loop(p->dtype, &ua, &ub, &uc, alpha);
   }
   if (p->copy_c) copy_mat(&uc, &fc, size);
+}
+
+bool gemm_takes_sum(const gemm_plan *p, const blas_mat *z) {
+  const size_t size = dtype_size(p->dtype);
+  return p->small != NULL && !p->swapped && !p->copy_c && z->cs == (int64_t)size && is_multiple(z->rs, size);
+}
+
+void gemm_run_sum(const gemm_plan *p, double alpha, char *a, char *b, double beta, const blas_mat *z, char *c) {
+  blas_mat ua = p->use_a, ub = p->use_b, uc = p->use_c;
+  damo_assert(gemm_takes_sum(p, z));
+  ua.data = a, ub.data = b, uc.data = c;
+  if (uc.rows > 0 && uc.cols > 0) run_small(p, alpha, &ua, &ub, beta, z, &uc);
 }
 
 damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b,
