@@ -21,7 +21,7 @@ static inline __m256i mask_f32_avx2(int64_t n) {
 #define LOAD_PART(p, m) _mm256_maskload_pd(p, m)
 #define STORE(p, v) _mm256_storeu_pd(p, v)
 #define STORE_PART(p, m, v) _mm256_maskstore_pd(p, m, v)
-#define SET(x) _mm256_set1_pd(x)
+#define BROADCAST(x) _mm256_set1_pd(x)
 #define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
 #define MUL(x, y) _mm256_mul_pd(x, y)
 #define ROWS1 8
@@ -37,7 +37,7 @@ static inline __m256i mask_f32_avx2(int64_t n) {
 #define LOAD_PART(p, m) _mm256_maskload_ps(p, m)
 #define STORE(p, v) _mm256_storeu_ps(p, v)
 #define STORE_PART(p, m, v) _mm256_maskstore_ps(p, m, v)
-#define SET(x) _mm256_set1_ps(x)
+#define BROADCAST(x) _mm256_set1_ps(x)
 #define FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #define MUL(x, y) _mm256_mul_ps(x, y)
 #define ROWS1 8

@@ -13,7 +13,7 @@
 #define LOAD_PART(p, m) _mm512_maskz_loadu_pd(m, p)
 #define STORE(p, v) _mm512_storeu_pd(p, v)
 #define STORE_PART(p, m, v) _mm512_mask_storeu_pd(p, m, v)
-#define SET(x) _mm512_set1_pd(x)
+#define BROADCAST(x) _mm512_set1_pd(x)
 #define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
 #define MUL(x, y) _mm512_mul_pd(x, y)
 #define ROWS1 8
@@ -29,7 +29,7 @@
 #define LOAD_PART(p, m) _mm512_maskz_loadu_ps(m, p)
 #define STORE(p, v) _mm512_storeu_ps(p, v)
 #define STORE_PART(p, m, v) _mm512_mask_storeu_ps(p, m, v)
-#define SET(x) _mm512_set1_ps(x)
+#define BROADCAST(x) _mm512_set1_ps(x)
 #define FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #define MUL(x, y) _mm512_mul_ps(x, y)
 #define ROWS1 8

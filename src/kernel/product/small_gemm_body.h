@@ -1,6 +1,6 @@
 /* small_gemm_body: c = alpha · a · b + beta · z for one element type and instruction set. Included with T (element),
  * NAME (suffixes a name), V (vector), M (mask of a vector), MASK(n) (of its first n elements), LOAD(p), LOAD_PART(p, m),
- * STORE(p, v), STORE_PART(p, m, v), SET(x), FMA(x, y, z) = x·y + z, MUL(x, y), and ROWS1, ROWS2: rows of a tile of one
+ * STORE(p, v), STORE_PART(p, m, v), BROADCAST(x), FMA(x, y, z) = x·y + z, MUL(x, y), and ROWS1, ROWS2: rows of a tile of one
  * and of two vectors, powers of two, which are undefined at the end.
  *
  * A tile of c lies in registers while k runs. Each entry is the sum of its products in the order of k, each added by a
@@ -25,7 +25,7 @@ INLINE void NAME(tile)(const small_gemm *g, const T *restrict a, const T *restri
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
-    for (int v = 0; v < n_v; v++) acc[i][v] = SET(0);
+    for (int v = 0; v < n_v; v++) acc[i][v] = BROADCAST(0);
 #pragma GCC unroll 4
   for (int64_t p = 0; p < k; p++, a += ac, b += br) {
     V row[2];
@@ -33,7 +33,7 @@ INLINE void NAME(tile)(const small_gemm *g, const T *restrict a, const T *restri
     for (int v = 0; v < n_v; v++) row[v] = is_part && v == n_v - 1 ? LOAD_PART(b + v * W, part) : LOAD(b + v * W);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++) {
-      const V x = SET(a[i * ar]);
+      const V x = BROADCAST(a[i * ar]);
 #pragma GCC unroll 2
       for (int v = 0; v < n_v; v++) acc[i][v] = FMA(x, row[v], acc[i][v]);
     }
@@ -47,8 +47,8 @@ INLINE void NAME(tile)(const small_gemm *g, const T *restrict a, const T *restri
       const T *from = z + i * zr + v * W;
       const bool cut = is_part && v == n_v - 1;
       V value = acc[i][v];
-      if (!plain) value = MUL(SET((T)g->alpha), value);
-      if (g->beta != 0) value = FMA(SET((T)g->beta), cut ? LOAD_PART(from, part) : LOAD(from), value);
+      if (!plain) value = MUL(BROADCAST((T)g->alpha), value);
+      if (g->beta != 0) value = FMA(BROADCAST((T)g->beta), cut ? LOAD_PART(from, part) : LOAD(from), value);
       if (cut)
         STORE_PART(to, part, value);
       else
@@ -135,7 +135,7 @@ static void NAME(run)(const small_gemm *g) {
 #undef LOAD_PART
 #undef STORE
 #undef STORE_PART
-#undef SET
+#undef BROADCAST
 #undef FMA
 #undef MUL
 #undef ROWS1

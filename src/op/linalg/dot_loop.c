@@ -189,9 +189,9 @@ static bool dot_loop_shape(const dot_loop_data *d, const thunk *t, frame *f, int
   return true;
 }
 
-#define BLOCK_BYTES ((int64_t)256 << 10)    /* of the product's result, so that it stays in the L2 cache */
-#define BLOCK_MOST_BYTES ((int64_t)2 << 20) /* a larger block would not stay there */
-#define BLOCK_LEAST_ROWS 256
+#define DOT_LOOP_BLOCK ((int64_t)256 << 10) /* of the product's result, so that it stays in the L2 cache */
+#define DOT_LOOP_MOST ((int64_t)2 << 20)    /* a larger block would not stay there */
+#define DOT_LOOP_LEAST_ROWS 256
 #define SMALL_OPERAND 128 /* entries: the result of two such matrices has at most 128 x 128, which are not cut */
 
 /* Entries of the first axis that a block has; all of them where cutting would not pay. BLAS packs the second operand, of
@@ -200,11 +200,13 @@ static bool dot_loop_shape(const dot_loop_data *d, const thunk *t, frame *f, int
 static int64_t block_rows(const dot_loop_data *d, int ndim, const int64_t *shape, int64_t k, int64_t size) {
   int64_t row = size;
   for (int i = 1; i < ndim; i++) row *= shape[i];
-  if (row == 0 || shape[0] <= 2 * BLOCK_BYTES / row) return shape[0];
-  int64_t rows = BLOCK_BYTES / row;
-  const int64_t least = d->product->op->def == &matmul_def ? 1 : k / 2 > BLOCK_LEAST_ROWS ? k / 2 : BLOCK_LEAST_ROWS;
+  if (row == 0 || shape[0] <= 2 * DOT_LOOP_BLOCK / row) return shape[0];
+  int64_t rows = DOT_LOOP_BLOCK / row;
+  const int64_t least = d->product->op->def == &matmul_def ? 1
+                        : k / 2 > DOT_LOOP_LEAST_ROWS      ? k / 2
+                                                           : DOT_LOOP_LEAST_ROWS;
   if (rows < least) rows = least;
-  return rows > BLOCK_MOST_BYTES / row || shape[0] < 2 * rows ? shape[0] : rows;
+  return rows > DOT_LOOP_MOST / row || shape[0] < 2 * rows ? shape[0] : rows;
 }
 
 /* ---- The inner thunks -------------------------------------------------------------------------------------------- */
@@ -376,8 +378,8 @@ static damo_status take_outputs(const dot_loop_data *d, const thunk *t, frame *f
   return DAMO_OK;
 }
 
-static damo_status run_block(const dot_loop_data *d, const thunk *t, frame *f, dot_loop_kept *k, int64_t row, int64_t n,
-                             cut_kind cut) {
+static damo_status run_rows(const dot_loop_data *d, const thunk *t, frame *f, dot_loop_kept *k, int64_t row, int64_t n,
+                            cut_kind cut) {
   for (int i = 0; i < d->n_in; i++) {
     k->cells[i] = thunk_value(t, f, i);
     if (is_cut(d, i)) DAMO_TRY(view_rows(k, i, thunk_in(t, f, i), row, n));
@@ -399,7 +401,7 @@ static damo_status run_blocks(const dot_loop_data *d, const thunk *t, frame *f, 
   damo_status s = DAMO_OK;
   for (int64_t row = 0; row < shape[0] && s == DAMO_OK; row += rows) {
     const int64_t n = shape[0] - row < rows ? shape[0] - row : rows;
-    s = run_block(d, t, f, k, row, n, n == rows ? CUT_BLOCK : CUT_LAST);
+    s = run_rows(d, t, f, k, row, n, n == rows ? CUT_BLOCK : CUT_LAST);
   }
   for (int i = 0; i < n_cells(d); i++) {
     k->cells[i] = NULL;
