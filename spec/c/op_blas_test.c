@@ -271,6 +271,77 @@ static void test_tensordot(damo_ctx *ctx) {
   damo_release(v[1]);
 }
 
+/* A tensor of that shape whose axes lie in memory in the order of `place`, with gaps after each. */
+static damo_array *laid_out_nd(const damo_array *a, const int *place) {
+  int64_t strides[DAMO_MAX_NDIM], step = (int64_t)dtype_size(array_dtype(a));
+  for (int k = a->ndim - 1; k >= 0; k--) {
+    strides[place[k]] = step;
+    step *= array_shape(a)[place[k]] + (k == a->ndim - 1 ? 0 : 1);
+  }
+  damo_array *base = damo_array_new(a->obj.ctx, array_dtype(a), 1, (const int64_t[]){step}),
+             *v = array_view(base, a->ndim, array_shape(a), strides, 0);
+  array_assign(v, a);
+  damo_release(base);
+  return v;
+}
+
+static int64_t letter_length(char c) { return 2 + c % 4 + (c >= 'i' ? 7 : 0); }
+
+/* The sum over all letters of "abij,abjk->abik", index by index. */
+static damo_array *plain_einsum(const damo_array *x, const damo_array *y, const char *text) {
+  char letters[16] = {0};
+  int64_t at[128] = {0}, shape[4], index[3][4];
+  for (const char *p = text; *p; p++) {
+    if (*p >= 'a' && *p <= 'z' && strchr(letters, *p) == NULL) letters[strlen(letters)] = *p;
+  }
+  const char *out = strchr(text, '>') + 1, *const list[3] = {text, text + 5, out};
+  for (size_t k = 0; k < strlen(out); k++) shape[k] = letter_length(out[k]);
+  damo_array *z = damo_array_new(x->obj.ctx, DAMO_COMPLEX128, (int)strlen(out), shape);
+  for (bool more = true; more;) {
+    for (int o = 0; o < 3; o++)
+      for (int k = 0; list[o][k] >= 'a' && k < 4; k++) index[o][k] = at[(int)list[o][k]];
+    const damo_c128 a = entry(x, index[0]), c = entry(y, index[1]);
+    damo_c128 s = entry(z, index[2]);
+    s.re += a.re * c.re - a.im * c.im;
+    s.im += a.re * c.im + a.im * c.re;
+    array_set(z, index[2], (scalar){.dtype = DAMO_COMPLEX128, .v.c = s});
+    size_t k = 0;
+    while (letters[k] && ++at[(int)letters[k]] == letter_length(letters[k])) at[(int)letters[k++]] = 0;
+    more = letters[k] != 0;
+  }
+  return z;
+}
+
+/* Operands in any layout: by one product, in parts, or from copies. */
+static void test_tensordot_layouts(damo_ctx *ctx) {
+  static const int places[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 0, 2, 3}, {2, 0, 3, 1}, {3, 0, 1, 2}};
+  static const char *const subscripts[] = {"abij,abjk->abik", "abij,bjka->abik", "iajb,akjb->ik",  "iabj,kabj->ik",
+                                           "ijab,abkl->ijkl", "iajb,jakb->ik",   "ijkl,mnkl->ijmn"};
+  static const damo_dtype dtypes[] = {DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_INT32};
+  for (int d = 0; d < 3; d++) {
+    for (size_t s = 0; s < sizeof subscripts / sizeof *subscripts; s++) {
+      const char *const text = subscripts[s];
+      const prop_value option = prop_str(text);
+      int64_t shape[2][4];
+      for (int k = 0; k < 8; k++) shape[k / 4][k % 4] = letter_length(text[k + k / 4]);
+      damo_array *x = op_random(ctx, dtypes[d], 4, shape[0], 1), *y = op_random(ctx, dtypes[d], 4, shape[1], 2);
+      damo_array *want = plain_einsum(x, y, text);
+      for (size_t i = 0; i < 25; i++) {
+        damo_array *v[2] = {laid_out_nd(x, places[i / 5]), laid_out_nd(y, places[i % 5])};
+        damo_array *z = op_call1(ctx, "einsum", v, 2, &option);
+        if (!CHECK(z && array_allclose(z, want, 1e-4, 1e-4, false)))
+          fprintf(stderr, "    %s %s, layouts %d\n", dtype_name(dtypes[d]), text, (int)i);
+        damo_release(z);
+        damo_release(v[0]);
+        damo_release(v[1]);
+      }
+      damo_release(want);
+      damo_release(x);
+      damo_release(y);
+    }
+  }
+}
+
 typedef struct einsum_case {
   const char *text;
   int n;
@@ -481,6 +552,7 @@ int main(void) {
   test_stack_layouts(ctx);
   test_gradients(ctx);
   test_tensordot(ctx);
+  test_tensordot_layouts(ctx);
   test_einsum(ctx);
   test_updates(ctx);
   test_update_layouts(ctx);

@@ -3,7 +3,9 @@
  * In: x, y of one dtype; lists of axes: batch axes bx[i] of x and by[i] of y are paired, contracted axes ax[i] and
  * ay[i] are paired and summed over, the others are free. Out: axes batch, then x's free ones, then y's, each in order.
  * Always holds: an operand whose free axes and whose contracted axes can each be walked with one stride is multiplied
- * in place, any other is copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
+ * in place. Of other axes the last ones that can be make a matrix, and the products of these matrices are made one by
+ * one, those along contracted axes added up; where the matrices are too small for that, the operand is copied to scratch
+ * first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
 #include "op/elem/masked.h"
@@ -165,6 +167,17 @@ static int64_t tensordot_group(const damo_array *a, const int *axes, int n, int6
   return count;
 }
 
+/* How many of the axes, the first ones, must be walked by themselves, so that one stride walks the others. */
+static int axes_apart(const damo_array *a, const int *axes, int n) {
+  int64_t step;
+  for (int first = n - 1; first >= 0; first--) {
+    bool one_step = true;
+    tensordot_group(a, axes + first, n - first, &step, &one_step);
+    if (!one_step) return first + 1;
+  }
+  return 0;
+}
+
 static void operand_init(tensordot_operand *o, const damo_array *a, const int *batch, int n_batch, const int *rows,
                          int n_rows, const int *cols, int n_cols) {
   bool one_step = true;
@@ -210,6 +223,66 @@ static void run_batches(const gemm_plan *p, const tensordot_operand *x, const te
     gemm_run(p, (damo_c128){1, 0}, at[0], at[1], (damo_c128){0, 0}, z + w.row * z_step, scratch);
 }
 
+/* Products of matrices one by one: the axes that are walked, with the strides of x, y and z along them, z's being 0
+ * along contracted axes, which come last. */
+typedef struct tensordot_parts {
+  blas_mat a, b, c;
+  int n;
+  int64_t shape[2 * DAMO_MAX_NDIM], step[3][2 * DAMO_MAX_NDIM];
+  int64_t n_terms; /* products that are added up to one part of z */
+} tensordot_parts;
+
+static void parts_add(tensordot_parts *q, int64_t length, int64_t x, int64_t y, int64_t z) {
+  q->shape[q->n] = length;
+  q->step[0][q->n] = x;
+  q->step[1][q->n] = y;
+  q->step[2][q->n++] = z;
+}
+
+#define PART_WORK 1024 /* multiplications, below which a product of parts costs more than copying them */
+
+/* Whether x and y may be multiplied in parts. */
+static bool parts_init(tensordot_parts *q, const pairing *p, const damo_array *x, const damo_array *y, damo_array *z,
+                       const int *fx, int nfx, const int *fy, int nfy) {
+  const int apart_x = axes_apart(x, fx, nfx), apart_y = axes_apart(y, fy, nfy), cx = axes_apart(x, p->ax, p->n),
+            cy = axes_apart(y, p->ay, p->n), apart_c = cx > cy ? cx : cy;
+  const int64_t *const sx = array_strides(x), *const sy = array_strides(y), *const sz = array_strides(z);
+  bool one_step = true;
+  if (apart_x + apart_y + apart_c == 0 || array_size(z) == 0) return false;
+  *q = (tensordot_parts){.n_terms = 1};
+  q->a.data = x->data, q->b.data = y->data, q->c.data = z->data;
+  q->a.rows = tensordot_group(x, fx + apart_x, nfx - apart_x, &q->a.rs, &one_step);
+  q->a.cols = tensordot_group(x, p->ax + apart_c, p->n - apart_c, &q->a.cs, &one_step);
+  q->b.rows = tensordot_group(y, p->ay + apart_c, p->n - apart_c, &q->b.rs, &one_step);
+  q->b.cols = tensordot_group(y, fy + apart_y, nfy - apart_y, &q->b.cs, &one_step);
+  damo_assert(one_step && q->a.cols == q->b.rows);
+  if (q->a.cols == 0 || (double)q->a.rows * (double)q->a.cols * (double)q->b.cols < PART_WORK) return false;
+  int64_t cols = 1;
+  for (int i = 0; i < nfy; i++) cols *= array_shape(y)[fy[i]];
+  q->c.rows = q->a.rows, q->c.cols = q->b.cols;
+  q->c.cs = (int64_t)dtype_size(array_dtype(z)), q->c.rs = cols * q->c.cs;
+  for (int i = 0; i < p->n_batch; i++) parts_add(q, array_shape(x)[p->bx[i]], sx[p->bx[i]], sy[p->by[i]], sz[i]);
+  for (int i = 0; i < apart_x; i++) parts_add(q, array_shape(x)[fx[i]], sx[fx[i]], 0, sz[p->n_batch + i]);
+  for (int i = 0; i < apart_y; i++) parts_add(q, array_shape(y)[fy[i]], 0, sy[fy[i]], sz[p->n_batch + nfx + i]);
+  for (int i = 0; i < apart_c; i++) {
+    parts_add(q, array_shape(x)[p->ax[i]], sx[p->ax[i]], sy[p->ay[i]], 0);
+    q->n_terms *= array_shape(x)[p->ax[i]];
+  }
+  return q->n_terms > 0;
+}
+
+static void run_parts(const tensordot_parts *q, const gemm_plan *plan) {
+  int64_t numbers[ND_NUMBERS(2 * DAMO_MAX_NDIM, 3)];
+  char *at[3] = {q->a.data, q->b.data, q->c.data};
+  nd_space parts;
+  nd_walk w;
+  nd_space_init(&parts, numbers, q->n, q->shape, 3, (const int64_t *const[]){q->step[0], q->step[1], q->step[2]});
+  for (bool more = nd_begin(&w, &parts); more; more = nd_next(&w, at)) {
+    const damo_c128 beta = {w.row % q->n_terms != 0, 0};
+    gemm_run(plan, (damo_c128){1, 0}, at[0], at[1], beta, at[2], NULL);
+  }
+}
+
 static damo_status tensordot_perform(const thunk *t, frame *f) {
   const pairing *p = t->node->op->data;
   const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
@@ -228,6 +301,14 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
   for (int i = 0; i < nfy; i++) shape[n++] = array_shape(y)[fy[i]];
   damo_array *z = thunk_out(t, f, 0, dtype, n, shape);
   if (!z) return DAMO_EMEMORY;
+  tensordot_parts parts;
+  if (parts_init(&parts, p, x, y, z, fx, nfx, fy, nfy)) {
+    gemm_plan_init(&plan, f->ctx->isa, dtype, parts.a, parts.b, parts.c);
+    if (plan.scratch == 0) {
+      run_parts(&parts, &plan);
+      return DAMO_OK;
+    }
+  }
   operand_init(&ox, x, p->bx, p->n_batch, fx, nfx, p->ax, p->n);
   operand_init(&oy, y, p->by, p->n_batch, p->ay, p->n, fy, nfy);
   const blas_mat c = {z->data, ox.mat.rows, oy.mat.cols, oy.mat.cols * size, size};
