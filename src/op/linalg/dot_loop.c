@@ -246,7 +246,24 @@ static void inner_init(inner_thunk *r, damo_apply *node, const int32_t *slots, d
   r->f = (frame){.ctx = ctx, .cells = cells, .locals = &r->local};
 }
 
-static damo_status dot_loop_keep(const dot_loop_data *d, frame *f, dot_loop_state *state) {
+static void dot_loop_state_clear(const thunk *t, frame *f) {
+  const dot_loop_data *d = dot_loop_of(t->node->op);
+  dot_loop_state *state = thunk_state(t, f);
+  dot_loop_kept *k = state->kept;
+  if (k == NULL) return;
+  for (int c = 0; c < N_CUTS; c++) {
+    thunk_leave(&k->product[c].t, &k->product[c].f);
+    thunk_leave(&k->loop[c].t, &k->loop[c].f);
+  }
+  for (int i = 0; i < n_cells(d); i++) damo_release(k->view[i]);
+  damo_release(k->block);
+  mem_free(f->ctx, k, k->bytes);
+  state->kept = NULL;
+}
+
+static damo_status dot_loop_keep(const thunk *t, frame *f) {
+  const dot_loop_data *d = dot_loop_of(t->node->op);
+  dot_loop_state *state = thunk_state(t, f);
   const size_t n = (size_t)n_cells(d), n_product = (size_t)d->product->n_in + 1;
   const size_t each = (thunk_state_size(&(thunk){.node = d->loop}) + 15) & ~(size_t)15;
   const size_t head = (sizeof(dot_loop_kept) + 15) & ~(size_t)15;
@@ -266,26 +283,13 @@ static damo_status dot_loop_keep(const dot_loop_data *d, frame *f, dot_loop_stat
     inner_init(&k->loop[c], d->loop, d->slot, f->ctx, k->cells, m + head + c * each);
   }
   state->kept = k;
-  for (int c = CUT_BLOCK; c < N_CUTS; c++) {
-    DAMO_TRY(thunk_fix_out(&k->product[c].t, &k->product[c].f, 0, true));
-    for (int o = 0; o < d->n_out; o++) DAMO_TRY(thunk_fix_out(&k->loop[c].t, &k->loop[c].f, o, true));
+  damo_status s = DAMO_OK;
+  for (int c = CUT_BLOCK; c < N_CUTS && s == DAMO_OK; c++) {
+    s = thunk_fix_out(&k->product[c].t, &k->product[c].f, 0, true);
+    for (int o = 0; o < d->n_out && s == DAMO_OK; o++) s = thunk_fix_out(&k->loop[c].t, &k->loop[c].f, o, true);
   }
-  return DAMO_OK;
-}
-
-static void dot_loop_state_clear(const thunk *t, frame *f) {
-  const dot_loop_data *d = dot_loop_of(t->node->op);
-  dot_loop_state *state = thunk_state(t, f);
-  dot_loop_kept *k = state->kept;
-  if (k == NULL) return;
-  for (int c = 0; c < N_CUTS; c++) {
-    thunk_leave(&k->product[c].t, &k->product[c].f);
-    thunk_leave(&k->loop[c].t, &k->loop[c].f);
-  }
-  for (int i = 0; i < n_cells(d); i++) damo_release(k->view[i]);
-  damo_release(k->block);
-  mem_free(f->ctx, k, k->bytes);
-  state->kept = NULL;
+  if (s != DAMO_OK) dot_loop_state_clear(t, f); /* blocks would be written elsewhere */
+  return s;
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
@@ -415,7 +419,7 @@ static damo_status dot_loop_perform(const thunk *t, frame *f) {
   dot_loop_state *state = thunk_state(t, f);
   const damo_var *result = d->product->out[0];
   int64_t shape[DAMO_MAX_NDIM];
-  if (state->kept == NULL) DAMO_TRY(dot_loop_keep(d, f, state));
+  if (state->kept == NULL) DAMO_TRY(dot_loop_keep(t, f));
   const int first = d->product->op->def == &gemm_def ? 2 : 0;
   const damo_array *x = thunk_in(t, f, first), *y = thunk_in(t, f, first + 1);
   const bool small = array_size(x) <= SMALL_OPERAND && array_size(y) <= SMALL_OPERAND;
