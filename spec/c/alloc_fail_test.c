@@ -187,6 +187,52 @@ static bool branches(damo_ctx *ctx, made *m) {
   return true;
 }
 
+static damo_array *matrix(damo_ctx *ctx, int64_t rows, int64_t cols) {
+  damo_array *a = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){rows, cols});
+  for (int64_t i = 0; a != NULL && i < rows * cols; i++) ((double *)a->data)[i] = (double)(i * 7 % 11) - 5;
+  return a;
+}
+
+/* A product with an epilogue, so large that it is cut into blocks of rows. A call that runs out of memory succeeds when
+ * it is made again. */
+static bool epilogue(damo_ctx *ctx, made *m) {
+  enum { ROWS = 1200, DEPTH = 8, COLS = 64 };
+  damo_type *type;
+  damo_var *x, *w, *y, *out[2];
+  damo_array *a[2], *r[2] = {NULL, NULL};
+  damo_function *f;
+  NEED(type = keep(m, damo_type_tensor(ctx, DAMO_FLOAT64, 2, NULL)));
+  NEED(x = keep(m, damo_var_new(ctx, type, "x")));
+  NEED(w = keep(m, damo_var_new(ctx, type, "w")));
+  NEED(a[0] = keep(m, matrix(ctx, ROWS, DEPTH)));
+  NEED(a[1] = keep(m, matrix(ctx, DEPTH, COLS)));
+  NEED(y = op2(ctx, m, "dot", x, w));
+  NEED(out[0] = op1(ctx, m, "abs", y));
+  NEED(out[1] = keep(m, damo_call_with(ctx, "sum", &out[0], 1, "axis=2")));
+  NEED(f = keep(m, damo_compile(ctx, (damo_var *[]){x, w}, 2, out, 2, NULL, NULL, 0, "FAST_RUN")));
+  damo_status s = damo_function_call(f, a, 2, r);
+  if (s != DAMO_OK) {
+    if (s != DAMO_EMEMORY) return false;
+    ctx->fail_after = -1;
+    if (!CHECK_EQ_I(damo_function_call(f, a, 2, r), DAMO_OK)) return false;
+  }
+  keep(m, r[0]);
+  keep(m, r[1]);
+  for (int64_t i = 0; i < ROWS; i += 37) {
+    double sum = 0;
+    for (int64_t j = 0; j < COLS; j++) {
+      double entry = 0;
+      for (int64_t p = 0; p < DEPTH; p++)
+        entry += ((double *)a[0]->data)[i * DEPTH + p] * ((double *)a[1]->data)[p * COLS + j];
+      CHECK(((double *)r[0]->data)[i * COLS + j] == fabs(entry));
+      sum += fabs(entry);
+    }
+    CHECK(((double *)r[1]->data)[i] == sum);
+  }
+  if (s != DAMO_OK) ctx_fail_memory(ctx); /* the error of the first call */
+  return s == DAMO_OK;
+}
+
 /* Runs the program once; true if it passed. */
 static bool attempt(damo_ctx *ctx, const char *mode) {
   made m = {.n = 0};
@@ -223,7 +269,7 @@ static void test_one_context(const char *mode) {
   CHECK(h.blocks == 0 && h.bytes == 0);
 }
 
-static void test_branches(void) {
+static void test_program(bool (*run)(damo_ctx *ctx, made *m)) {
   host h = {.left = -1};
   damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
   bool passed = false;
@@ -231,7 +277,7 @@ static void test_branches(void) {
   for (; n < LIMIT && !passed; n++) {
     made m = {.n = 0};
     ctx->fail_after = n;
-    passed = branches(ctx, &m);
+    passed = run(ctx, &m);
     ctx->fail_after = -1;
     CHECK(passed || damo_error_status(ctx) == DAMO_EMEMORY);
     drop(&m);
@@ -290,6 +336,7 @@ int main(void) {
 #endif
   test_new_context(true);
   test_cap();
-  test_branches();
+  test_program(branches);
+  test_program(epilogue);
   TEST_MAIN_END;
 }
