@@ -150,6 +150,26 @@ static void test_steady(build *b) {
   RELEASE(a, c, a_out, c_out, f);
 }
 
+/* With an arena that is large enough the first call with new shapes makes its layout and no array, whatever the number
+ * of arrays. */
+static void test_new_shapes(build *b) {
+  damo_function *f = copies(b, 40, -1);
+  damo_array *a = vector_of(10 * LEN, 3), *a_out = vector_of(10 * LEN, 0);
+  for (int k = 0; k < 2; k++) CHECK(adds(f, a, a_out, 40));
+  for (int64_t n = 4 * LEN; n < 4 * LEN + 5; n++) {
+    damo_array *c = vector_of(n, 5), *c_out = vector_of(n, 0);
+    ctx->fail_after = 1000;
+    CHECK(adds(f, c, c_out, 40));
+    const int64_t made = 1000 - ctx->fail_after;
+    ctx->fail_after = -1;
+    CHECK(made > 0 && made <= 2); /* the layout, and once the list of gaps */
+    CHECK_EQ_I(vm_arena_held(&f->frame), 2 * 8000);
+    CHECK(adds(f, c, c_out, 40) && adds_without_memory(f, c, c_out, 40) && adds(f, a, a_out, 40));
+    RELEASE(c, c_out);
+  }
+  RELEASE(a, a_out, f);
+}
+
 /* Each allocation of the first calls fails in turn: such a call fails, or is right all the same. */
 static void test_failures(build *b) {
   damo_function *f = copies(b, 6, -1);
@@ -216,6 +236,7 @@ int main(void) {
   build b;
   build_init(&b, ctx);
   test_steady(&b);
+  test_new_shapes(&b);
   test_failures(&b);
   test_held(&b);
   test_groups(&b);
