@@ -161,10 +161,11 @@ struct damo_var {
   damo_var *default_update; /* shared: what a compiled Function that uses it stores into it, or NULL */
 };
 
-/* The user's lines where a node was made, innermost first: "file:line\nfile:line". */
+/* The user's lines where a node was made, innermost first: "file:line\nfile:line". The trace of a node that stands for
+ * several begins with the innermost lines of n_made of them. */
 typedef struct damo_trace {
   damo_obj obj;
-  int32_t size;
+  int32_t size, n_made;
   char text[];
 } damo_trace;
 
@@ -198,6 +199,10 @@ bool apply_shares_pattern(const damo_apply *node);
 damo_var *var_pattern_root(const damo_var *v, int64_t steps);
 
 damo_trace *trace_new(damo_ctx *ctx, const char *text);
+#define TRACE_MOST_MADE 8
+/* The trace of a node that stands for a's and b's (owned; either may be NULL): a's, with the innermost lines of b that it
+ * lacks as long as there are fewer than TRACE_MOST_MADE. *out is a itself where nothing is added. */
+damo_status trace_join(damo_ctx *ctx, damo_trace *a, damo_trace *b, damo_trace **out);
 
 /* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim and
  * the Op's maps: op_apply does that. */

@@ -91,8 +91,56 @@ damo_trace *trace_new(damo_ctx *ctx, const char *text) {
   damo_trace *t = obj_new(ctx, OBJ_TRACE, sizeof *t + n);
   if (t == NULL) return NULL;
   t->size = (int32_t)n;
+  t->n_made = 1;
   memcpy(t->text, text, n);
   return t;
+}
+
+/* The length of the line at `text`. */
+static size_t trace_line(const char *text) { return strcspn(text, "\n"); }
+static const char *trace_next(const char *line) {
+  const char *end = line + trace_line(line);
+  return *end == '\n' ? end + 1 : end;
+}
+
+/* Whether one of the first n lines of the text is that line. */
+static bool trace_has_line(const char *text, int32_t n, const char *line) {
+  const size_t length = trace_line(line);
+  for (; n > 0; n--, text = trace_next(text)) {
+    if (trace_line(text) == length && memcmp(text, line, length) == 0) return true;
+  }
+  return false;
+}
+
+damo_status trace_join(damo_ctx *ctx, damo_trace *a, damo_trace *b, damo_trace **out) {
+  *out = damo_retain(a != NULL ? a : b);
+  if (a == NULL || b == NULL || a == b) return DAMO_OK;
+  const char *rest = a->text, *line = b->text;
+  for (int32_t i = 0; i < a->n_made; i++) rest = trace_next(rest);
+  int32_t n = a->n_made;
+  strbuf text;
+  strbuf_init(&text, ctx);
+  strbuf_addf(&text, "%.*s", (int)(rest - a->text), a->text);
+  for (int32_t i = 0; i < b->n_made; i++, line = trace_next(line)) {
+    if (n >= TRACE_MOST_MADE || trace_has_line(a->text, a->n_made, line)) continue;
+    const bool follows = text.n > 0 && text.at[text.n - 1] != '\n';
+    strbuf_addf(&text, "%s%.*s%s", follows ? "\n" : "", (int)trace_line(line), line, *rest != '\0' ? "\n" : "");
+    n++;
+  }
+  strbuf_addf(&text, "%s", rest);
+  damo_trace *joined = n > a->n_made && !text.failed ? trace_new(ctx, text.at) : NULL;
+  const bool failed = text.failed || (n > a->n_made && joined == NULL);
+  strbuf_clear(&text);
+  if (failed) {
+    damo_release(*out);
+    *out = NULL;
+    return DAMO_EMEMORY;
+  }
+  if (joined == NULL) return DAMO_OK;
+  joined->n_made = n;
+  damo_release(*out);
+  *out = joined;
+  return DAMO_OK;
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */

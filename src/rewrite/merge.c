@@ -94,6 +94,10 @@ static damo_status merge_node(merger *m, damo_apply *node) {
     damo_apply *twin = m->entries[i].what;
     if (!merge_same_node(twin, node)) continue;
     damo_assert(twin != node && fgraph_has_node(m->fg, twin));
+    damo_trace *trace;
+    DAMO_TRY(trace_join(m->fg->obj.ctx, twin->trace, node->trace, &trace));
+    damo_release(twin->trace);
+    twin->trace = trace;
     return fgraph_replace_trusted(m->fg, node->out, twin->out, node->n_out, "merge");
   }
   return merge_add_entry(m, h, node);
