@@ -1,5 +1,5 @@
-/* kernel_exact_test: complex products, quotients and absolute values, and sums of squares, in every table the CPU runs,
- * against the plain formulas, on special values and on parts of any size. */
+/* kernel_exact_test: complex products, quotients and absolute values, sums of squares and of squared deviations, and
+ * extremes, in every table the CPU runs, against the plain formulas, on special values and on parts of any size. */
 #include "kernel/kernel.h"
 #include "isa_case.h"
 #include "kernel/elem/names.h"
@@ -216,6 +216,57 @@ static void test_squares(const kernel_isa *t) {
   CHECK(!reduce_supported(REDUCE_SUM_SQR, DAMO_INT64) && !reduce_supported(REDUCE_SUM_SQR, DAMO_BOOL));
 }
 
+/* ---- Deviations -------------------------------------------------------------------------------------------------- */
+
+/* Replaces the elements of each group along the axes by their squared differences from sum / n, of that dtype. */
+static void square_deviations(const kernel_isa *t, damo_dtype dtype, char *x, const char *sums, int64_t rows,
+                              int64_t cols, uint32_t axes) {
+  const int64_t size = (int64_t)dtype_size(dtype);
+  const double n = (double)((axes & 1 ? rows : 1) * (axes & 2 ? cols : 1));
+  char count[8], mean[8];
+  kernel_cast(DAMO_FLOAT64, dtype)(&n, count, 1);
+  for (int64_t i = 0; i < rows * cols; i++, x += size) {
+    const int64_t group = axes == 3 ? 0 : axes == 2 ? i / cols : i % cols;
+    t->elem[ELEM_true_div].fn[dtype]((void *[]){(void *)(uintptr_t)(sums + group * size), count, mean}, 1);
+    t->elem[ELEM_sub].fn[dtype]((void *[]){x, mean, x}, 1);
+    t->elem[ELEM_sqr].fn[dtype]((void *[]){x, x}, 1);
+  }
+}
+
+static bool deviations_agree(const kernel_isa *t, damo_dtype dtype, int64_t rows, int64_t cols, uint32_t axes) {
+  const int64_t size = (int64_t)dtype_size(dtype), n = rows * cols;
+  char *x = malloc((size_t)(n * size)), *sums = calloc((size_t)(rows + cols), 8);
+  char *first = calloc((size_t)(rows + cols), 8), *second = calloc((size_t)(rows + cols), 8);
+  for (int64_t i = 0; i < n; i++) {
+    const double y = 3 + (double)(int64_t)random_word() * 0x1p-62;
+    kernel_cast(DAMO_FLOAT64, dtype)(&y, x + i * size, 1);
+  }
+  const int64_t shape[] = {rows, cols}, strides[] = {cols * size, size};
+  reduce(t, REDUCE_SUM, dtype, x, shape, strides, axes, sums);
+  reduce(t, REDUCE_SUM_SQR_DEV, dtype, x, shape, strides, axes, second);
+  square_deviations(t, dtype, x, sums, rows, cols, axes);
+  reduce(t, REDUCE_SUM, dtype, x, shape, strides, axes, first);
+  const bool ok = memcmp(first, second, (size_t)(rows + cols) * 8) == 0;
+  free(x), free(sums), free(first), free(second);
+  return ok;
+}
+
+static void test_deviations(const kernel_isa *t) {
+  static const int64_t sizes[] = {1, 2, 7, 8, 33, 512, 513, 1300};
+  for (int dtype = DAMO_FLOAT32; dtype <= DAMO_FLOAT64; dtype++) {
+    bool all = true;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      for (uint32_t axes = 1; axes < 4; axes++)
+        all = all && deviations_agree(t, (damo_dtype)dtype, sizes[k], 20, axes) &&
+              deviations_agree(t, (damo_dtype)dtype, 20, sizes[k], axes);
+    }
+    all = all && deviations_agree(t, (damo_dtype)dtype, 600, 2100, 1);
+    if (!CHECK(all)) fprintf(stderr, "    %s, %s\n", t->name, dtype_name((damo_dtype)dtype));
+    CHECK(reduce_supported(REDUCE_SUM_SQR_DEV, (damo_dtype)dtype));
+  }
+  CHECK(!reduce_supported(REDUCE_SUM_SQR_DEV, DAMO_COMPLEX64) && !reduce_supported(REDUCE_SUM_SQR_DEV, DAMO_INT64));
+}
+
 /* ---- Extremes ---------------------------------------------------------------------------------------------------- */
 
 /* Values that compare as equal, of which one is returned, and nans and infinities: `kinds` of them. */
@@ -284,6 +335,7 @@ int main(void) {
     test_quotients(t);
     test_sizes(t);
     test_squares(t);
+    test_deviations(t);
     test_extremes(t);
   }
   TEST_MAIN_END;

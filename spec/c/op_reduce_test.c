@@ -42,7 +42,17 @@ typedef struct reduction {
   int axis; /* of cumsum and the like, which take one; 0: absent */
 } reduction;
 
+/* Reductions that are no functions: they are built by rules and by other families. */
+static damo_var *apply_kind(build *b, const reduction *r, reduce_kind kind, damo_var *x) {
+  int axes[3];
+  for (int i = 0; i < r->n_axes; i++) axes[i] = r->axes[i] < 0 ? r->axes[i] + var_ndim(x) : r->axes[i] - 1;
+  if (r->n_axes == 2 && axes[0] > axes[1]) axes[2] = axes[0], axes[0] = axes[1], axes[1] = axes[2];
+  return build_reduce(b, kind, x, axes, r->n_axes > 0 ? r->n_axes : -1, r->keepdims);
+}
+
 static damo_var *apply(build *b, const reduction *r, damo_var *x) {
+  if (strcmp(r->name, "sum_sqr") == 0) return apply_kind(b, r, REDUCE_SUM_SQR, x);
+  if (strcmp(r->name, "sum_sqr_dev") == 0) return apply_kind(b, r, REDUCE_SUM_SQR_DEV, x);
   prop_value axes[3], opt[3] = {prop_nil(), prop_bool(r->keepdims), prop_nil()}, fields[FN_MAX_OPTIONS];
   for (int i = 0; i < r->n_axes; i++) axes[i] = prop_int(r->axes[i]);
   if (r->axis != 0) opt[0] = prop_int(r->axis);
@@ -98,7 +108,8 @@ static void check_gradient(const reduction *r, int ndim, const int64_t *shape, c
 }
 
 static void test_gradients(void) {
-  static const char *const names[] = {"sum", "prod", "max", "min", "mean", "var", "std", "logsumexp", "ptp"};
+  static const char *const names[] = {"sum", "prod",      "max", "min",     "mean",       "var",
+                                      "std", "logsumexp", "ptp", "sum_sqr", "sum_sqr_dev"};
   static const reduction ways[] = {
       {NULL, 0, {0}, false, 0, 0},   {NULL, 0, {0}, true, 0, 0},  {NULL, 1, {1}, false, 0, 0},
       {NULL, 1, {-1}, true, 0, 0},   {NULL, 1, {2}, false, 0, 0}, {NULL, 2, {3, 1}, false, 0, 0},
@@ -150,6 +161,8 @@ static void test_values(void) {
   check_value(&(reduction){.name = "mean"}, i8, DAMO_FLOAT64, 2.75);
   check_value(&(reduction){.name = "var"}, i8, DAMO_FLOAT64, 6.1875);
   check_value(&(reduction){.name = "std", .ddof = 1}, x, DAMO_FLOAT64, sqrt(8.25));
+  check_value(&(reduction){.name = "sum_sqr"}, x, DAMO_FLOAT64, 55);
+  check_value(&(reduction){.name = "sum_sqr_dev"}, x, DAMO_FLOAT64, 24.75);
   check_value(&(reduction){.name = "any"}, x, DAMO_BOOL, 1);
   check_value(&(reduction){.name = "all"}, i8, DAMO_BOOL, 1);
   check_value(&(reduction){.name = "ptp"}, x, DAMO_FLOAT64, 6);

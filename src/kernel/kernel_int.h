@@ -67,6 +67,9 @@ typedef struct arg_reducer {
   void (*rows)(const void *row, int64_t width, int64_t position, void *best, int64_t *at);
 } arg_reducer;
 
+/* y[i] = (x[i] - mean[i * step])² for a step of 0 or 1; of float32 or float64. */
+typedef void (*deviation_fn)(const void *x, const void *mean, int step, void *y, int64_t n);
+
 /* Tables by dtype. Size and lanes of a reducer are the same for every instruction set: they determine the result's
  * bits. */
 typedef struct reduce_fns {
@@ -74,6 +77,7 @@ typedef struct reduce_fns {
   const reducer *max, *min;
   const square_reducer *squares;
   const arg_reducer *argmax, *argmin;
+  const deviation_fn *deviations;
 } reduce_fns;
 
 extern const square_reducer reduce_squares_base[DAMO_N_DTYPES];

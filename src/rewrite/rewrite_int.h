@@ -16,6 +16,7 @@ extern const rewrite_rule specialize_rules[];
 extern const rewrite_rule product_rules[];
 extern const rewrite_rule sparse_rules[];
 extern const rewrite_rule sampled_rules[];
+extern const rewrite_rule variance_rules[];
 extern const rewrite_rule fusion_rules[];
 extern const rewrite_rule epilogue_rules[];
 extern const rewrite_rule inplace_rules[];

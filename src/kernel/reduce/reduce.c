@@ -29,17 +29,26 @@ damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
     case REDUCE_LOGSUMEXP: return dtype_to_float(in);
     case REDUCE_SUM_SQR: return in == DAMO_COMPLEX64 ? DAMO_FLOAT32 : in == DAMO_COMPLEX128 ? DAMO_FLOAT64 : in;
     case REDUCE_MAX:
-    case REDUCE_MIN: break;
+    case REDUCE_MIN:
+    case REDUCE_SUM_SQR_DEV: break;
   }
   return in;
 }
 
 bool reduce_supported(reduce_kind kind, damo_dtype in) {
   if (kind == REDUCE_SUM_SQR) return !dtype_is_discrete(in);
+  if (kind == REDUCE_SUM_SQR_DEV) return dtype_is_float(in);
   return kind != REDUCE_LOGSUMEXP || !dtype_is_complex(in);
 }
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
+
+/* The elements of a second pass, whose shift is made of the results of the first. */
+typedef enum reduce_pass {
+  PASS_PLAIN,
+  PASS_EXP,       /* of logsumexp: exp(x - shift); then log and the shift again. The shift: the maximum */
+  PASS_DEVIATIONS /* (x - shift)²; the shift: the sum / n_per */
+} reduce_pass;
 
 typedef struct reduce_plan {
   const reducer *op;
@@ -51,7 +60,9 @@ typedef struct reduce_plan {
   nd_space kept, reduced; /* of one operand, with one core axis; their memory is `numbers` */
   int64_t numbers[2 * ND_NUMBERS(DAMO_MAX_NDIM, 1)];
   int64_t n_out, n_per;
-  const kernel_isa *second_pass; /* logsumexp's second pass: sums exp(x - shift) and takes the log; else NULL */
+  reduce_pass pass;
+  const kernel_isa *isa;          /* of the pass; else NULL */
+  const struct reduce_plan *next; /* the second pass; else NULL */
   /* workspace */
   char *gathered, *casted; /* one block or one row each */
   char *lanes;             /* a strip for each lane; for argmax, argmin the best elements */
@@ -66,7 +77,8 @@ static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind
   plan->squares = kind == REDUCE_SUM_SQR ? &fns->squares[in] : NULL;
   switch (kind) {
     case REDUCE_SUM:
-    case REDUCE_SUM_SQR: plan->op = &fns->sum[plan->acc]; break;
+    case REDUCE_SUM_SQR:
+    case REDUCE_SUM_SQR_DEV: plan->op = &fns->sum[plan->acc]; break;
     case REDUCE_PROD: plan->op = &fns->prod[plan->acc]; break;
     case REDUCE_MAX:
     case REDUCE_ANY:
@@ -77,7 +89,8 @@ static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind
     case REDUCE_ARGMIN: plan->op = &fns->min[plan->acc]; break;
   }
   plan->arg = kind == REDUCE_ARGMAX ? &fns->argmax[in] : kind == REDUCE_ARGMIN ? &fns->argmin[in] : NULL;
-  plan->second_pass = NULL;
+  plan->pass = PASS_PLAIN;
+  plan->next = NULL;
 }
 
 static void reduce_add_axis(nd_space *s, int64_t length, int64_t stride) {
@@ -177,16 +190,45 @@ static void logsumexp_subtract(const reduce_plan *plan, const void *x, const voi
     logsumexp_subtract_f32(x, shift, step, y, n);
   else
     logsumexp_subtract_f64(x, shift, step, y, n);
-  plan->second_pass->exp->fn[plan->acc]((void *[]){y, y}, n);
+  plan->isa->exp->fn[plan->acc]((void *[]){y, y}, n);
 }
 
 /* acc[j] = shift[j] + log(acc[j]). A shift that is not finite counts as 0. */
 static void logsumexp_finish(const reduce_plan *plan, const void *shift, void *acc, int64_t n) {
-  plan->second_pass->log->fn[plan->acc]((void *[]){acc, acc}, n);
+  plan->isa->log->fn[plan->acc]((void *[]){acc, acc}, n);
   if (plan->acc == DAMO_FLOAT32)
     logsumexp_add_f32(shift, acc, n);
   else
     logsumexp_add_f64(shift, acc, n);
+}
+
+/* ---- Passes ------------------------------------------------------------------------------------------------------ */
+
+/* Makes the shifts of a pass from n results of the pass before, in place. */
+static void reduce_begin_pass(const reduce_plan *plan, char *results, int64_t n) {
+  if (plan->pass != PASS_DEVIATIONS) return;
+  if (plan->acc == DAMO_FLOAT32) {
+    float *sum = (float *)(void *)results;
+    for (int64_t j = 0; j < n; j++) sum[j] /= (float)plan->n_per;
+  } else {
+    double *sum = (double *)(void *)results;
+    for (int64_t j = 0; j < n; j++) sum[j] /= (double)plan->n_per;
+  }
+}
+
+/* The elements of a pass, from those of op's type: in `casted`, if it is not the only pass. */
+static const void *reduce_pass_elements(const reduce_plan *plan, const void *x, const void *shift, int step,
+                                        int64_t n) {
+  if (plan->pass == PASS_PLAIN) return x;
+  if (plan->pass == PASS_EXP)
+    logsumexp_subtract(plan, x, shift, step, plan->casted, n);
+  else
+    plan->isa->reduce->deviations[plan->acc](x, shift, step, plan->casted, n);
+  return plan->casted;
+}
+
+static void reduce_end_pass(const reduce_plan *plan, const void *shift, void *results, int64_t n) {
+  if (plan->pass == PASS_EXP) logsumexp_finish(plan, shift, results, n);
 }
 
 /* ---- Sequences --------------------------------------------------------------------------------------------------- */
@@ -245,7 +287,10 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
   _Alignas(16) char value[ELEMENT_MAX], shift[ELEMENT_MAX];
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
-  if (plan->second_pass) memcpy(shift, out, plan->op->size);
+  if (plan->pass != PASS_PLAIN) {
+    reduce_begin_pass(plan, out, 1);
+    memcpy(shift, out, plan->op->size);
+  }
   int64_t count = 0;
   const int64_t pairs_end = plan->squares && plan->squares->pair ? plan->n_per - 2 * REDUCE_BLOCK : -1;
   for (; count * REDUCE_BLOCK <= pairs_end && reduce_runs_on(plan, &c, 2 * REDUCE_BLOCK); count += 2) {
@@ -255,16 +300,12 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
   }
   for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
-    const void *block = reduce_next_block(plan, &c, m);
-    if (plan->second_pass) {
-      logsumexp_subtract(plan, block, shift, 0, plan->casted, m);
-      block = plan->casted;
-    }
+    const void *block = reduce_pass_elements(plan, reduce_next_block(plan, &c, m), shift, 0, m);
     (plan->squares ? plan->squares->block : plan->op->block)(block, m, value);
     if (plan->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, tree, 0, count, value);
   }
   if (plan->n_per > REDUCE_BLOCK) reduce_tree_finish(plan->op, tree, count, value);
-  if (plan->second_pass) logsumexp_finish(plan, shift, value, 1);
+  reduce_end_pass(plan, shift, value, 1);
   memcpy(out, value, plan->op->size);
 }
 
@@ -294,7 +335,7 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
     if (plan->arg)
       reduce_one_position(plan, nd_cursor_address(&c), out);
     else
-      reduce_one_result(plan, nd_cursor_address(&c), out);
+      for (const reduce_plan *pass = plan; pass; pass = pass->next) reduce_one_result(pass, nd_cursor_address(&c), out);
     nd_cursor_skip(&c, 1);
   }
 }
@@ -340,9 +381,7 @@ static const void *reduce_tile(const reduce_strip *s, const char *row, int64_t j
     plan->cast(tile, plan->casted, n);
     tile = plan->casted;
   }
-  if (!plan->second_pass) return tile;
-  logsumexp_subtract(plan, tile, shift + (size_t)j * plan->op->size, 1, plan->casted, n);
-  return plan->casted;
+  return plan->pass == PASS_PLAIN ? tile : reduce_pass_elements(plan, tile, shift + (size_t)j * plan->op->size, 1, n);
 }
 
 /* Begins to load columns of a row that is read later: rows lie far apart, so hardware prefetchers don't foresee them. */
@@ -413,6 +452,7 @@ static const char *reduce_strip_finish(const reduce_strip *s, int64_t count) {
 static void reduce_strip_values(reduce_strip *s, const char *x, char *out) {
   const reduce_plan *plan = s->plan;
   nd_cursor c;
+  reduce_begin_pass(plan, out, s->width);
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   int64_t count = 0;
   for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK, count++) {
@@ -422,7 +462,7 @@ static void reduce_strip_values(reduce_strip *s, const char *x, char *out) {
   }
   char *result = plan->lanes;
   if (plan->n_per > REDUCE_BLOCK) memcpy(result, reduce_strip_finish(s, count), s->bytes);
-  if (plan->second_pass) logsumexp_finish(plan, out, result, s->width);
+  reduce_end_pass(plan, out, result, s->width);
   memcpy(out, result, s->bytes);
 }
 
@@ -459,7 +499,7 @@ static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out) 
     if (plan->arg)
       reduce_strip_positions(&s, nd_cursor_address(&c), out);
     else
-      reduce_strip_values(&s, nd_cursor_address(&c), out);
+      for (s.plan = plan; s.plan; s.plan = s.plan->next) reduce_strip_values(&s, nd_cursor_address(&c), out);
     nd_cursor_skip(&c, width);
     out += (size_t)width * step;
     i += width;
@@ -485,13 +525,6 @@ static bool reduce_takes_strips(const reduce_plan *plan) {
   return reduce_distance(&plan->kept) < reduce_distance(&plan->reduced) || plan->n_per < 32;
 }
 
-static void reduce_run_plan(const reduce_plan *plan, const char *x, char *out) {
-  if (reduce_takes_strips(plan))
-    reduce_by_strips(plan, x, out);
-  else
-    reduce_by_sequence(plan, x, out);
-}
-
 void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
                    const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work) {
   reduce_plan plan;
@@ -503,11 +536,17 @@ void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const
     return;
   }
   reduce_plan_scratch(&plan, work);
-  reduce_run_plan(&plan, x, out);
-  if (kind != REDUCE_LOGSUMEXP) return;
-  plan.op = &isa->reduce->sum[plan.acc];
-  plan.second_pass = isa;
-  reduce_run_plan(&plan, x, out);
+  reduce_plan second = plan; /* its spaces are those of plan */
+  if (kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV) {
+    second.op = &isa->reduce->sum[plan.acc];
+    second.pass = kind == REDUCE_LOGSUMEXP ? PASS_EXP : PASS_DEVIATIONS;
+    second.isa = isa;
+    plan.next = &second;
+  }
+  if (reduce_takes_strips(&plan))
+    reduce_by_strips(&plan, x, out);
+  else
+    reduce_by_sequence(&plan, x, out);
 }
 
 /* ---- Folds ------------------------------------------------------------------------------------------------------- */

@@ -14,21 +14,23 @@ typedef enum reduce_kind {
   REDUCE_ARGMAX,
   REDUCE_ARGMIN,
   REDUCE_LOGSUMEXP,
-  REDUCE_SUM_SQR /* of |x|² */
+  REDUCE_SUM_SQR,    /* of |x|² */
+  REDUCE_SUM_SQR_DEV /* of (x - mean)², mean = sum / n */
 } reduce_kind;
 
 /* The output dtype of a reduction over dtype `in`: sum and prod of bool and signed integers int64, of unsigned uint64;
  * any, all bool; argmax, argmin int64 (1-based positions); logsumexp dtype_to_float; sum_sqr of complex the matching
  * float; others `in`. */
 damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in);
-/* false when the kind is not defined for the dtype (logsumexp of complex, sum_sqr of integers). */
+/* false when the kind is not defined for the dtype (logsumexp of complex, sum_sqr of integers, sum_sqr_dev of what is no float). */
 bool reduce_supported(reduce_kind kind, damo_dtype in);
 
 /* Reduces x (dtype `in`, shape and byte strides of ndim entries) over the axes whose bit is set in `axes`, into `out`:
  * C-contiguous over the kept axes, of reduce_out_dtype. float sums and products are pairwise in blocks, with an order
  * that depends on the shape alone. Empty: sum 0, prod 1, any false, all true; max, min, argmax, argmin over an empty
  * axis must not be asked for. max, min, argmax, argmin give nan (the first nan's position) where there is a nan. argmax
- * over several axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte
+ * over several axes counts positions in C order over the reduced axes. sum_sqr_dev takes two passes, and has the bits of
+ * a sum, a division by the number of elements, differences, squares and their sum. work: reduce_workspace bytes, 64-byte
  * aligned. */
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes);
 void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
@@ -36,7 +38,7 @@ void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const
 
 /* One result of a reduction whose elements come in blocks, for a loop that computes them: the bits are kernel_reduce's.
  * Each block has REDUCE_FOLD_BLOCK elements but the last, which may be shorter; there is at least one element. Not for
- * logsumexp, which takes two passes. */
+ * logsumexp and sum_sqr_dev, which take two passes. */
 #define REDUCE_FOLD_BLOCK 512
 
 typedef struct reduce_fold reduce_fold;

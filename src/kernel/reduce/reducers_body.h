@@ -449,6 +449,22 @@ static inline bool NAME(at_nan)(damo_c128 a) { return REDUCE_IS_NAN_C128(a); }
 #undef SUFFIX
 #undef LANES
 
+/* ---- Deviations -------------------------------------------------------------------------------------------------- */
+
+#define DEVIATIONS(T, suffix)                                                                                        \
+  static void PASTE3(reduce_deviations, suffix, ISA)(const void *restrict from, const void *restrict mean, int step, \
+                                                     void *restrict to, int64_t n) {                                 \
+    const T *x = from, *m = mean;                                                                                    \
+    T *y = to;                                                                                                       \
+    if (step == 0) {                                                                                                 \
+      for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m[0]) * (x[i] - m[0]);                                          \
+    } else {                                                                                                         \
+      for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m[i]) * (x[i] - m[i]);                                          \
+    }                                                                                                                \
+  }
+DEVIATIONS(float, f32)
+DEVIATIONS(double, f64)
+
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* Members are copied, since a const object is no constant expression in C11. */
@@ -487,6 +503,8 @@ static const reducer PASTE2(reduce_max, ISA)[DAMO_N_DTYPES] = ORDER(max);
 static const reducer PASTE2(reduce_min, ISA)[DAMO_N_DTYPES] = ORDER(min);
 static const arg_reducer PASTE2(reduce_argmax, ISA)[DAMO_N_DTYPES] = POSITION(max);
 static const arg_reducer PASTE2(reduce_argmin, ISA)[DAMO_N_DTYPES] = POSITION(min);
+static const deviation_fn PASTE2(reduce_deviations, ISA)[DAMO_N_DTYPES] = {
+    [DAMO_FLOAT32] = PASTE3(reduce_deviations, f32, ISA), [DAMO_FLOAT64] = PASTE3(reduce_deviations, f64, ISA)};
 
 const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
                                             .prod = PASTE2(reduce_prod, ISA),
@@ -494,7 +512,8 @@ const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
                                             .min = PASTE2(reduce_min, ISA),
                                             .squares = reduce_squares_base,
                                             .argmax = PASTE2(reduce_argmax, ISA),
-                                            .argmin = PASTE2(reduce_argmin, ISA)};
+                                            .argmin = PASTE2(reduce_argmin, ISA),
+                                            .deviations = PASTE2(reduce_deviations, ISA)};
 
 #undef ISA
 #undef REDUCE_IS_NAN_C64
@@ -509,3 +528,4 @@ const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
 #undef ORDER
 #undef ARG
 #undef POSITION
+#undef DEVIATIONS

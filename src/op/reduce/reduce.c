@@ -1,8 +1,8 @@
 /* reduce: sum, prod, max, min, any, all, argmax, argmin and logsumexp over any axes.
  *
- * One Op class, Reduce. Properties: `kind`, the name of the reduction (sum_sqr, the sum of |x|², is no function);
- * `axis`, nil for all axes or a sorted list of 1-based axes; `keepdims`, whether the axes stay as dimensions of 1;
- * `may_be_empty`, whether an extreme of nothing is 0 and no error.
+ * One Op class, Reduce. Properties: `kind`, the name of the reduction (sum_sqr, the sum of |x|², and sum_sqr_dev, that of
+ * (x - mean)², are no functions); `axis`, nil for all axes or a sorted list of 1-based axes; `keepdims`, whether the axes
+ * stay as dimensions of 1; `may_be_empty`, whether an extreme of nothing is 0 and no error.
  * argmax and argmin give 1-based positions, in C order over the reduced axes. A reduction over no axis (a 0-d operand,
  * an empty list) makes no Reduce node: it is the operand, converted to the result's dtype.
  */
@@ -33,6 +33,7 @@ static const struct {
     [REDUCE_ARGMIN] = {"argmin", "Argmin"},
     [REDUCE_LOGSUMEXP] = {"logsumexp", "LogSumExp"},
     [REDUCE_SUM_SQR] = {"sum_sqr", "SumSqr"},
+    [REDUCE_SUM_SQR_DEV] = {"sum_sqr_dev", "SumSqrDev"},
 };
 #define N_KINDS ((int)(sizeof kinds / sizeof *kinds))
 
@@ -56,6 +57,8 @@ reduce_kind reduce_op_kind(const damo_op *op) { return reduce_data_of(op)->kind;
 
 uint32_t reduce_op_axes(const damo_op *op, int ndim) { return reduce_axes_mask(reduce_data_of(op), ndim); }
 
+static bool reduce_is_two_pass(reduce_kind kind) { return kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV; }
+
 /* How many axes these are if they are the last ones of ndim, else 0. */
 static int reduce_trailing(uint32_t axes, int ndim) {
   int n = 0;
@@ -65,7 +68,7 @@ static int reduce_trailing(uint32_t axes, int ndim) {
 }
 
 int reduce_op_trailing(const damo_op *op, int ndim) {
-  return reduce_op_kind(op) == REDUCE_LOGSUMEXP ? 0 : reduce_trailing(reduce_op_axes(op, ndim), ndim);
+  return reduce_is_two_pass(reduce_op_kind(op)) ? 0 : reduce_trailing(reduce_op_axes(op, ndim), ndim);
 }
 
 static damo_var *reduce_row_parts(build *b, const damo_apply *node);
@@ -236,6 +239,12 @@ static damo_var *prod_derivative(build *b, const damo_apply *node) {
   return build_switch(b, reached, build_true_div(b, p, safe), build_num(b, 0));
 }
 
+/* The mean of each group of elements, with the reduced axes as dimensions of 1. */
+static damo_var *reduce_mean(build *b, const damo_apply *node) {
+  damo_var *x = node->in[0], *ones = build_fill(b, x, build_num(b, 1));
+  return build_true_div(b, reduce_like(b, node, REDUCE_SUM, x, true), reduce_like(b, node, REDUCE_SUM, ones, true));
+}
+
 /* The derivative of the result by x, of x's shape; NULL for a sum, whose derivative is 1. For sum_sqr, a real function
  * of a complex x, it is 2 x = ∂/∂Re x + i ∂/∂Im x, already the conjugate that gradients multiply by. */
 static damo_var *reduce_derivative(build *b, damo_apply *node) {
@@ -245,6 +254,7 @@ static damo_var *reduce_derivative(build *b, damo_apply *node) {
     case REDUCE_MAX:
     case REDUCE_MIN: return build_cast(b, build_eq(b, x, reduce_expand(b, node, out)), var_dtype(x));
     case REDUCE_SUM_SQR: return build_mul(b, build_num(b, 2), x);
+    case REDUCE_SUM_SQR_DEV: return build_mul(b, build_num(b, 2), build_sub(b, x, reduce_mean(b, node)));
     case REDUCE_LOGSUMEXP: return build_exp(b, build_sub(b, x, reduce_expand(b, node, out)));
     case REDUCE_SUM:
     case REDUCE_ANY:
@@ -322,6 +332,7 @@ const op_def reduce_def = {
 static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
   if (kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN) return build_fill(b, x, build_i64(b, 1));
   if (kind == REDUCE_SUM_SQR) return build_sqr(b, build_abs(b, x));
+  if (kind == REDUCE_SUM_SQR_DEV) return build_sqr(b, build_sub(b, x, x));
   return build_cast(b, x, reduce_out_dtype(kind, var_dtype(x)));
 }
 
