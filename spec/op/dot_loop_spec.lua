@@ -107,7 +107,7 @@ describe("a DotLoop", function()
   it("adds in place where a sum of products may be overwritten", function()
     local z = damo.dot(x, w) + damo.dot(r, w)
     local f = damo.compile({ x, w, r, b }, damo.tanh(z + b))
-    assert.same({ Dot = 1, Gemm = 1, Loop = 1 }, names(f))
+    assert.same({ DotLoop = 1, Gemm = 1, Elemwise = 1 }, names(f)) -- the bias, the other product, tanh
   end)
 
   it("fails as product and Loop do by themselves", function()
