@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api_int.h"
+#include "compile/inner.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
 
@@ -43,19 +44,6 @@ static void graph_destroy(damo_obj *obj) {
   if (g->from != NULL) mem_free(ctx, g->from, (size_t)g->n_from);
   obj_free(obj, sizeof *g);
 }
-
-/* A feature that refuses every change of the inner graph, because Ops are immutable. */
-static damo_status refuse_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
-                                 damo_var *now) {
-  (void)user;
-  (void)node;
-  (void)index;
-  (void)old;
-  (void)now;
-  return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "the inner graph of an Op can't be changed; change a clone of it");
-}
-
-static const fg_feature inner_graph_frozen = {.name = "inner graph", .on_change_input = refuse_change};
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
@@ -123,104 +111,17 @@ static void graph_connections(const damo_apply *node, bool *connected) {
   memcpy(connected, g->connected, (size_t)g->n_in * (size_t)g->n_out);
 }
 
-static bool graph_folds(const damo_apply *node) {
-  const damo_fgraph *fg = op_from_graph_at(node->op)->fgraph;
-  for (size_t i = 0; i < fg->nodes.cap; i++) {
-    uintptr_t key = fg->nodes.cells[i].key;
-    if (key == 0 || key == MAP_TOMBSTONE) continue;
-    const damo_apply *inner = (const damo_apply *)key;
-    const op_def *def = inner->op->def;
-    if (def->impure || (def->do_constant_folding != NULL && !def->do_constant_folding(inner))) return false;
-  }
-  return true;
-}
+static bool graph_folds(const damo_apply *node) { return inner_traits_of(op_from_graph_at(node->op)->fgraph).folds; }
 
-/* ---- Connections ------------------------------------------------------------------------------------------------- */
-
-typedef struct reach_sets {
-  damo_ctx *ctx;
-  int words;      /* 64-bit words for a Variable: one bit for each input */
-  map place;      /* damo_var* → its number + 1 */
-  uint64_t *bits; /* `words` words for each numbered Variable: the set of inputs that it depends on */
-  size_t bytes;
-  bool *connected;
-  size_t cap;
-} reach_sets;
-
-static uint64_t *bits_of(reach_sets *r, const damo_var *v) {
-  uintptr_t place = 0;
-  return map_get(&r->place, v, &place) ? r->bits + (place - 1) * (size_t)r->words : NULL;
-}
-
-static damo_status reach_number(reach_sets *r, const damo_var *v) {
-  return map_get(&r->place, v, NULL) ? DAMO_OK : map_put(&r->place, v, (uintptr_t)r->place.n + 1);
-}
-
-static damo_status reach_node(reach_sets *r, damo_apply *node) {
-  size_t n = (size_t)node->n_in * (size_t)node->n_out;
-  if (n > r->cap) {
-    bool *grown = mem_realloc(r->ctx, r->connected, r->cap, n);
-    if (grown == NULL) return DAMO_EMEMORY;
-    r->connected = grown;
-    r->cap = n;
-  }
-  for (size_t i = 0; i < n; i++) r->connected[i] = true;
-  if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, r->connected);
-  for (int i = 0; i < node->n_in; i++) {
-    const uint64_t *from = bits_of(r, node->in[i]);
-    for (int o = 0; from != NULL && o < node->n_out; o++) {
-      uint64_t *to = bits_of(r, node->out[o]);
-      damo_assert(to != NULL && to != from); /* every output has a number of its own */
-      for (int w = 0; w < r->words && r->connected[i * node->n_out + o]; w++) to[w] |= from[w];
-    }
-  }
-  return DAMO_OK;
-}
-
-static damo_status reach_all(reach_sets *r, const damo_fgraph *fg, const ptrvec *nodes) {
-  for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(reach_number(r, fg->inputs.at[i]));
-  for (int64_t k = 0; k < nodes->n; k++) {
-    damo_apply *node = nodes->at[k];
-    for (int o = 0; o < node->n_out; o++) DAMO_TRY(reach_number(r, node->out[o]));
-  }
-  r->bytes = r->place.n * (size_t)r->words * sizeof *r->bits;
-  r->bits = mem_calloc(r->ctx, r->bytes);
-  if (r->bits == NULL) return DAMO_EMEMORY;
-  for (int64_t i = 0; i < fg->inputs.n; i++) bits_of(r, fg->inputs.at[i])[i / 64] |= (uint64_t)1 << (i % 64);
-  for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(reach_node(r, nodes->at[k]));
-  return DAMO_OK;
-}
+/* ---- What the graph says about the Op ----------------------------------------------------------------------------- */
 
 /* Derives g->connected, shapes_known, impure and nonfinite from the inner graph. */
 static damo_status look_inside(op_from_graph *g) {
-  damo_ctx *ctx = g->obj.ctx;
-  reach_sets r = {.ctx = ctx, .words = (g->n_in + 63) / 64};
-  ptrvec nodes;
-  map_init(&r.place, ctx);
-  ptrvec_init(&nodes, ctx);
-  damo_status s = fgraph_toposort(g->fgraph, &nodes);
-  if (s == DAMO_OK) s = reach_all(&r, g->fgraph, &nodes);
-  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) {
-    for (int o = 0; o < g->n_out; o++) {
-      const uint64_t *bits = bits_of(&r, g->fgraph->outputs.at[o]);
-      g->connected[i * g->n_out + o] = bits != NULL && (bits[i / 64] >> (i % 64) & 1) != 0;
-    }
-  }
-  g->shapes_known = true;
-  for (int64_t k = 0; k < nodes.n; k++) {
-    const op_def *def = ((damo_apply *)nodes.at[k])->op->def;
-    g->shapes_known = g->shapes_known && def->infer_shape != NULL;
-    g->def.impure = g->def.impure || def->impure;
-  }
-  for (int o = 0; o < g->n_out; o++) { /* an output may be non-finite if its inner node may */
-    const damo_apply *maker = ((damo_var *)g->fgraph->outputs.at[o])->owner;
-    if (maker != NULL && maker->op->def->nonfinite > g->def.nonfinite) g->def.nonfinite = maker->op->def->nonfinite;
-  }
-  if (r.bits != NULL) mem_free(ctx, r.bits, r.bytes);
-  mem_free(ctx, r.connected, r.cap);
-  map_clear(&r.place);
-  ptrvec_clear(&nodes);
-  return s;
+  const inner_traits traits = inner_traits_of(g->fgraph);
+  g->shapes_known = traits.shapes_known;
+  g->def.impure = traits.impure;
+  g->def.nonfinite = traits.nonfinite;
+  return inner_connections(g->fgraph, g->connected);
 }
 
 /* ---- Thunks ------------------------------------------------------------------------------------------------------ */
@@ -230,60 +131,20 @@ typedef struct op_from_graph_state {
   damo_function *f;
 } op_from_graph_state;
 
-static damo_function *compile_inner(op_from_graph *g, const char *mode) {
-  damo_ctx *ctx = g->obj.ctx;
-  damo_function *f = NULL;
-  size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
-  in_spec *in = mem_calloc(ctx, n_in);
-  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
-  if (out != NULL) {
-    for (int i = 0; i < g->n_in; i++) in[i].var = g->fgraph->inputs.at[i];
-    for (int o = 0; o < g->n_out; o++) out[o].var = g->fgraph->outputs.at[o];
-    compile_options options = {.mode = mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
-    f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
-    if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->def.name);
-    mem_free(ctx, out, n_out);
-  }
-  if (in != NULL) mem_free(ctx, in, n_in);
-  return f;
+static inner_graph op_from_graph_inner(op_from_graph *g) {
+  return (inner_graph){.fgraph = g->fgraph, .name = g->name, .mode = g->mode, .fn = &g->fn};
 }
 
 damo_function *op_from_graph_function(op_from_graph *g) {
-  if (g->fn != NULL && !g->fn->freed) return g->fn;
-  damo_release(g->fn);
-  g->fn = NULL;
-  damo_function *f = compile_inner(g, g->mode);
-  if (g->fn == NULL) {
-    g->fn = f;
-  } else { /* a callback during compilation has compiled it already */
-    damo_release(f);
-  }
-  return g->fn;
+  const inner_graph inner = op_from_graph_inner(g);
+  return inner_function(&inner);
 }
 
-/* The thunk's own copy, made at the first run. Its results stay in its cells as well (lends), so that a later run can
- * reuse their memory when nothing else holds them. */
 static damo_function *thunk_function(const thunk *t, frame *f) {
   op_from_graph_state *state = thunk_state(t, f);
   if (state->f != NULL) return state->f;
-  op_from_graph *g = op_from_graph_at(t->node->op);
-  damo_function *inner = NULL;
-  if (f->watched && g->mode == NULL) {
-    inner = compile_inner(g, "DEBUG");
-  } else {
-    const damo_function *fn = op_from_graph_function(g);
-    if (fn != NULL) inner = function_copy_to(fn, f->ctx);
-    if (fn == NULL && f->ctx != g->obj.ctx)
-      ctx_fail(f->ctx, damo_error_status(g->obj.ctx), "%s", damo_error_message(g->obj.ctx));
-  }
-  if (inner == NULL) return NULL;
-  inner->lends = true;
-  inner->frame.frame.silent = f->silent;
-  if (f->profiled && function_profile(inner) != DAMO_OK) {
-    damo_release(inner);
-    return NULL;
-  }
-  return state->f = inner;
+  const inner_graph inner = op_from_graph_inner(op_from_graph_at(t->node->op));
+  return state->f = inner_function_for(&inner, f);
 }
 
 static damo_status op_from_graph_prepare_foreign(const thunk *t, frame *f) {
@@ -502,7 +363,7 @@ static damo_status copy_graph(op_from_graph *g, damo_var *const *in, damo_var *c
   if (s == DAMO_OK) s = graph_clone(ctx, out, g->n_out, &memo, true, NULL, copies);
   if (s == DAMO_OK) {
     g->fgraph = fgraph_new(ctx, (damo_var *const *)fresh.at, fresh.n, copies, g->n_out, false, NULL);
-    s = g->fgraph != NULL ? fgraph_attach(g->fgraph, (fg_feature *)&inner_graph_frozen) : damo_error_status(ctx);
+    s = g->fgraph != NULL ? inner_freeze(g->fgraph) : damo_error_status(ctx);
   }
   ptrvec_release_all(&fresh);
   map_clear(&memo);

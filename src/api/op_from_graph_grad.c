@@ -8,34 +8,9 @@
 #include <string.h>
 
 #include "api_int.h"
+#include "compile/inner.h"
 #include "op/op.h"
 #include "grad/grad.h"
-
-/* ---- An identity ------------------------------------------------------------------------------------------------- */
-
-/* grad_reverse takes a known gradient of y as its total: if y is an ancestor of another output, is listed twice, or is
- * an input, the contributions of other outputs would be lost. So each output is passed through an identity node of its
- * own, which never runs. */
-static damo_status pass_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  (void)op;
-  (void)n_in;
-  out[0] = damo_retain(in[0]->type);
-  return DAMO_OK;
-}
-
-static damo_status derivation_pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
-  return b->status;
-}
-
-static const op_def pass_def = {
-    .name = "Pass",
-    .n_in = 1,
-    .infer_type = pass_type,
-    .grad = derivation_pass_grad,
-    OP_CHECK(same_check),
-};
 
 /* ---- One derivation ---------------------------------------------------------------------------------------------- */
 
@@ -101,7 +76,7 @@ static damo_status inner_gradient(derivation *d) {
     damo_var *y = fg->outputs.at[o];
     if (d->from[o] == NULL) continue;
     known[n] = d->from[o];
-    of[n++] = build_op(b, op_new(b->ctx, &pass_def, NULL), &y, 1);
+    of[n++] = inner_pass(b, y);
   }
   DAMO_TRY(b->status);
   grad_options options = {.known = known,

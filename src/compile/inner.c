@@ -1,0 +1,200 @@
+/* inner.c: what Ops that hold a graph have in common. */
+#include "inner.h"
+#include "op/op.h"
+
+/* A feature that refuses every change of the inner graph, because Ops are immutable. */
+static damo_status refuse_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
+                                 damo_var *now) {
+  (void)user;
+  (void)node;
+  (void)index;
+  (void)old;
+  (void)now;
+  return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "the inner graph of an Op can't be changed; change a clone of it");
+}
+
+static const fg_feature inner_graph_frozen = {.name = "inner graph", .on_change_input = refuse_change};
+
+damo_status inner_freeze(damo_fgraph *fg) { return fgraph_attach(fg, (fg_feature *)(uintptr_t)&inner_graph_frozen); }
+
+/* ---- Connections ------------------------------------------------------------------------------------------------- */
+
+typedef struct reach_sets {
+  damo_ctx *ctx;
+  int words;      /* 64-bit words for a Variable: one bit for each input */
+  map place;      /* damo_var* → its number + 1 */
+  uint64_t *bits; /* `words` words for each numbered Variable: the set of inputs that it depends on */
+  size_t bytes;
+  bool *connected;
+  size_t cap;
+} reach_sets;
+
+static uint64_t *bits_of(reach_sets *r, const damo_var *v) {
+  uintptr_t place = 0;
+  return map_get(&r->place, v, &place) ? r->bits + (place - 1) * (size_t)r->words : NULL;
+}
+
+static damo_status reach_number(reach_sets *r, const damo_var *v) {
+  return map_get(&r->place, v, NULL) ? DAMO_OK : map_put(&r->place, v, (uintptr_t)r->place.n + 1);
+}
+
+static damo_status reach_node(reach_sets *r, damo_apply *node) {
+  size_t n = (size_t)node->n_in * (size_t)node->n_out;
+  if (n > r->cap) {
+    bool *grown = mem_realloc(r->ctx, r->connected, r->cap, n);
+    if (grown == NULL) return DAMO_EMEMORY;
+    r->connected = grown;
+    r->cap = n;
+  }
+  for (size_t i = 0; i < n; i++) r->connected[i] = true;
+  if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, r->connected);
+  for (int i = 0; i < node->n_in; i++) {
+    const uint64_t *from = bits_of(r, node->in[i]);
+    for (int o = 0; from != NULL && o < node->n_out; o++) {
+      uint64_t *to = bits_of(r, node->out[o]);
+      damo_assert(to != NULL && to != from); /* every output has a number of its own */
+      for (int w = 0; w < r->words && r->connected[i * node->n_out + o]; w++) to[w] |= from[w];
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status reach_all(reach_sets *r, const damo_fgraph *fg, const ptrvec *nodes) {
+  for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(reach_number(r, fg->inputs.at[i]));
+  for (int64_t k = 0; k < nodes->n; k++) {
+    damo_apply *node = nodes->at[k];
+    for (int o = 0; o < node->n_out; o++) DAMO_TRY(reach_number(r, node->out[o]));
+  }
+  r->bytes = r->place.n * (size_t)r->words * sizeof *r->bits;
+  r->bits = mem_calloc(r->ctx, r->bytes);
+  if (r->bits == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < fg->inputs.n; i++) bits_of(r, fg->inputs.at[i])[i / 64] |= (uint64_t)1 << (i % 64);
+  for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(reach_node(r, nodes->at[k]));
+  return DAMO_OK;
+}
+
+damo_status inner_connections(const damo_fgraph *fg, bool *connected) {
+  damo_ctx *ctx = fg->obj.ctx;
+  const int64_t n_in = fg->inputs.n, n_out = fg->outputs.n;
+  reach_sets r = {.ctx = ctx, .words = (int)((n_in + 63) / 64)};
+  ptrvec nodes;
+  map_init(&r.place, ctx);
+  ptrvec_init(&nodes, ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  if (s == DAMO_OK) s = reach_all(&r, fg, &nodes);
+  for (int64_t i = 0; i < n_in && s == DAMO_OK; i++) {
+    for (int64_t o = 0; o < n_out; o++) {
+      const uint64_t *bits = bits_of(&r, fg->outputs.at[o]);
+      connected[i * n_out + o] = bits != NULL && (bits[i / 64] >> (i % 64) & 1) != 0;
+    }
+  }
+  if (r.bits != NULL) mem_free(ctx, r.bits, r.bytes);
+  mem_free(ctx, r.connected, r.cap);
+  map_clear(&r.place);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+static const damo_apply *node_at(const damo_fgraph *fg, size_t i) {
+  const uintptr_t key = fg->nodes.cells[i].key;
+  return key == 0 || key == MAP_TOMBSTONE ? NULL : (const damo_apply *)key;
+}
+
+inner_traits inner_traits_of(const damo_fgraph *fg) {
+  inner_traits t = {.shapes_known = true, .folds = true};
+  for (size_t i = 0; i < fg->nodes.cap; i++) {
+    const damo_apply *node = node_at(fg, i);
+    if (node == NULL) continue;
+    const op_def *def = node->op->def;
+    t.shapes_known = t.shapes_known && def->infer_shape != NULL;
+    t.impure = t.impure || def->impure;
+    t.folds = t.folds && !def->impure && (def->do_constant_folding == NULL || def->do_constant_folding(node));
+  }
+  for (int64_t o = 0; o < fg->outputs.n; o++) { /* an output may be non-finite if its inner node may */
+    const damo_apply *maker = ((damo_var *)fg->outputs.at[o])->owner;
+    if (maker != NULL && maker->op->def->nonfinite > t.nonfinite) t.nonfinite = maker->op->def->nonfinite;
+  }
+  return t;
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static damo_function *inner_compile(const inner_graph *g, const char *mode) {
+  const damo_fgraph *fg = g->fgraph;
+  damo_ctx *ctx = fg->obj.ctx;
+  damo_function *f = NULL;
+  const size_t n_in = (size_t)fg->inputs.n * sizeof(in_spec), n_out = (size_t)fg->outputs.n * sizeof(out_spec);
+  in_spec *in = mem_calloc(ctx, n_in);
+  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
+  if (out != NULL) {
+    for (int64_t i = 0; i < fg->inputs.n; i++) {
+      in[i].var = fg->inputs.at[i];
+      in[i].mutable_ = g->mutable_ != NULL && g->mutable_[i];
+    }
+    for (int64_t o = 0; o < fg->outputs.n; o++) out[o].var = fg->outputs.at[o];
+    compile_options options = {.mode = mode, .name = g->name, .on_unused_input = UNUSED_IGNORE};
+    f = compile_function(ctx, in, fg->inputs.n, out, fg->outputs.n, &options);
+    if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->name);
+    mem_free(ctx, out, n_out);
+  }
+  if (in != NULL) mem_free(ctx, in, n_in);
+  return f;
+}
+
+damo_function *inner_function(const inner_graph *g) {
+  if (*g->fn != NULL && !(*g->fn)->freed) return *g->fn;
+  damo_release(*g->fn);
+  *g->fn = NULL;
+  damo_function *f = inner_compile(g, g->mode);
+  if (*g->fn == NULL) {
+    *g->fn = f;
+  } else { /* a callback during compilation has compiled it already */
+    damo_release(f);
+  }
+  return *g->fn;
+}
+
+damo_function *inner_function_for(const inner_graph *g, frame *f) {
+  damo_ctx *ctx = g->fgraph->obj.ctx;
+  damo_function *inner = NULL;
+  if (f->watched && g->mode == NULL) {
+    inner = inner_compile(g, "DEBUG");
+  } else {
+    const damo_function *fn = inner_function(g);
+    if (fn != NULL) inner = function_copy_to(fn, f->ctx);
+    if (fn == NULL && f->ctx != ctx) ctx_fail(f->ctx, damo_error_status(ctx), "%s", damo_error_message(ctx));
+  }
+  if (inner == NULL) return NULL;
+  inner->lends = true;
+  inner->frame.frame.silent = f->silent;
+  if (f->profiled && function_profile(inner) != DAMO_OK) {
+    damo_release(inner);
+    return NULL;
+  }
+  return inner;
+}
+
+/* ---- Cotangents of outputs --------------------------------------------------------------------------------------- */
+
+static damo_status pass_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)op;
+  (void)n_in;
+  out[0] = damo_retain(in[0]->type);
+  return DAMO_OK;
+}
+
+static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+static const op_def pass_def = {
+    .name = "Pass",
+    .n_in = 1,
+    .infer_type = pass_type,
+    .grad = pass_grad,
+    OP_CHECK(same_check),
+};
+
+damo_var *inner_pass(build *b, damo_var *y) { return build_op(b, op_new(b->ctx, &pass_def, NULL), &y, 1); }
