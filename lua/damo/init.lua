@@ -24,6 +24,7 @@ damo.graph = require "damo.graph"
 damo.printing = require "damo.printing"
 damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
+for name, fn in pairs(require "damo.scan") do damo[name] = fn end
 
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 

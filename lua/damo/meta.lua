@@ -691,6 +691,55 @@ function damo.hessian(cost, wrt, options) end
 ---@param p damo.Variables directions
 ---@return any
 function damo.hessian_vector_product(cost, wrt, p) end
+---@class damo.ScanOptions
+---@field sequences? any a Variable, a value, {input=, taps=}, or a list of these
+---@field outputs_info? any an initial state, {initial=, taps=}, false, or a list of these
+---@field non_sequences? any
+---@field n_steps? integer|damo.Variable
+---@field go_backwards? boolean
+---@field truncate_gradient? integer steps through which gradients go back; -1: all
+---@field strict? boolean fn may use nothing of outside but non_sequences
+---@field name? string
+---@field mode? string|table
+---@field return_updates? boolean
+---@field return_list? boolean
+---@field checkpoint? "all"|"log"|integer
+---@field progress? boolean|fun(step: integer, total: integer|nil)
+---A loop over time: fn gets slices, past values and non_sequences, and returns outputs, then optionally updates, then
+---optionally until_(cond). The results are stacked.
+---@param fn function
+---@param options? damo.ScanOptions
+---@return any ...
+function damo.scan(fn, options) end
+---Ends a scan after the step in which cond is true; fn returns it last.
+---@param cond damo.Variable|boolean
+---@return any
+function damo.until_(cond) end
+---@param fn function
+---@param options? damo.ScanOptions
+---@return any ...
+function damo.map(fn, options) end
+---The last values of a loop over the sequences.
+---@param fn function
+---@param options? damo.ScanOptions
+---@return any ...
+function damo.reduce(fn, options) end
+---@param fn function
+---@param options? damo.ScanOptions
+---@return any ...
+function damo.foldl(fn, options) end
+---As foldl, from the last slice to the first.
+---@param fn function
+---@param options? damo.ScanOptions
+---@return any ...
+function damo.foldr(fn, options) end
+---The state after state = body(state) as often as cond(state) holds.
+---@param cond function
+---@param body function
+---@param init any a value, or a list of values
+---@param options? { max_steps?: integer|damo.Variable, name?: string, mode?: string|table, return_list?: boolean, checkpoint?: "all"|"log"|integer }
+---@return any ...
+function damo.while_loop(cond, body, init, options) end
 ---Checks a gradient against finite differences; raises a numeric error with the worst entry.
 ---@param fun fun(...: damo.Variable): damo.Variable
 ---@param values any[]

@@ -3,6 +3,7 @@
 -- @module damo.random
 
 local core = require "damo.core"
+local draws = require "damo.draws"
 local system = core.system
 
 ---@class damo.random
@@ -106,6 +107,7 @@ end
 for name, row in pairs(core.random) do
   Stream[name] = function(self, ...)
     check_self(self, name)
+    draws.note(self)
     local state = core.random_shared(core.random_state(self:next_seed()), ("%s_state_%d"):format(name, self.n))
     local following, draw = row(state, ...)
     state.default_update = following

@@ -36,7 +36,7 @@ describe("an unknown name", function()
       assert.is_nil(module.no_such_name_at_all)
       assert.is_nil(module.x)
     end
-    for _, name in ipairs { "linalg", "scan", "map", "view", "fft", "nn", "dist", "tree", "help", "vectorize" } do
+    for _, name in ipairs { "linalg", "view", "fft", "nn", "dist", "tree", "help", "vectorize" } do
       assert.is_nil(damo[name], name)
     end
     assert.is_nil(rawget(damo, "sogmoid"))

@@ -2,6 +2,7 @@
 #include "api.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
+#include "scan/scan.h"
 
 #include "sparse/sparse.h"
 #include "watch/watch.h"
@@ -16,6 +17,7 @@ static damo_status register_layers(damo_ctx *ctx) {
   DAMO_TRY(op_register_all(ctx));
   DAMO_TRY(rewrite_register_all(ctx));
   DAMO_TRY(api_graph_ops_register(ctx));
+  DAMO_TRY(scan_register(ctx));
   DAMO_TRY(api_classes_register(ctx));
   return compile_register(ctx, mode_watchers);
 }

@@ -58,6 +58,7 @@ typedef enum obj_kind {
   OBJ_GENERIC,
   OBJ_FACTOR,
   OBJ_PATTERN,
+  OBJ_SCAN,
   OBJ_N_KINDS
 } obj_kind;
 
@@ -115,6 +116,7 @@ typedef enum ctx_slot_id {
   CTX_WATCHERS,
   CTX_SCALARS,
   CTX_EAGER,
+  CTX_SCANS,
   CTX_N_SLOTS
 } ctx_slot_id;
 typedef struct ctx_slot {

@@ -71,24 +71,25 @@ static damo_status add_explicit_updates(compile_job *j) {
   return DAMO_OK;
 }
 
-/* Adds the default updates of the shared Variables that the outputs and updates depend on (random streams). Repeats
- * until no update is added, because an update may depend on further such Variables. */
+/* Adds the updates that the outputs and updates bring along (random streams, scans), and those that these bring. */
 static damo_status add_default_updates(compile_job *j) {
   if (j->options->no_default_updates) return DAMO_OK;
-  ptrvec leaves;
-  ptrvec_init(&leaves, j->ctx);
+  ptrvec of, to;
+  map makers;
+  ptrvec_init(&of, j->ctx);
+  ptrvec_init(&to, j->ctx);
+  map_init(&makers, j->ctx);
   damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < j->targets.n && s == DAMO_OK; i++) s = map_put(&makers, j->targets.at[i], UPDATE_BY_SCRIPT);
   for (int64_t before = -1; before != j->wanted.n && s == DAMO_OK;) {
     before = j->wanted.n;
-    leaves.n = 0;
-    s = graph_inputs(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, &leaves);
-    for (int64_t i = 0; i < leaves.n && s == DAMO_OK; i++) {
-      damo_var *v = leaves.at[i];
-      if (v->kind != VAR_SHARED || v->default_update == NULL || map_get(&j->is_target, v, NULL)) continue;
-      s = add_update(j, v, v->default_update);
-    }
+    of.n = to.n = 0;
+    s = graph_find_updates(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, NULL, 0, &makers, &of, &to);
+    for (int64_t i = 0; i < of.n && s == DAMO_OK; i++) s = add_update(j, of.at[i], to.at[i]);
   }
-  ptrvec_clear(&leaves);
+  map_clear(&makers);
+  ptrvec_clear(&of);
+  ptrvec_clear(&to);
   return s;
 }
 

@@ -185,6 +185,12 @@ struct op_def {
   void (*clear)(damo_op *op); /* frees what init allocated */
   const op_alias *view_map, *destroy_map;
 
+  /* A Function whose graph holds a node of the class stores output `out` into input `in`, where that is a shared
+   * Variable (graph_find_updates). NULL: none. updates_again: such a node is derived from another one, and stores the
+   * same values; it only counts where that one is not in the graph. */
+  const op_alias *update_map;
+  bool updates_again;
+
   int (*count_out)(const damo_op *op, int n_in);
   /* Checks the inputs and sets out[0..n_out) to owned Types (NULL entries on failure). Required. */
   damo_status (*infer_type)(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);

@@ -30,6 +30,7 @@
 #define DAMO_LUA_BINDING_H
 
 #include "api/api.h"
+#include "scan/scan.h"
 #include "compat.h" /* includes lua.h, lauxlib.h; one private place for 5.1 … 5.4 and LuaJIT */
 
 /* ---- State (state.c) --------------------------------------------------------------------------------------------- */
@@ -139,6 +140,7 @@ void bind_open_type(lua_State *L);
 void bind_open_var(lua_State *L);
 void bind_open_graph(lua_State *L);
 void bind_open_op(lua_State *L);
+void bind_open_scan(lua_State *L);
 void bind_open_op_from_graph(lua_State *L); /* after graph and op */
 void bind_open_host_op(lua_State *L);
 void bind_open_grad(lua_State *L);

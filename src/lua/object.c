@@ -31,6 +31,7 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_OPCLASS] = "damo.OpClass",   [OBJ_OPGRAPH] = "damo.OpGraph", [OBJ_OP] = "damo.Op",
     [OBJ_VAR] = "damo.Variable",      [OBJ_APPLY] = "damo.Apply",     [OBJ_FGRAPH] = "damo.FunctionGraph",
     [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic", [OBJ_FACTOR] = "damo.Factor",
+    [OBJ_SCAN] = "damo.ScanClass",
 };
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
@@ -168,6 +169,7 @@ static bool object_is_leaf(const damo_obj *obj) {
     case OBJ_APPLY:
     case OBJ_FGRAPH:
     case OBJ_OPGRAPH:
+    case OBJ_SCAN:
     case OBJ_FUNCTION: return false;
     case OBJ_BUFFER:
     case OBJ_SPARSE:
@@ -318,6 +320,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_FGRAPH: anchor_fgraph(a, (damo_fgraph *)obj); break;
     case OBJ_FUNCTION: anchor_function(a, (damo_function *)obj); break;
     case OBJ_OPGRAPH: anchor_op_graph(a, (op_from_graph *)obj); break;
+    case OBJ_SCAN: anchor(a, ((scan_class *)obj)->fgraph); break;
     case OBJ_BUFFER:
     case OBJ_SPARSE:
     case OBJ_TYPE:

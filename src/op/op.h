@@ -149,6 +149,11 @@ damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 /* A vector of n int64 scalars: a constant where they all are. */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);
 damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
+/* op/shape/join.c */
+/* xs, of one rank and dtype, joined along a 0-based axis. */
+damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n);
+/* x with a new axis of length 1, which is the result's axis `axis` (0-based). */
+damo_var *build_new_axis(build *b, damo_var *x, int axis);
 extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
 
 /* op/control/marker.c: x itself where its Type is no wider than `type`, which is compatible with it; else a node of

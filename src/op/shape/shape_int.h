@@ -116,12 +116,8 @@ damo_var *build_range(build *b, damo_var *first, damo_var *last);
 
 /* ---- join.c ------------------------------------------------------------------------------------------------------ */
 
-/* xs, of one rank and dtype, joined along a 0-based axis. */
-damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n);
 /* The same for xs of several dtypes, promoted to one first. */
 damo_var *build_concatenate(build *b, const char *func, int axis, damo_var *const *xs, int n);
-/* x with a new axis of length 1, which is the result's axis `axis` (0-based). */
-damo_var *build_new_axis(build *b, damo_var *x, int axis);
 
 /* ---- split.c ----------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,152 @@
+-- Derivatives of scans: against finite differences, of first to third order, and what they leave alone.
+local damo = require "damo"
+
+local A = damo.array
+
+local function draw(seed, ...)
+  local _, v = damo.random.normal(0, 1, { size = { ... }, rng = damo.random.state(seed) })
+  return v
+end
+
+local function check(fn, values) damo.verify_grad(fn, values, { rel_tol = 1e-5, abs_tol = 1e-5 }) end
+
+local function rnn(x, h0, w)
+  return damo.scan(function(x_t, h) return damo.tanh(damo.dot(h, w) + x_t) end, { sequences = x, outputs_info = h0 })
+end
+
+local function small(x, h0, w)
+  return damo.scan(function(x_t, h) return damo.tanh(h * w + x_t) end, { sequences = x, outputs_info = h0 })
+end
+
+local function with_taps(x, h0, w)
+  return damo.scan(function(before, after, h2, h1) return damo.tanh(h2 * w + before * h1) * after,
+    before * after * h1 end,
+    { sequences = { { input = x, taps = { -1, 1 } } }, outputs_info = { { initial = h0, taps = { -2, -1 } }, false } })
+end
+
+describe("the gradient of a scan", function()
+  it("for sequences, initial states, non_sequences and Variables of outside", function()
+    local values = { draw(1, 5, 3), draw(2, 3), draw(3, 3, 3) }
+    check(rnn, values)
+    check(function(...) return rnn(...)[-1] end, values)
+    check(function(x, h0, w)
+      return damo.scan(function(x_t, h, v) return damo.sin(damo.dot(h, v)) * x_t end,
+        { sequences = x, outputs_info = h0, non_sequences = w })
+    end, values)
+  end)
+
+  it("through taps and several outputs", function()
+    check(function(...)
+      local a, b = with_taps(...)
+      return a:sum() + (b ^ 2):sum()
+    end, { draw(1, 6), draw(2, 3), draw(3) })
+    check(function(x, p0, q0)
+      local p, q = damo.scan(function(x_t, p, q) return p * q + x_t, damo.sin(p) - q end,
+        { sequences = x, outputs_info = { p0, q0 } })
+      return p:sum() + q[-1]
+    end, { draw(1, 5), draw(2), draw(3) })
+  end)
+
+  it("backwards, of map, of fewer steps than rows, of no sequence", function()
+    check(function(x, h0)
+      return damo.scan(function(a, b, h) return damo.sin(h * a) + b end,
+        { sequences = { { input = x, taps = { 0, 1 } } }, outputs_info = h0, go_backwards = true })
+    end, { draw(1, 6), draw(2) })
+    check(function(x) return damo.map(function(v) return damo.sin(v) * v:sum() end, { sequences = x }) end, { draw(1,
+      4, 3) })
+    check(function(x, h0)
+      return damo.scan(function(x_t, h) return damo.sin(h) * x_t end, { sequences = x, outputs_info = h0, n_steps = 3 })
+    end, { draw(1, 6), draw(2) })
+    check(function(h0)
+      return damo.scan(function(h) return damo.sin(h) * h end, { outputs_info = h0, n_steps = 4 })
+    end, { draw(1, 2) })
+    check(function(x)
+      return damo.reduce(function(x_t, a) return a * x_t + a * a * 0.1 end, { sequences = x, outputs_info = 1.0 })
+    end, { draw(1, 5) })
+  end)
+
+  it("respects until, and goes through while_loop", function()
+    check(function(x, h0)
+      return damo.scan(function(x_t, h)
+        local now = h * 1.5 + x_t * x_t
+        return now, damo.until_(damo.gt(now, 10))
+      end, { sequences = x, outputs_info = h0 })
+    end, { draw(1, 30), A(1.0) })
+    check(function(h0, k)
+      return damo.while_loop(function(h) return damo.lt(h, 50) end, function(h) return h * k + h * h * 0.1 end, h0)
+    end, { A(1.0), A(1.7) })
+  end)
+
+  it("of second and third order", function()
+    local values = { draw(1, 4), draw(2), draw(3) }
+    check(function(x, h0, w)
+      local g = damo.grad((small(x, h0, w) ^ 2):sum(), { x, h0, w })
+      return g[1]:sum() + damo.sin(g[2]) + g[3] ^ 2
+    end, values)
+    check(function(x, h0, w) return damo.grad(damo.grad((small(x, h0, w) ^ 2):sum(), w), h0) end, values)
+    check(function(x, h0, w)
+      local g = damo.grad((with_taps(x, h0, w) ^ 2):sum(), { x, h0, w })
+      return g[1]:sum() + damo.sin(g[2]):sum() + g[3] ^ 2
+    end, { draw(1, 6), draw(2, 3), draw(3) })
+  end)
+
+  it("of nested scans", function()
+    check(function(x, w)
+      return damo.scan(function(x_t)
+        return damo.scan(function(g) return damo.sin(g * w) + x_t end, { outputs_info = 0.3, n_steps = 3 })[-1]
+      end, { sequences = x })
+    end, { draw(1, 4), draw(3) })
+  end)
+
+  it("goes back through the last steps alone with truncate_gradient", function()
+    local x, h0 = damo.dvector "x", damo.dscalar "h0"
+    local function slopes(steps)
+      local y = damo.scan(function(x_t, h) return h * 0.5 + x_t end,
+        { sequences = x, outputs_info = h0, truncate_gradient = steps })
+      local a, b = damo.compile({ x, h0 }, damo.grad(y[-1], { x, h0 }))(A { 1, 2, 3, 4 }, 1)
+      return a:totable(), b
+    end
+    local a, b = slopes(2)
+    assert.same({ 0, 0, 0.5, 1 }, a)
+    assert.equal(0, b)
+    a, b = slopes(-1)
+    assert.same({ 0.125, 0.25, 0.5, 1 }, a)
+    assert.equal(0.0625, b)
+    assert.same({ a, b }, { slopes(4) })
+  end)
+
+  it("is zero for integer states, which stay integers", function()
+    local w = damo.dscalar "w"
+    local h, k = damo.scan(function(h, k) return h * w, k + 1 end,
+      { outputs_info = { 1.0, damo.constant(A(0, "int64")) }, n_steps = 3 })
+    assert.equal("int64", k.dtype)
+    local value, slope = damo.compile({ w }, { k[-1], damo.grad(h[-1], w) })(2)
+    assert.equal(3, value)
+    assert.equal(12, slope)
+  end)
+
+  it("of a sparse non_sequence has its place", function()
+    local S, v = damo.sparse.csr_matrix "S", damo.dvector "v"
+    local y = damo.scan(function(h, m) return damo.dot(m, h) end, { outputs_info = v, non_sequences = S, n_steps = 2 })
+    local f = damo.compile({ S, v }, { damo.grad(y[-1]:sum(), v), damo.grad(y[-1]:sum(), S) })
+    local by_v, by_s = f(damo.sparse.from_dense(A { { 2, 0 }, { 0, 3 } }, "csr"), A { 1, 1 })
+    assert.same({ 4, 9 }, by_v:totable())
+    local dense = by_s.toarray and by_s:toarray() or by_s
+    assert.same({ 4, 6 }, { dense[{ 1, 1 }], dense[{ 2, 2 }] })
+  end)
+end)
+
+describe("the tangent of a scan", function()
+  it("rides along", function()
+    local x, h0, w = damo.dvector "x", damo.dscalar "h0", damo.dscalar "w"
+    local ex, eh, ew = damo.dvector "ex", damo.dscalar "eh", damo.dscalar "ew"
+    local y = small(x, h0, w)
+    local f = damo.compile({ x, h0, w }, y)
+    local at, along = { draw(1, 4), draw(2), draw(3) }, { draw(4, 4), draw(5), draw(6) }
+    local function moved(e) return f(at[1] + along[1] * e, at[2] + along[2] * e, at[3] + along[3] * e) end
+    local expected = (moved(1e-6) - moved(-1e-6)) / 2e-6
+    local got = damo.compile({ x, h0, w, ex, eh, ew }, damo.Rop(y, { x, h0, w }, { ex, eh, ew }))(
+      at[1], at[2], at[3], along[1], along[2], along[3])
+    for i = 1, 4 do assert.near(expected[i], got[i], 1e-8) end
+  end)
+end)

@@ -1,0 +1,688 @@
+/* scan_grad.c: L_op and R_op of a Scan, which are Scans again.
+ *
+ * Reverse. Let x_t = f(u_t, x_{t-1} … x_{t-L}, w) and y_t = g(the same), t = 0 … n-1, and a bar mark cotangents. With B the
+ * vector-Jacobian product of (f, g), step t of the reverse loop, which runs from n-1 down, computes
+ *     (du, dx_1 … dx_L, dw) = B(u_t, x_{t-1} … x_{t-L}, w; x̄_t + c_1, ȳ_t),
+ *     c_j ← c_{j+1} + dx_j (c_{L+1} = 0), w̄ ← w̄ + dw, and gives ū_t = du:
+ * c_j is what later steps contribute to x_{t-j}. In the end c_j is the cotangent of the initial x_{-j}. The reverse loop
+ * reads the states of the forward loop from its stacked results, so it recomputes no state; states of generators are
+ * stacked for that purpose, so it draws the same numbers.
+ *
+ * Forward. The tangents ride along: a loop over the states and their tangents.
+ */
+#include <string.h>
+
+#include "grad/grad.h"
+#include "scan_int.h"
+
+static const int32_t tap_now = 0, tap_before = -1;
+
+/* ---- The bits of a generator's state ----------------------------------------------------------------------------- */
+
+static damo_status bits_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const int64_t shape[1] = {3};
+  (void)in;
+  (void)n_in;
+  out[0] = type_tensor(op->obj.ctx, DAMO_UINT64, 1, shape);
+  return out[0] != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status bits_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  damo_array *y = thunk_out(t, f, 0, DAMO_UINT64, 1, array_shape(x));
+  return y != NULL ? array_assign(y, x) : DAMO_EMEMORY;
+}
+
+static const op_def bits_def = {
+    .name = "RandomBits",
+    .doc = "a generator's state as numbers",
+    .n_in = 1,
+    .infer_type = bits_type,
+    .perform = bits_perform,
+    .no_check = "moves three numbers",
+};
+
+/* ---- Parts of stacked values ------------------------------------------------------------------------------------- */
+
+static damo_var *scan_i64(build *b, int64_t v) { return build_scalar(b, DAMO_INT64, (double)v); }
+
+static damo_var *flip_rows(build *b, damo_var *x) { return x != NULL ? build_slice(b, x, 0, NULL, NULL, -1) : NULL; }
+
+/* Rows first … first + n - 1. */
+static damo_var *rows_from(build *b, damo_var *x, int64_t first, damo_var *n) {
+  damo_var *start = first != 0 ? scan_i64(b, first) : NULL;
+  return x != NULL ? build_slice(b, x, 0, start, start != NULL ? build_add(b, start, n) : n, 1) : NULL;
+}
+
+/* ---- The inner graph's derivatives ------------------------------------------------------------------------------- */
+
+/* Whether cotangents of values of the Type flow. */
+static bool flows(const damo_type *t) { return type_is_tensor(t) && !dtype_is_discrete(t->dtype); }
+
+static bool is_null(const damo_var *v) { return v != NULL && v->type->kind == TYPE_NULL; }
+
+static bool is_flow(const damo_var *v) {
+  return v != NULL && v->type->kind != TYPE_NULL && v->type->kind != TYPE_DISCONNECTED;
+}
+
+/* Gives the n owned results of grad to the scope. */
+static damo_status keep_flows(build *b, damo_var **v, int n, damo_status s) {
+  for (int i = 0; i < n; i++) {
+    if (v[i] == NULL) continue;
+    if (s == DAMO_OK) {
+      if (build_take(b, v[i]) == NULL) s = b->status;
+    } else {
+      damo_release(v[i]);
+    }
+  }
+  if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
+  return b->status;
+}
+
+/* ---- Reverse ----------------------------------------------------------------------------------------------------- */
+
+/* One reverse loop in the making. Lists of Variables are by inner output or inner input. */
+typedef struct reverse_scan {
+  build *b;
+  const scan_class *s;
+  damo_apply *node;
+  damo_var *const *gout;
+  damo_var **gin;
+  int n_outer;        /* inner outputs but the condition */
+  damo_var *n, *skip; /* steps taken; steps at the start through which no gradient goes back, NULL: none */
+  damo_var **slice;   /* by output: placeholder of the row of the result's cotangent, or NULL */
+  damo_var **total;   /* by output: the cotangent that flows into the step, or NULL */
+  damo_var **flow;    /* by input: its cotangent in a step, NULL or a NullType where there is none */
+  damo_var **carry;   /* by ring entry: placeholder of c_j */
+  damo_var **sum;     /* by fixed value: placeholder of w̄ */
+  int32_t *ring;      /* by state: its first entry of `carry` */
+  damo_var **known, **known_of;
+  damo_apply *kept; /* the node whose results are the states' past */
+  void *block;
+  size_t bytes;
+  scan_draft d;
+} reverse_scan;
+
+static damo_status reverse_alloc(reverse_scan *r) {
+  const scan_class *s = r->s;
+  const size_t n_out = (size_t)s->fgraph->outputs.n, n_in = (size_t)s->n_in;
+  size_t n_ring = 0;
+  for (int i = 0; i < s->n_state; i++) n_ring += (size_t)scan_state_at(s, i)->span;
+  r->n_outer = (int)n_out - s->until;
+  r->bytes = (4 * n_out + n_in + n_ring + (size_t)s->n_fixed) * sizeof(damo_var *) +
+             ((size_t)s->n_state + 1) * sizeof(int32_t);
+  r->block = mem_calloc(r->b->ctx, r->bytes);
+  if (r->block == NULL) return r->b->status = DAMO_EMEMORY;
+  r->slice = r->block;
+  r->total = r->slice + n_out;
+  r->known = r->total + n_out;
+  r->known_of = r->known + n_out;
+  r->flow = r->known_of + n_out;
+  r->carry = r->flow + n_in;
+  r->sum = r->carry + n_ring;
+  r->ring = (int32_t *)(r->sum + s->n_fixed);
+  for (int i = 0; i < s->n_state; i++) r->ring[i + 1] = r->ring[i] + scan_state_at(s, i)->span;
+  return DAMO_OK;
+}
+
+static damo_var *placeholder(build *b, damo_type *t) { return build_take(b, var_new(b->ctx, t, NULL)); }
+
+/* The part that computes inner output o. */
+static const scan_part *part_of_output(const scan_class *s, int o) {
+  return o < s->n_state ? scan_state_at(s, o) : scan_collect_at(s, o - s->n_state);
+}
+
+static damo_type *value_type(const scan_class *s, int o) {
+  const scan_part *p = part_of_output(s, o);
+  return p->role == SCAN_STATE ? scan_inner_in(s, p->first)->type : scan_inner_out(s, o)->type;
+}
+
+static damo_var *cotangent_of(const reverse_scan *r, int out) { return out >= 0 ? r->gout[out] : NULL; }
+
+/* Lets cotangents flow into inner output o: those of its results, and of a state what later steps contribute. */
+static void reverse_activate(reverse_scan *r, int o) {
+  build *b = r->b;
+  const scan_part *p = part_of_output(r->s, o);
+  damo_type *t = value_type(r->s, o);
+  if (cotangent_of(r, p->stack) != NULL) r->slice[o] = placeholder(b, t);
+  r->total[o] = r->slice[o];
+  if (p->role != SCAN_STATE) return;
+  for (int j = r->ring[o]; j < r->ring[o + 1]; j++) r->carry[j] = placeholder(b, t);
+  damo_var *first = r->carry[r->ring[o]];
+  r->total[o] = r->slice[o] != NULL ? build_add(b, r->slice[o], first) : first;
+}
+
+/* Computes r->flow from the totals that there are. */
+static damo_status reverse_flow(reverse_scan *r) {
+  build *b = r->b;
+  int n = 0;
+  for (int o = 0; o < r->n_outer && b->status == DAMO_OK; o++) {
+    if (r->total[o] == NULL) continue;
+    r->known[n] = r->total[o];
+    r->known_of[n++] = inner_pass(b, scan_inner_out(r->s, o));
+  }
+  DAMO_TRY(b->status);
+  const grad_options options = {.known = r->known,
+                                .known_of = r->known_of,
+                                .n_known = n,
+                                .disconnected_inputs = DISCONNECTED_IGNORE,
+                                .null_gradients_return = true,
+                                .return_disconnected = RETURN_NONE};
+  damo_var *const *wrt = (damo_var *const *)r->s->fgraph->inputs.at;
+  memset(r->flow, 0, (size_t)r->s->n_in * sizeof *r->flow);
+  const damo_status s = grad_reverse(b->ctx, NULL, wrt, r->s->n_in, &options, r->flow);
+  return keep_flows(b, r->flow, s == DAMO_OK ? r->s->n_in : 0, s);
+}
+
+/* Activates what has a cotangent from outside, then the states into whose past cotangents flow, until there is no
+ * further one. */
+static damo_status reverse_close(reverse_scan *r) {
+  const scan_class *s = r->s;
+  bool more = false;
+  for (int o = 0; o < r->n_outer; o++) {
+    const scan_part *p = part_of_output(s, o);
+    const bool given = cotangent_of(r, p->stack) != NULL || cotangent_of(r, p->last) != NULL;
+    if (!given || !flows(value_type(s, o))) continue;
+    reverse_activate(r, o);
+    more = true;
+  }
+  while (more && r->b->status == DAMO_OK) {
+    more = false;
+    DAMO_TRY(reverse_flow(r));
+    for (int i = 0; i < s->n_state; i++) {
+      const scan_part *p = scan_state_at(s, i);
+      bool into = false;
+      for (int k = p->first; k < p->first + p->n; k++) into = into || is_flow(r->flow[k]);
+      if (!into || r->total[i] != NULL || !flows(value_type(s, i))) continue;
+      reverse_activate(r, i);
+      more = true;
+    }
+  }
+  return r->b->status;
+}
+
+/* Why there is no gradient through the loop: that of a step is undefined; NULL: there is one. */
+static const damo_var *reverse_undefined(const reverse_scan *r) {
+  for (int i = 0; i < r->s->n_state; i++) {
+    const scan_part *p = scan_state_at(r->s, i);
+    for (int k = p->first; k < p->first + p->n; k++) {
+      if (is_null(r->flow[k])) return r->flow[k];
+    }
+  }
+  return NULL;
+}
+
+/* ---- The past of states ------------------------------------------------------------------------------------------ */
+
+/* A loop over the same steps whose dense states are all stacked. */
+static damo_apply *keep_states(reverse_scan *r) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  scan_draft d;
+  scan_draft_init(&d, b);
+  d.n_steps = r->n;
+  d.mode = s->mode;
+  d.name = s->name;
+  d.derived = d.no_updates = true;
+  damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at;
+  for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed && b->status == DAMO_OK; i++) {
+    const scan_part *p = &s->part[i];
+    damo_var *outer = r->node->in[1 + i];
+    if (p->role == SCAN_SEQUENCE) scan_draft_sequence(&d, outer, p->n, s->tap + p->first, inner + p->first);
+    if (p->role == SCAN_FIXED) scan_draft_fixed(&d, outer, inner[p->first]);
+    if (p->role != SCAN_STATE) continue;
+    scan_part *made = scan_draft_state(&d, outer, p->n, s->tap + p->first, inner + p->first, scan_inner_out(s, p->out));
+    if (made == NULL) break;
+    made->bare = p->bare;
+    made->number = p->number;
+    made->update = p->update;
+    if (p->update) made->last = 0;
+  }
+  damo_apply *node = scan_draft_node(&d);
+  scan_draft_clear(&d);
+  return node;
+}
+
+/* All stacked values of state i, in the order of the steps; NULL for a state that can't be stacked. */
+static damo_var *states_kept(reverse_scan *r, int i) {
+  const scan_part *p = scan_state_at(r->s, i);
+  if (!scan_is_stacked(scan_inner_in(r->s, p->first)->type)) return NULL;
+  if (p->stack >= 0 && p->tail == 0) {
+    damo_var *x = r->node->out[p->stack];
+    return r->s->flipped ? flip_rows(r->b, x) : x;
+  }
+  if (r->kept == NULL) r->kept = keep_states(r);
+  return r->kept != NULL ? r->kept->out[scan_state_at(scan_at(r->kept->op), i)->stack] : NULL;
+}
+
+/* The initial values and all later ones of state i, oldest first. */
+static damo_var *state_history(reverse_scan *r, int i) {
+  build *b = r->b;
+  const scan_part *p = scan_state_at(r->s, i);
+  damo_var *init = r->node->in[scan_in(r->s, p)], *xs[2];
+  xs[1] = states_kept(r, i);
+  if (xs[1] == NULL) return NULL;
+  if (init->type->kind == TYPE_RANDOM) init = build_op(b, op_new(b->ctx, &bits_def, NULL), &init, 1);
+  xs[0] = p->bare ? (init != NULL ? build_new_axis(b, init, 0) : NULL) : rows_from(b, init, 0, scan_i64(b, p->span));
+  if (b->status != DAMO_OK) return NULL;
+  return build_join(b, "scan", 0, xs, 2);
+}
+
+/* ---- The parts of the reverse loop ------------------------------------------------------------------------------- */
+
+/* Values by step, a row a step from row `first` on, as a sequence of the reverse loop. */
+static void reverse_sequence(reverse_scan *r, damo_var *x, int64_t first, damo_var *inner) {
+  damo_var *back = x != NULL ? flip_rows(r->b, rows_from(r->b, x, first, r->n)) : NULL;
+  scan_draft_sequence(&r->d, back, 1, &tap_now, &inner);
+}
+
+static damo_status reverse_inputs(reverse_scan *r) {
+  const scan_class *s = r->s;
+  for (int i = 0; i < s->n_seq; i++) {
+    const scan_part *p = &s->part[i];
+    for (int k = p->first; k < p->first + p->n; k++)
+      reverse_sequence(r, r->node->in[scan_in(s, p)], p->before + s->tap[k], scan_inner_in(s, k));
+  }
+  for (int o = 0; o < r->n_outer; o++) {
+    if (r->slice[o] == NULL) continue;
+    damo_var *g = cotangent_of(r, part_of_output(s, o)->stack);
+    if (!s->flipped) g = flip_rows(r->b, g);
+    scan_draft_sequence(&r->d, g, 1, &tap_now, &r->slice[o]);
+  }
+  for (int i = 0; i < s->n_fixed; i++) {
+    const scan_part *p = scan_fixed_at(s, i);
+    scan_draft_fixed(&r->d, r->node->in[scan_in(s, p)], scan_inner_in(s, p->first));
+  }
+  return r->b->status;
+}
+
+/* The states' past, of which only what is read is kept in the end. */
+static damo_status reverse_past(reverse_scan *r) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    for (int k = p->first; k < p->first + p->n; k++) {
+      damo_var *inner = scan_inner_in(s, k);
+      scan_draft_sequence(&r->d, NULL, 1, &tap_now, &inner);
+    }
+  }
+  DAMO_TRY(b->status);
+  damo_status status = scan_draft_prune(&r->d);
+  if (status != DAMO_OK) return b->status = status;
+  for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    damo_var *history = NULL;
+    for (int q = 0; q < r->d.n_parts && b->status == DAMO_OK; q++) {
+      scan_part *part = &r->d.part[q];
+      if (part->role != SCAN_SEQUENCE || part->outer != NULL) continue;
+      int k = p->first;
+      while (k < p->first + p->n && r->d.inner.at[part->first] != scan_inner_in(s, k)) k++;
+      if (k == p->first + p->n) continue;
+      if (history == NULL) history = state_history(r, i);
+      if (history == NULL) {
+        build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no gradient through a sparse state that the steps do not add to",
+                   s->def.name);
+        break;
+      }
+      part->outer = flip_rows(b, rows_from(b, history, p->span + s->tap[k], r->n));
+    }
+  }
+  return b->status;
+}
+
+static damo_var *add_present(build *b, damo_var *x, damo_var *y) {
+  return x == NULL ? y : y == NULL ? x : build_add(b, x, y);
+}
+
+/* The states c_j of the reverse loop. */
+static void reverse_carries(reverse_scan *r, int i) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  const scan_part *p = scan_state_at(s, i);
+  damo_var *init = r->node->in[scan_in(s, p)];
+  damo_var *zero = build_zeros_like(b, p->bare ? init : build_index(b, init, 0, scan_i64(b, 0)));
+  damo_var *last = cotangent_of(r, p->last);
+  for (int j = 1; j <= p->span && b->status == DAMO_OK; j++) {
+    damo_var **c = r->carry + r->ring[i] + j - 1, *next = j < p->span ? c[1] : NULL;
+    for (int k = p->first; k < p->first + p->n; k++) {
+      if (s->tap[k] == -j && is_flow(r->flow[k])) next = add_present(b, next, r->flow[k]);
+    }
+    if (next == NULL) next = build_zeros_like(b, *c);
+    scan_part *made = scan_draft_state(&r->d, j == 1 && last != NULL ? last : zero, 1, &tap_before, c, next);
+    if (made == NULL) return;
+    made->stack = -1;
+    made->last = 0;
+  }
+}
+
+/* The state w̄ of fixed value i. */
+static void reverse_sum(reverse_scan *r, int i) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  const scan_part *p = scan_fixed_at(s, i);
+  damo_var *dw = r->flow[p->first], *w = r->node->in[scan_in(s, p)], *next;
+  if (!is_flow(dw)) return;
+  damo_var *zero = build_zero_grad(b, w);
+  if (type_is_sparse(w->type) && !type_is_sparse(dw->type)) zero = sparse_form.to_dense(b, zero);
+  if (type_is_sparse(dw->type)) dw = sparse_form.to_format(b, dw, (damo_format)w->type->format);
+  if (zero == NULL || dw == NULL) return;
+  if (!type_is_sparse(zero->type) && var_dtype(zero) != var_dtype(dw)) zero = build_cast(b, zero, var_dtype(dw));
+  if (zero == NULL) return;
+  r->sum[i] = placeholder(b, zero->type);
+  next = type_is_sparse(w->type) ? sparse_form.add_cotangents(b, scan_inner_in(s, p->first), r->sum[i], dw)
+                                 : build_add(b, r->sum[i], dw);
+  if (next == NULL) return;
+  scan_part *made = scan_draft_state(&r->d, zero, 1, &tap_before, &r->sum[i], next);
+  if (made == NULL) return;
+  made->stack = -1;
+  made->last = 0;
+}
+
+static damo_status reverse_parts(reverse_scan *r) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
+    if (r->total[i] != NULL) reverse_carries(r, i);
+  }
+  for (int i = 0; i < s->n_fixed && b->status == DAMO_OK; i++) reverse_sum(r, i);
+  for (int k = 0; k < s->n_seq + 0 && b->status == DAMO_OK; k++) {
+    const scan_part *p = &s->part[k];
+    for (int j = p->first; j < p->first + p->n; j++) {
+      if (is_flow(r->flow[j])) scan_draft_collect(&r->d, r->flow[j]);
+    }
+  }
+  DAMO_TRY(b->status);
+  DAMO_TRY(reverse_inputs(r));
+  return reverse_past(r);
+}
+
+/* ---- The results of the reverse loop ----------------------------------------------------------------------------- */
+
+/* The cotangent of x of which the rows from `first` on have the cotangent g, the others none. */
+static damo_var *rows_cotangent(reverse_scan *r, damo_var *x, int64_t first, bool whole, damo_var *g) {
+  build *b = r->b;
+  const damo_apply *length = r->n->owner;
+  int64_t axis = -1;
+  if (whole && r->skip == NULL && length != NULL && length->op->def == &shape_i_def && length->in[0] == x &&
+      build_dim(b, x, 0) != NULL) {
+    const prop_value *v = op_prop(length->op, "axis");
+    axis = v->kind == PROP_INT ? v->u.i : -1;
+  }
+  if (axis == 0 || axis == 1) { /* the loop goes along all of x */
+    damo_var *same = build_dim(b, x, 0);
+    if (same != NULL && same->owner != NULL && same->owner->op == length->op) return g;
+  }
+  damo_var *start = scan_i64(b, first), *stop = build_add(b, start, r->n), *gin[4] = {NULL};
+  if (r->skip != NULL) start = build_add(b, start, r->skip);
+  damo_var *part = build_slice(b, x, 0, start, stop, 1);
+  if (part == NULL) return NULL;
+  damo_assert(part->owner != NULL && part->owner->in[0] == x && part->owner->n_in <= 4);
+  return grad_node(b, part->owner, &g, gin) == DAMO_OK ? gin[0] : NULL;
+}
+
+static damo_var *state_cotangent(reverse_scan *r, const damo_apply *loop, const scan_part *made, int i) {
+  build *b = r->b;
+  const scan_part *p = scan_state_at(r->s, i);
+  damo_var *init = r->node->in[scan_in(r->s, p)], *g = loop->out[made->last], *gin[4] = {NULL};
+  if (!p->bare) { /* oldest first: c_L … c_1 */
+    const size_t bytes = (size_t)p->span * sizeof(damo_var *);
+    damo_var **rows = mem_alloc(b->ctx, bytes);
+    if (rows == NULL) {
+      b->status = DAMO_EMEMORY;
+      return NULL;
+    }
+    for (int j = 0; j < p->span; j++) rows[p->span - 1 - j] = build_new_axis(b, loop->out[made[j].last], 0);
+    damo_var *joined = b->status == DAMO_OK ? build_join(b, "scan", 0, rows, p->span) : NULL;
+    mem_free(b->ctx, rows, bytes);
+    damo_var *part = joined != NULL ? build_slice(b, init, 0, NULL, scan_i64(b, p->span), 1) : NULL;
+    if (part == NULL || grad_node(b, part->owner, &joined, gin) != DAMO_OK) return NULL;
+    g = gin[0];
+  }
+  if (r->skip == NULL || g == NULL) return g;
+  return build_switch(b, build_gt(b, r->skip, scan_i64(b, 0)), build_zeros_like(b, g), g);
+}
+
+static void reverse_results(reverse_scan *r, const damo_apply *loop) {
+  const scan_class *s = r->s, *made = scan_at(loop->op);
+  build *b = r->b;
+  int state = 0, collect = 0;
+  for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
+    if (r->total[i] == NULL) continue;
+    const scan_part *p = scan_state_at(s, i);
+    r->gin[scan_in(s, p)] = state_cotangent(r, loop, scan_state_at(made, state), i);
+    state += p->span;
+  }
+  for (int i = 0; i < s->n_fixed; i++) {
+    const scan_part *p = scan_fixed_at(s, i);
+    damo_var *flow = r->flow[p->first];
+    r->gin[scan_in(s, p)] = is_flow(flow) ? loop->out[scan_state_at(made, state++)->last] : is_null(flow) ? flow : NULL;
+  }
+  for (int i = 0; i < s->n_seq && b->status == DAMO_OK; i++) {
+    const scan_part *p = &s->part[i];
+    damo_var **gin = &r->gin[scan_in(s, p)];
+    for (int k = p->first; k < p->first + p->n && b->status == DAMO_OK; k++) {
+      if (is_null(r->flow[k])) *gin = r->flow[k];
+      if (!is_flow(r->flow[k])) continue;
+      damo_var *g = loop->out[scan_collect_at(made, collect++)->stack];
+      damo_var *whole = rows_cotangent(r, r->node->in[1 + i], p->before + s->tap[k], p->span == 0, g);
+      if (!is_null(*gin)) *gin = add_present(b, *gin, whole);
+    }
+  }
+}
+
+/* No gradient at all: what it would be made of is undefined. */
+static void reverse_give_undefined(reverse_scan *r, const damo_var *why) {
+  for (int i = 1; i < r->node->n_in; i++) {
+    bool connected = false;
+    for (int o = 0; o < r->node->n_out; o++)
+      connected = connected || (r->gout[o] != NULL && r->s->connected[i * r->s->n_out + o]);
+    if (connected) r->gin[i] = build_null(r->b, why->type->why);
+  }
+}
+
+static damo_status reverse_build(reverse_scan *r) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  r->n = s->until ? r->node->out[s->n_out - 1] : r->node->in[0];
+  for (int o = 0; o < r->n_outer; o++) {
+    const scan_part *p = part_of_output(s, o);
+    if (p->last >= 0 && r->gout[p->last] != NULL && !flows(value_type(s, o)) && type_is_sparse(value_type(s, o)))
+      build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no gradient through a sparse output", s->def.name);
+  }
+  DAMO_TRY(b->status);
+  DAMO_TRY(reverse_close(r));
+  const damo_var *why = reverse_undefined(r);
+  if (why != NULL) {
+    reverse_give_undefined(r, why);
+    return b->status;
+  }
+  r->d.n_steps = r->n;
+  if (s->truncate > 0) {
+    r->d.n_steps = build_minimum(b, r->n, scan_i64(b, s->truncate));
+    r->skip = build_sub(b, r->n, r->d.n_steps);
+  }
+  DAMO_TRY(b->status);
+  DAMO_TRY(reverse_parts(r));
+  if (r->d.n_parts == 0) return b->status;
+  const damo_apply *loop = scan_draft_node(&r->d);
+  if (loop != NULL) reverse_results(r, loop);
+  return b->status;
+}
+
+damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const scan_class *s = scan_at(node->op);
+  reverse_scan r = {.b = b, .s = s, .node = node, .gout = gout, .gin = gin};
+  DAMO_TRY(reverse_alloc(&r));
+  scan_draft_init(&r.d, b);
+  r.d.mode = s->mode;
+  r.d.flipped = r.d.derived = r.d.no_updates = true;
+  for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
+  reverse_build(&r);
+  scan_draft_clear(&r.d);
+  mem_free(b->ctx, r.block, r.bytes);
+  return b->status;
+}
+
+/* ---- Forward ----------------------------------------------------------------------------------------------------- */
+
+typedef struct forward_scan {
+  build *b;
+  const scan_class *s;
+  damo_apply *node;
+  damo_var *const *eval;
+  damo_var **tangent; /* by inner input: the placeholder of its tangent, or NULL */
+  damo_var **rise;    /* by inner output: its tangent in a step, or NULL */
+  damo_var **wrt, **along;
+  bool *active; /* by state: it has a tangent */
+  void *block;
+  size_t bytes;
+  scan_draft d;
+} forward_scan;
+
+static damo_status forward_alloc(forward_scan *r) {
+  const size_t n_in = (size_t)r->s->n_in, n_out = (size_t)r->s->fgraph->outputs.n;
+  r->bytes = (3 * n_in + n_out) * sizeof(damo_var *) + (size_t)r->s->n_state;
+  r->block = mem_calloc(r->b->ctx, r->bytes);
+  if (r->block == NULL) return r->b->status = DAMO_EMEMORY;
+  r->tangent = r->block;
+  r->wrt = r->tangent + n_in;
+  r->along = r->wrt + n_in;
+  r->rise = r->along + n_in;
+  r->active = (bool *)(r->rise + n_out);
+  return DAMO_OK;
+}
+
+static damo_var *eval_of(const forward_scan *r, const scan_part *p) {
+  damo_var *e = r->eval[scan_in(r->s, p)];
+  return e != NULL && e->type->kind != TYPE_DISCONNECTED ? e : NULL;
+}
+
+static void forward_placeholders(forward_scan *r, const scan_part *p) {
+  for (int k = p->first; k < p->first + p->n; k++) r->tangent[k] = placeholder(r->b, scan_inner_in(r->s, k)->type);
+}
+
+static damo_status forward_rise(forward_scan *r) {
+  build *b = r->b;
+  const damo_fgraph *fg = r->s->fgraph;
+  const int n_out = (int)fg->outputs.n - r->s->until;
+  int n = 0;
+  for (int i = 0; i < r->s->n_in; i++) {
+    if (r->tangent[i] == NULL) continue;
+    r->wrt[n] = fg->inputs.at[i];
+    r->along[n++] = r->tangent[i];
+  }
+  memset(r->rise, 0, (size_t)fg->outputs.n * sizeof *r->rise);
+  if (n == 0) return b->status;
+  const grad_options options = {.disconnected_inputs = DISCONNECTED_IGNORE, .return_disconnected = RETURN_NONE};
+  const damo_status s =
+      grad_forward(b->ctx, (damo_var *const *)fg->outputs.at, n_out, r->wrt, r->along, n, &options, r->rise);
+  return keep_flows(b, r->rise, s == DAMO_OK ? n_out : 0, s);
+}
+
+static damo_status forward_close(forward_scan *r) {
+  const scan_class *s = r->s;
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    if (p->role == SCAN_COLLECT || eval_of(r, p) == NULL) continue;
+    if (p->role == SCAN_STATE && !flows(scan_inner_in(s, p->first)->type)) continue;
+    forward_placeholders(r, p);
+    if (p->role == SCAN_STATE) r->active[p - scan_state_at(s, 0)] = true;
+  }
+  for (bool more = true; more && r->b->status == DAMO_OK;) {
+    more = false;
+    DAMO_TRY(r->b->status);
+    DAMO_TRY(forward_rise(r));
+    for (int i = 0; i < s->n_state; i++) {
+      const scan_part *p = scan_state_at(s, i);
+      if (r->active[i] || !is_flow(r->rise[p->out]) || !flows(scan_inner_in(s, p->first)->type)) continue;
+      forward_placeholders(r, p);
+      r->active[i] = more = true;
+    }
+  }
+  return r->b->status;
+}
+
+/* Adds part p of the forward loop, or with `tangent` of its tangents. */
+static void forward_part(forward_scan *r, const scan_part *p, bool tangent) {
+  const scan_class *s = r->s;
+  damo_var *outer = p->role == SCAN_COLLECT ? NULL : r->node->in[scan_in(s, p)];
+  damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at + p->first;
+  damo_var *next = p->out >= 0 ? scan_inner_out(s, p->out) : NULL;
+  build *b = r->b;
+  if (tangent) {
+    outer = p->role == SCAN_COLLECT ? NULL : eval_of(r, p);
+    inner = r->tangent + p->first;
+    next = p->out >= 0 ? r->rise[p->out] : NULL;
+    if (p->role == SCAN_STATE && outer == NULL) outer = build_zeros_like(b, r->node->in[scan_in(s, p)]);
+    if (p->role == SCAN_STATE && !is_flow(next)) next = build_zeros_like(b, inner[0]);
+    if (b->status != DAMO_OK) return;
+  }
+  scan_part *made = NULL;
+  switch (p->role) {
+    case SCAN_SEQUENCE: made = scan_draft_sequence(&r->d, outer, p->n, s->tap + p->first, inner); break;
+    case SCAN_STATE: made = scan_draft_state(&r->d, outer, p->n, s->tap + p->first, inner, next); break;
+    case SCAN_FIXED: made = scan_draft_fixed(&r->d, outer, inner[0]); break;
+    case SCAN_COLLECT: made = scan_draft_collect(&r->d, next); break;
+  }
+  if (made == NULL || p->role == SCAN_SEQUENCE || p->role == SCAN_FIXED) return;
+  made->bare = p->bare;
+  made->number = p->number;
+  made->tail = p->tail;
+  made->stack = tangent && p->stack >= 0 ? 0 : -1;
+  made->last = tangent && p->last >= 0 ? 0 : -1;
+  if (!tangent && p->role == SCAN_STATE) made->update = p->update;
+  if (made->update) made->last = 0;
+}
+
+/* Adds the parts in the order of their roles. The forward loop's collected values are not needed. */
+static damo_status forward_parts(forward_scan *r) {
+  const scan_class *s = r->s;
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    if (p->role != SCAN_COLLECT) forward_part(r, p, false);
+  }
+  for (int i = 0; i < s->n_parts && r->b->status == DAMO_OK; i++) {
+    const scan_part *p = &s->part[i];
+    const bool has = p->role == SCAN_COLLECT ? is_flow(r->rise[p->out])
+                     : p->role == SCAN_STATE ? r->active[i - s->n_seq]
+                                             : r->tangent[p->first] != NULL;
+    if (has) forward_part(r, p, true);
+  }
+  return r->b->status;
+}
+
+static void forward_results(forward_scan *r, const damo_apply *loop, damo_var **rout) {
+  const scan_class *s = r->s, *made = scan_at(loop->op);
+  int state = s->n_state, collect = 0;
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i], *of = NULL;
+    if (p->role == SCAN_STATE && r->active[i - s->n_seq]) of = scan_state_at(made, state++);
+    if (p->role == SCAN_COLLECT && is_flow(r->rise[p->out])) of = scan_collect_at(made, collect++);
+    if (of == NULL) continue;
+    if (p->stack >= 0) rout[p->stack] = loop->out[of->stack];
+    if (p->last >= 0) rout[p->last] = loop->out[of->last];
+  }
+}
+
+damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const scan_class *s = scan_at(node->op);
+  forward_scan r = {.b = b, .s = s, .node = node, .eval = eval};
+  for (int o = 0; o < node->n_out; o++) rout[o] = NULL;
+  DAMO_TRY(forward_alloc(&r));
+  scan_draft_init(&r.d, b);
+  r.d.n_steps = node->in[0];
+  r.d.until = s->until ? scan_inner_out(s, (int)s->fgraph->outputs.n - 1) : NULL;
+  r.d.mode = s->mode;
+  r.d.name = s->name;
+  r.d.flipped = s->flipped;
+  r.d.derived = r.d.no_updates = true;
+  r.d.truncate = s->truncate;
+  damo_status status = forward_close(&r);
+  if (status == DAMO_OK) status = forward_parts(&r);
+  const damo_apply *loop = status == DAMO_OK ? scan_draft_node(&r.d) : NULL;
+  if (loop != NULL) forward_results(&r, loop, rout);
+  scan_draft_clear(&r.d);
+  mem_free(b->ctx, r.block, r.bytes);
+  return b->status;
+}

@@ -1,0 +1,534 @@
+/* scan_run.c: the steps of a Scan.
+ *
+ * A thunk has a Function of its own over the inner graph. In a step, sequences are read through views whose data
+ * pointers move; the past of a state is a ring of objects, newest first; results that are stacked are copied into their
+ * row. The object that leaves a ring becomes the cell into which a later step writes the state, so that after the first
+ * steps nothing is allocated. Without a watcher or profile the inner thunks run directly over the cells of the
+ * Function's frame (step_direct); else each step is a call (step_call).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "scan_int.h"
+#include "sparse/sparse.h"
+
+/* The rows of one stacked result. */
+typedef struct scan_rows {
+  damo_array *a; /* the result, or while its length is unknown an array of `cap` rows, then owned; NULL: not yet */
+  int64_t cap;
+  bool own;
+  bool contiguous;
+  size_t row_bytes;
+} scan_rows;
+
+typedef struct scan_frame {
+  damo_function *inner;
+  void *block;
+  size_t bytes;
+  damo_obj **args;    /* n_in, borrowed: the values of the step */
+  damo_array **views; /* n_in: for taps of sequences, owned */
+  damo_obj **ring;    /* per state its past values, owned, newest first */
+  damo_obj **fresh;   /* inner outputs of the step, owned */
+  damo_obj **spare;   /* per inner output: an object to be written over, owned, or NULL */
+  int32_t *ring_at;   /* per state its first entry of `ring`; then their number */
+  scan_rows *rows;    /* per part */
+} scan_frame;
+
+size_t scan_state_size(void) { return sizeof(scan_frame); }
+
+static int ring_size(const scan_class *s) {
+  int n = 0;
+  for (int i = 0; i < s->n_state; i++) n += scan_state_at(s, i)->span;
+  return n;
+}
+
+static damo_function *scan_function(const thunk *t, frame *f) {
+  scan_frame *w = thunk_state(t, f);
+  if (w->inner != NULL) return w->inner;
+  const inner_graph g = scan_inner(scan_at(t->node->op));
+  w->inner = inner_function_for(&g, f);
+  if (w->inner != NULL) w->inner->lends = false;
+  return w->inner;
+}
+
+damo_status scan_prepare_foreign(const thunk *t, frame *f) {
+  return scan_function(t, f) != NULL ? DAMO_OK : damo_error_status(f->ctx);
+}
+
+static damo_status frame_reserve(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
+  if (w->block != NULL) return DAMO_OK;
+  const size_t n_in = (size_t)s->n_in, n_out = (size_t)s->fgraph->outputs.n, n_ring = (size_t)ring_size(s);
+  w->bytes = (2 * n_in + n_ring + 2 * n_out) * sizeof(void *) + (size_t)s->n_parts * sizeof(scan_rows) +
+             ((size_t)s->n_state + 1) * sizeof(int32_t);
+  w->block = mem_calloc(ctx, w->bytes);
+  if (w->block == NULL) return DAMO_EMEMORY;
+  w->args = w->block;
+  w->views = (damo_array **)(w->args + n_in);
+  w->ring = (damo_obj **)(w->views + n_in);
+  w->fresh = w->ring + n_ring;
+  w->spare = w->fresh + n_out;
+  w->rows = (scan_rows *)(w->spare + n_out);
+  w->ring_at = (int32_t *)(w->rows + s->n_parts);
+  for (int i = 0; i < s->n_state; i++) w->ring_at[i + 1] = w->ring_at[i] + scan_state_at(s, i)->span;
+  return DAMO_OK;
+}
+
+static void drop(damo_obj **at) {
+  damo_obj *old = *at;
+  *at = NULL;
+  damo_release(old);
+}
+
+/* Releases what a run holds. keep: views and spare objects stay for the next one. */
+static void frame_release(const scan_class *s, scan_frame *w, bool keep) {
+  if (w->block == NULL) return;
+  const int n_out = (int)s->fgraph->outputs.n;
+  for (int i = 0; i < s->n_in; i++) {
+    damo_array *v = w->views[i];
+    if (v != NULL && keep && v->obj.refs == 1) {
+      if (v->buf != NULL) array_detach(v);
+    } else {
+      w->views[i] = NULL;
+      damo_release(v);
+    }
+  }
+  for (int i = 0; i < w->ring_at[s->n_state]; i++) drop(&w->ring[i]);
+  for (int o = 0; o < n_out; o++) {
+    drop(&w->fresh[o]);
+    if (!keep) drop(&w->spare[o]);
+  }
+  for (int i = 0; i < s->n_parts; i++) {
+    if (w->rows[i].own) damo_release(w->rows[i].a);
+    w->rows[i] = (scan_rows){0};
+  }
+}
+
+void scan_state_clear(const thunk *t, frame *f) {
+  scan_frame *w = thunk_state(t, f);
+  frame_release(scan_at(t->node->op), w, false);
+  if (w->block != NULL) mem_free(f->ctx, w->block, w->bytes);
+  w->block = NULL;
+  damo_release(w->inner);
+  w->inner = NULL;
+}
+
+/* ---- The number of steps ----------------------------------------------------------------------------------------- */
+
+/* "sequence 1 (x)" */
+static char *part_name(char *dst, size_t n, const thunk *t, const scan_class *s, int i) {
+  char name[160];
+  const scan_part *p = &s->part[i];
+  var_format(name, sizeof name, t->node->in[scan_in(s, p)]);
+  snprintf(dst, n, "%s %d (%s)", p->role == SCAN_SEQUENCE ? "sequence" : "state",
+           p->role == SCAN_SEQUENCE ? i + 1 : i + 1 - s->n_seq, name);
+  return dst;
+}
+
+/* The name by which messages call the loop: "Scan", "Scan{rnn}". */
+static char *loop_name(char *dst, size_t n, const scan_class *s) {
+  if (s->name != NULL) {
+    snprintf(dst, n, "%s{%s}", s->def.name, s->name);
+  } else {
+    snprintf(dst, n, "%s", s->def.name);
+  }
+  return dst;
+}
+
+static damo_status check_lengths(const thunk *t, frame *f, const scan_class *s, int64_t n) {
+  char name[200], what[240];
+  loop_name(name, sizeof name, s);
+  for (int i = 0; i < s->n_seq; i++) {
+    const scan_part *p = &s->part[i];
+    const int64_t length = array_shape(thunk_in(t, f, scan_in(s, p)))[0];
+    if (length < p->span)
+      return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %s has length %lld, fewer than the %d rows that its taps reach over",
+                      name, part_name(what, sizeof what, t, s, i), (long long)length, p->span);
+    if (n == SCAN_NO_LIMIT || length - p->span >= n) continue;
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %s has length %lld, too short for %lld steps, which read %lld rows of it",
+                    name, part_name(what, sizeof what, t, s, i), (long long)length, (long long)n,
+                    (long long)n + p->span);
+  }
+  if (n < 0) return ctx_fail(f->ctx, DAMO_EVALUE, "%s: n_steps must not be negative, got %lld", name, (long long)n);
+  return DAMO_OK;
+}
+
+/* ---- The start --------------------------------------------------------------------------------------------------- */
+
+/* A view of one row, for reading alone. */
+static damo_array *row_view(const damo_array *a, int64_t row) {
+  damo_array *v = array_view(a, a->ndim - 1, array_shape(a) + 1, array_strides(a) + 1, row * array_strides(a)[0]);
+  if (v != NULL) v->writeable = false;
+  return v;
+}
+
+static damo_status start_state(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int i) {
+  const scan_part *p = scan_state_at(s, i);
+  damo_obj *init = thunk_value(t, f, scan_in(s, p));
+  damo_obj **ring = w->ring + w->ring_at[i];
+  char name[200], what[240];
+  if (p->bare) {
+    ring[0] = damo_retain(init);
+    if (init->kind == OBJ_ARRAY) { /* a view that no step may write into */
+      const damo_array *a = (damo_array *)init;
+      drop(&ring[0]);
+      damo_array *v = array_view(a, a->ndim, array_shape(a), array_strides(a), 0);
+      if (v != NULL) v->writeable = false;
+      ring[0] = (damo_obj *)v;
+    }
+    return ring[0] != NULL ? DAMO_OK : DAMO_EMEMORY;
+  }
+  const damo_array *a = (damo_array *)init;
+  if (array_shape(a)[0] < p->span)
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the initial value of %s has %lld rows, its taps reach %d steps back",
+                    loop_name(name, sizeof name, s), part_name(what, sizeof what, t, s, (int)(p - s->part)),
+                    (long long)array_shape(a)[0], p->span);
+  for (int k = 0; k < p->span; k++) {
+    ring[k] = (damo_obj *)row_view(a, p->span - 1 - k);
+    if (ring[k] == NULL) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
+static damo_status start_sequence(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int i) {
+  const scan_part *p = &s->part[i];
+  const damo_array *a = thunk_in(t, f, scan_in(s, p));
+  for (int k = p->first; k < p->first + p->n; k++) {
+    damo_array **v = &w->views[k];
+    if (*v != NULL && (*v)->obj.refs == 1 && (*v)->ndim == a->ndim - 1) {
+      array_reseat(*v, a, array_shape(a) + 1, array_strides(a) + 1, 0);
+      (*v)->writeable = false;
+    } else {
+      damo_release(*v);
+      *v = row_view(a, 0);
+      if (*v == NULL) return DAMO_EMEMORY;
+    }
+    (*v)->data = a->data + (p->before + s->tap[k]) * array_strides(a)[0];
+    w->args[k] = (damo_obj *)*v;
+  }
+  return DAMO_OK;
+}
+
+/* ---- One step of the inner graph --------------------------------------------------------------------------------- */
+
+static void set_args(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    for (int k = p->first; k < p->first + p->n; k++) w->args[k] = w->ring[w->ring_at[i] - s->tap[k] - 1];
+  }
+  for (int i = 0; i < s->n_fixed; i++) {
+    const scan_part *p = scan_fixed_at(s, i);
+    w->args[p->first] = thunk_value(t, f, scan_in(s, p));
+  }
+}
+
+static damo_status step_call(const scan_class *s, scan_frame *w) {
+  damo_function *inner = w->inner;
+  DAMO_TRY(function_run(inner, w->args, s->n_in, NULL));
+  for (int64_t o = 0; o < s->fgraph->outputs.n; o++) w->fresh[o] = function_take(inner, o);
+  function_finish(inner);
+  return DAMO_OK;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static const char *output_name(char *dst, size_t n, const scan_part *p) {
+  if (p->number > 0) {
+    snprintf(dst, n, "output %d", p->number);
+  } else {
+    snprintf(dst, n, "an inner output");
+  }
+  return dst;
+}
+
+/* Makes space for the rows of part p, whose values look like v, for `n` steps (n known), or for more as they come. */
+static damo_status stack_begin(const thunk *t, frame *f, const scan_class *s, scan_rows *r, const scan_part *p,
+                               int ndim, const int64_t *row, damo_dtype dtype, int64_t n) {
+  int64_t shape[DAMO_MAX_NDIM];
+  memcpy(shape + 1, row, (size_t)ndim * sizeof *row);
+  r->own = s->until;
+  r->cap = p->tail > 0 && n > p->tail ? p->tail : n;
+  if (s->until && r->cap > 16 && p->tail <= 0) r->cap = 16;
+  shape[0] = r->cap;
+  if (r->own) {
+    r->a = array_empty(f->ctx, dtype, ndim + 1, shape);
+  } else {
+    r->a = thunk_out(t, f, p->stack, dtype, ndim + 1, shape);
+  }
+  if (r->a == NULL) return DAMO_EMEMORY;
+  r->row_bytes = dtype_size(dtype);
+  for (int k = 0; k < ndim; k++) r->row_bytes *= (size_t)row[k];
+  return DAMO_OK;
+}
+
+static damo_status stack_grow(frame *f, scan_rows *r) {
+  int64_t shape[DAMO_MAX_NDIM];
+  memcpy(shape, array_shape(r->a), (size_t)r->a->ndim * sizeof *shape);
+  shape[0] = 2 * r->cap;
+  damo_array *more = array_empty(f->ctx, array_dtype(r->a), r->a->ndim, shape);
+  if (more == NULL) return DAMO_EMEMORY;
+  memcpy(more->data, r->a->data, (size_t)r->cap * r->row_bytes);
+  damo_release(r->a);
+  r->a = more;
+  r->cap *= 2;
+  return DAMO_OK;
+}
+
+/* The row of a stacked result for step k of n; -1: it is not kept. */
+static int64_t stack_row(const scan_class *s, const scan_part *p, const scan_rows *r, int64_t k, int64_t n) {
+  if (s->until) return p->tail > 0 ? k % r->cap : k;
+  const int64_t row = s->flipped ? n - 1 - k : k;
+  return p->tail > 0 ? row - (n - r->cap) : row;
+}
+
+static damo_status refuse_shape(const thunk *t, frame *f, const scan_class *s, const scan_part *p, const damo_array *v,
+                                const damo_array *rows, int64_t k) {
+  char name[200], what[40], now[160], before[160];
+  (void)t;
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %s has shape %s in step %lld, and %s before",
+                  loop_name(name, sizeof name, s), output_name(what, sizeof what, p),
+                  shape_format(now, sizeof now, v->ndim, array_shape(v)), (long long)k + 1,
+                  shape_format(before, sizeof before, v->ndim, array_shape(rows) + 1));
+}
+
+static damo_status stack_put(const thunk *t, frame *f, const scan_class *s, scan_frame *w, const scan_part *p,
+                             int64_t k, int64_t n) {
+  const damo_array *v = (damo_array *)w->fresh[p->out];
+  scan_rows *r = &w->rows[p - s->part];
+  if (r->a == NULL) DAMO_TRY(stack_begin(t, f, s, r, p, v->ndim, array_shape(v), array_dtype(v), n));
+  bool same = r->a->ndim == v->ndim + 1;
+  for (int d = 0; same && d < v->ndim; d++) same = array_shape(v)[d] == array_shape(r->a)[d + 1];
+  if (!same) return refuse_shape(t, f, s, p, v, r->a, k);
+  if (s->until && p->tail <= 0 && k >= r->cap) DAMO_TRY(stack_grow(f, r));
+  const int64_t row = stack_row(s, p, r, k, n);
+  if (row < 0) return DAMO_OK;
+  char *to = r->a->data + (size_t)row * r->row_bytes;
+  if (array_is_contiguous(v)) {
+    memcpy(to, v->data, r->row_bytes);
+    return DAMO_OK;
+  }
+  damo_array *at = array_view(r->a, v->ndim, array_shape(v), array_strides(r->a) + 1, to - r->a->data);
+  if (at == NULL) return DAMO_EMEMORY;
+  const damo_status status = array_assign(at, v);
+  damo_release(at);
+  return status;
+}
+
+/* Makes the new value of each state the newest of its ring. */
+static void turn_rings(const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    damo_obj **ring = w->ring + w->ring_at[i];
+    damo_obj *oldest = ring[p->span - 1];
+    memmove(ring + 1, ring, (size_t)(p->span - 1) * sizeof *ring);
+    ring[0] = w->fresh[p->out];
+    w->fresh[p->out] = NULL;
+    drop(&w->spare[p->out]);
+    w->spare[p->out] = oldest;
+  }
+}
+
+static damo_status keep_results(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n,
+                                bool *stop) {
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    if (p->stack >= 0) DAMO_TRY(stack_put(t, f, s, w, p, k, n));
+  }
+  for (int i = 0; i < s->n_collect; i++) {
+    const scan_part *p = scan_collect_at(s, i);
+    if (p->last >= 0) thunk_set_out(t, f, p->last, damo_retain(w->fresh[p->out]));
+  }
+  if (s->until) {
+    const damo_array *cond = (damo_array *)w->fresh[s->fgraph->outputs.n - 1];
+    *stop = scalar_to_double(array_item(cond)) != 0;
+  }
+  turn_rings(s, w);
+  for (int64_t o = 0; o < s->fgraph->outputs.n; o++) {
+    if (w->fresh[o] == NULL) continue;
+    drop(&w->spare[o]);
+    w->spare[o] = w->fresh[o];
+    w->fresh[o] = NULL;
+  }
+  return DAMO_OK;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+/* The Function that gives the shapes of the collected values, from a step's inputs, borrowed. Rewriting leaves of the
+ * inner graph what shapes depend on. */
+static damo_function *shapes_function(scan_class *s) {
+  damo_ctx *ctx = s->obj.ctx;
+  if (s->shapes != NULL) return s->shapes;
+  const size_t n_in = (size_t)s->n_in * sizeof(in_spec), n_out = (size_t)s->n_collect * sizeof(out_spec);
+  build b;
+  build_init(&b, ctx);
+  in_spec *in = mem_calloc(ctx, n_in);
+  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
+  for (int i = 0; out != NULL && i < s->n_in; i++) in[i].var = scan_inner_in(s, i);
+  for (int i = 0; out != NULL && i < s->n_collect; i++) {
+    damo_var *v = scan_inner_out(s, scan_collect_at(s, i)->out);
+    out[i].var = type_is_tensor(v->type) ? build_shape(&b, v) : build_scalar(&b, DAMO_INT64, 0);
+  }
+  const compile_options options = {.name = s->def.name, .on_unused_input = UNUSED_IGNORE, .no_default_updates = true};
+  if (out != NULL && b.status == DAMO_OK) s->shapes = compile_function(ctx, in, s->n_in, out, s->n_collect, &options);
+  if (out != NULL) mem_free(ctx, out, n_out);
+  if (in != NULL) mem_free(ctx, in, n_in);
+  build_end(&b);
+  return s->shapes;
+}
+
+/* Puts zeros for the rows of sequences that there are not. */
+static damo_status no_rows(const thunk *t, frame *f, const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < s->n_seq; i++) {
+    const scan_part *p = &s->part[i];
+    const damo_array *a = thunk_in(t, f, scan_in(s, p));
+    for (int k = p->first; k < p->first + p->n; k++) {
+      damo_array *row = array_empty(f->ctx, array_dtype(a), a->ndim - 1, array_shape(a) + 1);
+      if (row == NULL || array_fill(row, (scalar){.dtype = DAMO_INT64}) != DAMO_OK) {
+        damo_release(row);
+        return DAMO_EMEMORY;
+      }
+      damo_release(w->views[k]);
+      w->views[k] = row;
+      w->args[k] = &row->obj;
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Sets row to the shape that the collected value p would have. Where that can't be told without a step, row stays. */
+static damo_status shape_of_none(const thunk *t, frame *f, scan_class *s, scan_frame *w, const scan_part *p,
+                                 int64_t *row) {
+  if (f->ctx != s->obj.ctx) return DAMO_OK;
+  damo_function *g = shapes_function(s);
+  if (g == NULL) return damo_error_status(f->ctx);
+  DAMO_TRY(no_rows(t, f, s, w));
+  set_args(t, f, s, w);
+  damo_status status = function_run(g, w->args, s->n_in, NULL);
+  if (status == DAMO_OK) {
+    const damo_array *shape = (damo_array *)function_peek(g, p - scan_collect_at(s, 0));
+    for (int64_t d = 0; d < array_shape(shape)[0]; d++) row[d] = scalar_to_int64(array_get(shape, &d));
+    function_finish(g);
+  } else if (status != DAMO_EMEMORY) {
+    ctx_clear_error(f->ctx);
+    status = DAMO_OK;
+  }
+  return status;
+}
+
+/* A stacked result after no step. Lengths that can't be known are 0. */
+static damo_status give_empty(const thunk *t, frame *f, scan_class *s, scan_frame *w, const scan_part *p) {
+  int64_t row[DAMO_MAX_NDIM];
+  const damo_type *type = t->node->out[p->stack]->type;
+  const int ndim = type->ndim - 1;
+  for (int d = 0; d < ndim; d++) row[d] = type->shape[d + 1] >= 0 ? type->shape[d + 1] : 0;
+  if (p->role == SCAN_STATE && scan_inner_in(s, p->first)->type->kind == TYPE_TENSOR) {
+    const damo_array *v = (damo_array *)w->ring[w->ring_at[p - scan_state_at(s, 0)]];
+    memcpy(row, array_shape(v), (size_t)ndim * sizeof *row);
+  }
+  bool unknown = false;
+  for (int d = 0; p->role == SCAN_COLLECT && d < ndim; d++) unknown = unknown || type->shape[d + 1] < 0;
+  if (unknown) DAMO_TRY(shape_of_none(t, f, s, w, p, row));
+  return stack_begin(t, f, s, &w->rows[p - s->part], p, ndim, row, type->dtype, 0);
+}
+
+/* Copies the n rows that were kept while their number was unknown into the result. */
+static damo_status give_grown(const thunk *t, frame *f, const scan_part *p, scan_rows *r, int64_t n) {
+  int64_t shape[DAMO_MAX_NDIM];
+  memcpy(shape, array_shape(r->a), (size_t)r->a->ndim * sizeof *shape);
+  const int64_t kept = n < r->cap ? n : r->cap, first = p->tail > 0 && n > r->cap ? n % r->cap : 0;
+  shape[0] = kept;
+  damo_array *out = thunk_out(t, f, p->stack, array_dtype(r->a), r->a->ndim, shape);
+  if (out == NULL) return DAMO_EMEMORY;
+  memcpy(out->data, r->a->data + (size_t)first * r->row_bytes, (size_t)(kept - first) * r->row_bytes);
+  memcpy(out->data + (size_t)(kept - first) * r->row_bytes, r->a->data, (size_t)first * r->row_bytes);
+  return DAMO_OK;
+}
+
+static damo_status give_last(const thunk *t, frame *f, const scan_class *s, scan_frame *w, const scan_part *p) {
+  if (p->role == SCAN_COLLECT) {
+    if (thunk_result(t, f, p->last) != NULL) return DAMO_OK;
+    char what[40];
+    return ctx_fail(f->ctx, DAMO_EVALUE, "%s: %s has no last value after no step", s->def.name,
+                    output_name(what, sizeof what, p));
+  }
+  damo_obj *v = w->ring[w->ring_at[p - scan_state_at(s, 0)]];
+  const damo_array *a = value_array(v);
+  const bool ours = v->kind != OBJ_ARRAY || (a->writeable && a->obj.refs == 1);
+  damo_obj *give = ours ? damo_retain(v) : value_copy(v);
+  if (give == NULL) return DAMO_EMEMORY;
+  thunk_set_out(t, f, p->last, give);
+  return DAMO_OK;
+}
+
+static damo_status give_results(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    scan_rows *r = &w->rows[i];
+    if (p->stack >= 0) {
+      if (r->a == NULL) DAMO_TRY(give_empty(t, f, s, w, p));
+      if (r->own) DAMO_TRY(give_grown(t, f, p, r, n));
+    }
+    if (p->last >= 0) DAMO_TRY(give_last(t, f, s, w, p));
+  }
+  if (!s->until) return DAMO_OK;
+  damo_array *steps = thunk_out(t, f, s->n_out - 1, DAMO_INT64, 0, NULL);
+  if (steps == NULL) return DAMO_EMEMORY;
+  array_set(steps, NULL, (scalar){.dtype = DAMO_INT64, .v.i = n});
+  return DAMO_OK;
+}
+
+/* ---- The loop ---------------------------------------------------------------------------------------------------- */
+
+static damo_status start_loop(const thunk *t, frame *f, const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < s->n_seq; i++) DAMO_TRY(start_sequence(t, f, s, w, i));
+  for (int i = 0; i < s->n_state; i++) DAMO_TRY(start_state(t, f, s, w, i));
+  for (int i = 0; i < s->n_collect; i++) {
+    if (scan_collect_at(s, i)->last >= 0) thunk_set_out(t, f, scan_collect_at(s, i)->last, NULL);
+  }
+  for (int i = 0; i < s->n_state; i++) { /* so that no result of an earlier call is written over */
+    if (scan_state_at(s, i)->last >= 0) thunk_set_out(t, f, scan_state_at(s, i)->last, NULL);
+  }
+  return DAMO_OK;
+}
+
+static void advance(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < s->n_seq; i++) {
+    const scan_part *p = &s->part[i];
+    const int64_t step = array_strides(thunk_in(t, f, scan_in(s, p)))[0];
+    for (int k = p->first; k < p->first + p->n; k++) w->views[k]->data += step;
+  }
+}
+
+static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
+  int64_t total = n, k = 0;
+  for (int i = 0; i < s->n_seq && n == SCAN_NO_LIMIT; i++) { /* the shortest sequence ends the loop */
+    const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
+    if (rows < total) total = rows;
+  }
+  DAMO_TRY(start_loop(t, f, s, w));
+  for (bool stop = false; k < total && !stop; k++) {
+    set_args(t, f, s, w);
+    damo_status status = step_call(s, w);
+    if (status != DAMO_OK) {
+      char name[200];
+      ctx_fail_add(f->ctx, "in step %lld of %s", (long long)k + 1, loop_name(name, sizeof name, s));
+      return status;
+    }
+    DAMO_TRY(keep_results(t, f, s, w, k, total, &stop));
+    if (s->progress != NULL) DAMO_TRY(s->progress(s, f, k + 1, stop ? k + 1 : total));
+    if (k + 1 < total) advance(t, f, s, w);
+  }
+  return give_results(t, f, s, w, k);
+}
+
+damo_status scan_perform(const thunk *t, frame *f) {
+  scan_class *s = scan_at(t->node->op);
+  scan_frame *w = thunk_state(t, f);
+  const int64_t n = scalar_to_int64(array_item(thunk_in(t, f, 0)));
+  DAMO_TRY(check_lengths(t, f, s, n));
+  if (scan_function(t, f) == NULL) return damo_error_status(f->ctx);
+  DAMO_TRY(frame_reserve(s, w, f->ctx));
+  const damo_status status = run_steps(t, f, s, w, n);
+  frame_release(s, w, true);
+  return status;
+}
