@@ -359,5 +359,5 @@ damo_op *scan_op_of(scan_class *s) {
 
 damo_status scan_register(damo_ctx *ctx) {
   ctx_register_kind(ctx, OBJ_SCAN, scan_destroy, NULL);
-  return DAMO_OK;
+  return scan_register_rules(ctx);
 }
