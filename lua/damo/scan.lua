@@ -492,7 +492,8 @@ local function call_once(at, fn)
     placeholders(x, x.type, x.outer.name and x.outer.name .. "[t]", call, at.current)
   end
   for _, state in ipairs(at.states or {}) do
-    if state then placeholders(state, state.type, state.outer.name and state.outer.name .. "[t-1]", call, at.current) end
+    local name = state and state.outer.name and state.outer.name .. "[t-1]"
+    if state then placeholders(state, state.type, name, call, at.current) end
   end
   for i, v in ipairs(at.fixed) do
     at.fixed_inner[i] = v.type(v.name)

@@ -285,6 +285,18 @@ static void scan_set_def(scan_class *s) {
                     .no_check = "in DEBUG mode its inner graph runs in that mode"};
 }
 
+/* A state's oldest value may be overwritten: it is read for the last time. */
+static damo_status scan_set_mutable(scan_class *s) {
+  s->mutable_ = mem_calloc(s->obj.ctx, (size_t)s->n_in);
+  if (s->mutable_ == NULL) return DAMO_EMEMORY;
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    for (int k = p->first; k < p->first + p->n; k++)
+      s->mutable_[k] = s->tap[k] == -p->span && type_is_tensor(scan_inner_in(s, k)->type);
+  }
+  return DAMO_OK;
+}
+
 static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
 
 static bool same_scan_part(const scan_part *a, const scan_part *b) {
@@ -317,10 +329,7 @@ static damo_status same_class(const scan_class *a, const scan_class *b, bool *sa
   for (int i = 0; i < a->n_in; i++) {
     if (scan_inner_in(a, i)->type != scan_inner_in(b, i)->type) return DAMO_OK;
   }
-  const int n_taps = a->n_parts > 0 ? scan_fixed_at(a, 0)->first : 0;
-  if (a->n_fixed > 0 ? memcmp(a->tap, b->tap, (size_t)n_taps * sizeof *a->tap) != 0
-                     : memcmp(a->tap, b->tap, (size_t)a->n_in * sizeof *a->tap) != 0)
-    return DAMO_OK;
+  if (memcmp(a->tap, b->tap, (size_t)scan_first_fixed(a) * sizeof *a->tap) != 0) return DAMO_OK;
   return graph_equal(a->obj.ctx, (damo_var *const *)a->fgraph->outputs.at, (damo_var *const *)b->fgraph->outputs.at,
                      a->fgraph->outputs.n, (damo_var *const *)a->fgraph->inputs.at,
                      (damo_var *const *)b->fgraph->inputs.at, a->n_in, same);
@@ -345,6 +354,7 @@ damo_op *scan_op_of(scan_class *s) {
   damo_status status = DAMO_OK;
   damo_op *op = equal_op(s, &status);
   if (op == NULL && status == DAMO_OK) status = find_connections(s);
+  if (op == NULL && status == DAMO_OK) status = scan_set_mutable(s);
   if (op == NULL && status == DAMO_OK) {
     op = op_new_owned(ctx, &s->def, &s->obj, NULL);
     s->op = op;

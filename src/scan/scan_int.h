@@ -15,6 +15,11 @@ static inline scan_part *scan_collect_at(const scan_class *s, int i) {
 }
 /* The node's input of a part that has one. */
 static inline int scan_in(const scan_class *s, const scan_part *p) { return 1 + (int)(p - s->part); }
+/* The first inner input of a state, and of a fixed value. */
+static inline int scan_first_past(const scan_class *s) {
+  return s->n_seq > 0 ? s->part[s->n_seq - 1].first + s->part[s->n_seq - 1].n : 0;
+}
+static inline int scan_first_fixed(const scan_class *s) { return s->n_in - s->n_fixed; }
 static inline damo_var *scan_inner_in(const scan_class *s, int i) { return s->fgraph->inputs.at[i]; }
 static inline damo_var *scan_inner_out(const scan_class *s, int o) { return s->fgraph->outputs.at[o]; }
 /* Whether values of the Type are stacked: dense arrays and states of generators. */

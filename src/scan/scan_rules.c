@@ -13,9 +13,9 @@ typedef struct scan_slim {
   damo_fgraph *fg;
   damo_apply *node;
   const scan_class *s;
-  scan_part *plan;   /* copies of the class's parts: stack, last: -1 where nothing reads them; tail */
-  bool *live;        /* by part: it stays */
-  map memo;          /* inner inputs that are replaced → by what */
+  scan_part *plan; /* copies of the class's parts: stack, last: -1 where nothing reads them; tail */
+  bool *live;      /* by part: it stays */
+  map memo;        /* inner inputs that are replaced → by what */
   bool changed;
 } scan_slim;
 
@@ -78,14 +78,12 @@ static damo_status find_live(scan_slim *w) {
   ptrvec_init(&results, s->obj.ctx);
   ptrvec_init(&above, s->obj.ctx);
   damo_status status = DAMO_OK;
-  for (int i = 0; i < s->n_parts; i++)
-    w->live[i] = w->plan[i].out < 0 || w->plan[i].stack >= 0 || w->plan[i].last >= 0;
+  for (int i = 0; i < s->n_parts; i++) w->live[i] = w->plan[i].out < 0 || w->plan[i].stack >= 0 || w->plan[i].last >= 0;
   for (bool more = true; more && status == DAMO_OK;) {
     more = false;
     above.n = 0;
     status = live_results(w, &results);
-    if (status == DAMO_OK)
-      status = graph_ancestors(s->obj.ctx, (damo_var *const *)results.at, results.n, &above);
+    if (status == DAMO_OK) status = graph_ancestors(s->obj.ctx, (damo_var *const *)results.at, results.n, &above);
     for (int i = s->n_seq; i < s->n_seq + s->n_state && status == DAMO_OK; i++) {
       if (w->live[i]) continue;
       const scan_part *p = &w->plan[i];

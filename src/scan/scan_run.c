@@ -229,6 +229,139 @@ static damo_status step_call(const scan_class *s, scan_frame *w) {
   return DAMO_OK;
 }
 
+/* Whether a step may run the thunks without a call. */
+static bool is_direct(const damo_function *inner) {
+  return inner->program->watcher == NULL && inner->profile == NULL && inner->program->n_shared == 0 && !inner->freed;
+}
+
+static void set_cell(cell *c, damo_obj *value) {
+  if (*c == value) return;
+  damo_obj *old = *c;
+  *c = damo_retain(value);
+  damo_release(old);
+}
+
+/* Puts the values of the step into the cells of the inputs. Those of sequences and fixed values stay there from step to
+ * step. A value that is overwritten in place leaves its ring. *valid: they are of the inputs' Types. */
+static damo_status direct_load(const scan_class *s, scan_frame *w, int64_t k, bool *valid) {
+  const fn_program *program = w->inner->program;
+  cell *cells = w->inner->frame.frame.cells;
+  for (int i = 0; i < s->n_in; i++) {
+    const fn_input *in = &program->inputs[i];
+    const bool is_state = i >= scan_first_past(s) && i < scan_first_fixed(s);
+    if (k > 0 && !is_state) continue;
+    damo_obj *value = w->args[i];
+    if (!type_is_valid(in->var->type, value)) {
+      *valid = false;
+      return DAMO_OK;
+    }
+    set_cell(&cells[in->cell], value);
+  }
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    damo_obj **oldest = &w->ring[w->ring_at[i] + p->span - 1];
+    for (int j = p->first; j < p->first + p->n; j++) {
+      if (!s->mutable_[j] || !program->inputs[j].destroyed) continue;
+      const damo_array *a = value_array(*oldest);
+      if (a != NULL && !a->writeable) { /* of the caller */
+        damo_obj *copy = value_copy(*oldest);
+        if (copy == NULL) return DAMO_EMEMORY;
+        set_cell(&cells[program->inputs[j].cell], copy);
+        damo_release(copy);
+      }
+      drop(oldest);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Gives the cells of results the objects of earlier steps to write over. */
+static void direct_offer(const scan_class *s, scan_frame *w) {
+  const fn_program *program = w->inner->program;
+  cell *cells = w->inner->frame.frame.cells;
+  for (int64_t o = 0; o < s->fgraph->outputs.n; o++) {
+    cell *c = &cells[program->outputs[o].cell];
+    if (program->outputs[o].copy || *c != NULL || w->spare[o] == NULL || w->spare[o]->refs != 1) continue;
+    *c = w->spare[o];
+    w->spare[o] = NULL;
+  }
+}
+
+/* The value of a result that shares memory with another cell: itself if no other cell holds it any more. */
+static damo_status direct_take_shared(const scan_class *s, scan_frame *w, int64_t o) {
+  const fn_program *program = w->inner->program;
+  cell *cells = w->inner->frame.frame.cells;
+  damo_obj *value = cells[program->outputs[o].cell];
+  for (int i = 0; i < s->n_in; i++) { /* written in place */
+    if (s->mutable_[i] && program->inputs[i].destroyed && cells[program->inputs[i].cell] == value &&
+        program->inputs[i].cell != program->outputs[o].cell)
+      drop(&cells[program->inputs[i].cell]);
+  }
+  bool alone = true; /* no other result has the cell */
+  for (int64_t i = 0; i < s->fgraph->outputs.n; i++)
+    alone = alone && (i == o || program->outputs[i].cell != program->outputs[o].cell);
+  const damo_array *a = value->kind == OBJ_ARRAY ? (damo_array *)value : NULL;
+  if (a != NULL && alone && value->refs == 1 && array_is_exclusive(a)) {
+    w->fresh[o] = value;
+    cells[program->outputs[o].cell] = NULL;
+    return DAMO_OK;
+  }
+  damo_array *spare = (damo_array *)w->spare[o];
+  const bool fits = a != NULL && spare != NULL && spare->obj.kind == OBJ_ARRAY && array_is_exclusive(spare) &&
+                    spare->dtype == a->dtype && array_same_shape(spare, a);
+  if (!fits) {
+    w->fresh[o] = value_copy(value);
+    return w->fresh[o] != NULL ? DAMO_OK : DAMO_EMEMORY;
+  }
+  w->fresh[o] = w->spare[o];
+  w->spare[o] = NULL;
+  return array_assign(spare, a);
+}
+
+/* Detaches the views among the cells, so that the buffers under them can be written again. */
+static void direct_detach(const vm_program *vm, cell *cells) {
+  for (int64_t i = 0; i < vm->n_views; i++) {
+    cell *c = &cells[vm->views[i]];
+    if (*c == NULL) continue;
+    if ((*c)->kind == OBJ_ARRAY && (*c)->refs == 1) {
+      array_detach((damo_array *)*c);
+    } else {
+      drop(c);
+    }
+  }
+}
+
+static damo_status step_direct(const scan_class *s, scan_frame *w, int64_t k) {
+  damo_function *inner = w->inner;
+  const fn_program *program = inner->program;
+  cell *cells = inner->frame.frame.cells;
+  bool valid = true;
+  DAMO_TRY(direct_load(s, w, k, &valid));
+  if (!valid) { /* the call tells what is wrong */
+    vm_reset(&inner->frame);
+    inner->running = false;
+    const damo_status status = step_call(s, w);
+    inner->running = true;
+    return status;
+  }
+  direct_offer(s, w);
+  DAMO_TRY(vm_run(&inner->frame));
+  const int64_t n = s->fgraph->outputs.n;
+  for (int64_t o = 0; o < n; o++) { /* copies first: what they are of may be taken */
+    if (program->outputs[o].copy) DAMO_TRY(direct_take_shared(s, w, o));
+  }
+  for (int64_t o = 0; o < n; o++) {
+    const fn_output *out = &program->outputs[o];
+    if (out->copy) continue;
+    w->fresh[o] = cells[out->cell];
+    cells[out->cell] = NULL;
+    for (int j = 0; j < out->n_along; j++) drop(&cells[out->along[j]]);
+  }
+  direct_detach(&program->vm, cells);
+  inner->n_calls++;
+  return DAMO_OK;
+}
+
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static const char *output_name(char *dst, size_t n, const scan_part *p) {
@@ -499,26 +632,51 @@ static void advance(const thunk *t, const frame *f, const scan_class *s, scan_fr
   }
 }
 
-static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
+/* Brackets the steps that run without calls. */
+static damo_status direct_begin(frame *f, scan_frame *w) {
+  if (w->inner->running)
+    return ctx_fail(f->ctx, DAMO_ESTATE, "%s is running and can't be run from inside itself", function_name(w->inner));
+  DAMO_TRY(ctx_enter(f->ctx, STACK_CALL));
+  w->inner->running = true;
+  return DAMO_OK;
+}
+
+static void direct_end(frame *f, scan_frame *w) {
+  vm_reset(&w->inner->frame);
+  w->inner->running = false;
+  ctx_leave(f->ctx, STACK_CALL);
+}
+
+/* Runs at most `total` steps; *k: the number of steps taken. */
+static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t total, bool direct,
+                             int64_t *k) {
+  char name[200];
+  for (bool stop = false; *k < total && !stop; ++*k) {
+    if (*k > 0) advance(t, f, s, w);
+    set_args(t, f, s, w);
+    damo_status status = direct ? step_direct(s, w, *k) : step_call(s, w);
+    if (status != DAMO_OK) {
+      ctx_fail_add(f->ctx, "in step %lld of %s", (long long)*k + 1, loop_name(name, sizeof name, s));
+      return status;
+    }
+    DAMO_TRY(keep_results(t, f, s, w, *k, total, &stop));
+    if (s->progress != NULL) DAMO_TRY(s->progress(s, f, *k + 1, stop ? *k + 1 : total));
+  }
+  return DAMO_OK;
+}
+
+static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
   int64_t total = n, k = 0;
   for (int i = 0; i < s->n_seq && n == SCAN_NO_LIMIT; i++) { /* the shortest sequence ends the loop */
     const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
     if (rows < total) total = rows;
   }
   DAMO_TRY(start_loop(t, f, s, w));
-  for (bool stop = false; k < total && !stop; k++) {
-    set_args(t, f, s, w);
-    damo_status status = step_call(s, w);
-    if (status != DAMO_OK) {
-      char name[200];
-      ctx_fail_add(f->ctx, "in step %lld of %s", (long long)k + 1, loop_name(name, sizeof name, s));
-      return status;
-    }
-    DAMO_TRY(keep_results(t, f, s, w, k, total, &stop));
-    if (s->progress != NULL) DAMO_TRY(s->progress(s, f, k + 1, stop ? k + 1 : total));
-    if (k + 1 < total) advance(t, f, s, w);
-  }
-  return give_results(t, f, s, w, k);
+  const bool direct = is_direct(w->inner);
+  if (direct) DAMO_TRY(direct_begin(f, w));
+  const damo_status status = run_steps(t, f, s, w, total, direct, &k);
+  if (direct) direct_end(f, w);
+  return status == DAMO_OK ? give_results(t, f, s, w, k) : status;
 }
 
 damo_status scan_perform(const thunk *t, frame *f) {
@@ -528,7 +686,7 @@ damo_status scan_perform(const thunk *t, frame *f) {
   DAMO_TRY(check_lengths(t, f, s, n));
   if (scan_function(t, f) == NULL) return damo_error_status(f->ctx);
   DAMO_TRY(frame_reserve(s, w, f->ctx));
-  const damo_status status = run_steps(t, f, s, w, n);
+  const damo_status status = loop_over_steps(t, f, s, w, n);
   frame_release(s, w, true);
   return status;
 }
