@@ -144,6 +144,12 @@ rows("sums of any number of operands:", {
   { "2x-x stays: of an infinity it is nan", "x", function(x) return 2 * x - x end, "mul sub" },
   { "x-x stays", "x", function(x) return x - x end, "sub" },
   { "differences keep their order", "xyz", function(x, y, z) return (x - y) + z end, "sub add" },
+  { "exp(x)-exp(x)", "x", function(x) return damo.exp(x) - damo.exp(x) end, "Shape_i Alloc",
+    recovers = true, no_specials = true },
+  { "0*exp(x)", "x", function(x) return 0 * damo.exp(x) end, "Shape_i Alloc", exact = "exp mul", no_specials = true },
+  { "0/(1+x^2)", "x", function(x) return 0 / (1 + x ^ 2) end, "Shape_i Alloc", no_specials = true },
+  { "0*x stays", "x", function(x) return 0 * x end, "mul" },
+  { "0*tanh(x) stays: it may be 0", "x", function(x) return 0 * damo.tanh(x) end, "tanh mul" },
   { "integers cancel", "ij", function(i, j) return i + j - i end, "Shape_i Alloc" },
   { "integers of one term", "i", function(i) return 3 * i - i end, "mul" },
 })

@@ -82,6 +82,21 @@ static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node
   return DAMO_OK;
 }
 
+/* 0*x, 0/x → 0 for a float x that is finite and not 0 in exact arithmetic. */
+static damo_status cancel_zero(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const bool product = match_scalar(node->out[0], SCALAR_mul) != NULL;
+  if (!dtype_is_float(var_dtype(node->out[0]))) return DAMO_OK;
+  for (int i = 0; i < (product ? 2 : 1); i++) {
+    damo_var *x = node->in[1 - i];
+    if (!match_constant(node->in[i], 0) || !match_fits(node, 1 - i) || x->kind == VAR_CONSTANT) continue;
+    if (!(match_single_entry(node->in[i]) || match_same_shape(node->in[i], x))) continue;
+    if (!match_facts(x, FACT_FINITE | FACT_NONZERO)) continue;
+    return rule_give(b, repl, did, build_fill(b, x, build_scalar(b, var_dtype(node->out[0]), 0)));
+  }
+  return DAMO_OK;
+}
+
 /* ---- Signs ------------------------------------------------------------------------------------------------------- */
 
 static damo_var *match_negated(const damo_var *v) {
@@ -229,6 +244,7 @@ const rewrite_rule canonicalize_rules[] = {
          TRACKS(&disconnected_grad_def, &zero_grad_def, &consider_constant_def, &grad_clip_def, &grad_scale_def)),
     RULE("drop_neutral_inexact", "inexact ", drop_neutral_inexact, NEUTRAL),
     RULE("drop_zero_product", "", drop_zero_product, ELEMWISE(SCALAR_mul)),
+    RULE("cancel_zero", "inexact ", cancel_zero, ELEMWISE(SCALAR_mul, SCALAR_true_div)),
     RULE("sort_signs", "", sort_signs, ELEMWISE(SCALAR_neg, SCALAR_add, SCALAR_sub, SCALAR_mul, SCALAR_true_div)),
     RULE("join_constants", "inexact ", join_constants, ELEMWISE(SCALAR_mul, SCALAR_add)),
     RULE("name_powers", "inexact ", name_powers, ELEMWISE(SCALAR_mul, SCALAR_pow)),
