@@ -384,8 +384,10 @@ static const void *reduce_tile(const reduce_strip *s, const char *row, int64_t j
   return plan->pass == PASS_PLAIN ? tile : reduce_pass_elements(plan, tile, shift + (size_t)j * plan->op->size, 1, n);
 }
 
-/* Begins to load columns of a row that is read later: rows lie far apart, so hardware prefetchers don't foresee them. */
+/* Begins to load columns of a row that is read later: rows lie far apart, so hardware prefetchers don't foresee them. The
+ * elements of rows that are gathered lie in lines of their own, where the next rows often lie too. */
 static inline void reduce_prefetch(const reduce_strip *s, const char *row, int64_t j, int64_t n) {
+  if (s->stride != (int64_t)s->plan->in_size) return;
   const int64_t end = (j + n) * s->stride;
   for (int64_t at = j * s->stride; at < end; at += 64) PREFETCH(row + at);
 }
