@@ -32,7 +32,8 @@ static bool is_floating(const damo_var *v) { return type_is_tensor(v->type) && d
  * depends on the order in which rules have made the nodes. */
 typedef struct place {
   int axes, kind;
-  uint64_t key;
+  uint64_t key,
+      id; /* id: of the Variable, so that no two places are equal: a form would otherwise not be the only one */
 } place;
 
 #define PLACE_DEPTH 3
@@ -65,11 +66,13 @@ static uint64_t place_key(const damo_var *v, int depth) {
 }
 
 static place operand_order(const damo_var *v) {
-  place p = {.kind = 2, .key = v->origin};
+  place p = {.kind = 2, .key = v->origin, .id = v->id};
   if (v->kind == VAR_CONSTANT || v->owner == NULL) {
-    p = (place){.kind = v->kind == VAR_CONSTANT ? 0 : 1, .key = place_key(v, 1)};
+    p.kind = v->kind == VAR_CONSTANT ? 0 : 1;
+    p.key = place_key(v, 1);
   } else if (v->origin == 0) {
-    p = (place){.kind = 3, .key = place_key(v, PLACE_DEPTH)};
+    p.kind = 3;
+    p.key = place_key(v, PLACE_DEPTH);
   }
   for (int d = 0; d < var_ndim(v); d++) p.axes += !type_dim_is_one(v->type, d);
   return p;
@@ -78,7 +81,7 @@ static place operand_order(const damo_var *v) {
 static bool place_before(const place *a, const place *b) {
   if (a->axes != b->axes) return a->axes < b->axes;
   if (a->kind != b->kind) return a->kind < b->kind;
-  return a->key < b->key;
+  return a->key != b->key ? a->key < b->key : a->id < b->id;
 }
 
 bool operand_before(const damo_var *u, const damo_var *v) {
