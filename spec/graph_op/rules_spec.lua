@@ -549,3 +549,34 @@ describe("a join of a split", function()
     assert.is_true(damo.allclose(joined { 1, 3 }(damo.zeros { 4, 3 }), damo.ones { 4, 3 }))
   end)
 end)
+
+describe("no rule goes on for ever", function()
+  it("in random graphs of sums, products and transposes", function()
+    local m, n = damo.dmatrix "m", damo.dmatrix "n"
+    local before, warned, state = damo.config.on_warning, {}, 7
+    damo.config.on_warning = function(kind, message) warned[#warned + 1] = kind .. ": " .. message end
+    local function draw(k)
+      state = (state * 1103515245 + 12345) % 2147483648
+      return state // 65536 % k + 1
+    end
+    local function graph(depth)
+      local k = depth == 0 and 0 or draw(8)
+      if k == 0 then return draw(2) == 1 and m or n end
+      local u = graph(depth - 1)
+      if k == 7 then return damo.transpose(u) end
+      if k == 8 then return damo.sum(u, { axis = draw(2), keepdims = true }) end
+      local v = graph(depth - 1)
+      if k <= 3 then return u + v end
+      return k == 4 and u - v or k == 5 and u * v or damo.dot(u, v)
+    end
+    for _ = 1, 600 do
+      local made, y = pcall(graph, 5)
+      if made then
+        damo.compile({ m, n }, damo.grad(damo.sum(y), { m }, { disconnected_inputs = "ignore" }),
+          { on_unused_input = "ignore" })
+      end
+    end
+    damo.config.on_warning = before
+    assert.same({}, warned)
+  end)
+end)
