@@ -165,6 +165,9 @@ DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
 DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
 /* Sends later warnings to fn(user, …); fn NULL discards them. */
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
+/* Ends the loop (scan, while_loop) that runs in the context, with a state error and nothing done; if none runs, the next
+ * one. May be called on any thread and in a signal handler, as long as the context lives. */
+DAMO_API void damo_ctx_interrupt(damo_ctx *ctx);
 /* Sends later texts of Ops Print to fn(user, …); fn NULL, as at first, discards them. */
 DAMO_API void damo_ctx_set_print(damo_ctx *ctx, damo_print_fn fn, void *user);
 

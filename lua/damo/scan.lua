@@ -88,9 +88,10 @@ local function progress_function(loop, value, name)
   if value == true then
     local bar
     return function(step, total)
-      bar = bar or require("damo.progress").bar(total, { title = name or loop })
-      if bar then bar(step) end
-      if step == total then bar = nil end
+      if step == 1 then bar = total and require("damo.progress").new(total, name or loop) end
+      if not bar then return end -- nothing is known of the end
+      bar:step(step)
+      if step == total then bar:finish() end
     end
   end
   if type(value) == "function" then return value end

@@ -322,6 +322,7 @@ static void test_null(void) {
   damo_ctx_set_memory_cap(NULL, 1);
   damo_ctx_set_warning(NULL, NULL, NULL);
   damo_ctx_set_print(NULL, NULL, NULL);
+  damo_ctx_interrupt(NULL);
   damo_ctx_set_sandbox(NULL);
   CHECK(!damo_ctx_is_sandbox(NULL));
   CHECK(damo_error_status(NULL) == DAMO_EVALUE && damo_error_op(NULL) == NULL && damo_error_get_node(NULL) == NULL);

@@ -211,8 +211,9 @@ describe("under a memory cap", function()
       local function fold(v, s) return s + v end
       local o = { sequences = x, outputs_info = 0 }
       local sums = damo.scan(add, o)
-      return sums, damo.grad(sums[-1], x), damo.map(damo.exp, { sequences = x }), damo.reduce(fold, o), damo.foldl(fold, o),
-        damo.foldr(fold, o), damo.while_loop(function(s) return damo.lt(s, 9) end, function(s) return s * 2 end, 1)
+      return sums, damo.grad(sums[-1], x), damo.map(damo.exp, { sequences = x }), damo.reduce(fold, o),
+        damo.foldl(fold, o), damo.foldr(fold, o),
+        damo.while_loop(function(s) return damo.lt(s, 9) end, function(s) return s * 2 end, 1)
     end,
     ifelse = function() return damo.ifelse(damo.gt(x[1], 0), x, x * 2) end,
     save = function()

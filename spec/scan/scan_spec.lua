@@ -408,6 +408,43 @@ describe("progress", function()
   end)
 end)
 
+describe("progress = true", function()
+  it("writes a bar", function()
+    local progress, told = require "damo.progress", {}
+    local new = progress.new
+    rawset(progress, "new", function(total, title)
+      return new(total, title, { out = { write = function(_, text) told[#told + 1] = text end } })
+    end)
+    damo.scan(function(h) return h + 1 end, { outputs_info = 0, n_steps = 3, progress = true, name = "count" })
+    rawset(progress, "new", new)
+    assert.equal(3, #told)
+    assert.truthy(told[3]:find("^count 3/3"))
+  end)
+end)
+
+describe("a long scan", function()
+  it("ends with the error that a debug hook raises, and leaves nothing half done", function()
+    local s = damo.shared(0, "s")
+    local y = damo.while_loop(function(h) return damo.ge(h, s) end, function(h) return h + 1 end, 0)
+    local f = damo.compile({}, damo.scan(function(h) return h + s, { [s] = s + 1 } end,
+      { outputs_info = 0, n_steps = 1000000000 })[-1])
+    for _, endless in ipairs { f, damo.compile({}, y) } do
+      local started = os.clock()
+      debug.sethook(function()
+        if os.clock() - started < 0.02 then return end
+        debug.sethook()
+        error("too long", 0)
+      end, "", 100)
+      local ok, err = pcall(endless)
+      debug.sethook()
+      assert.is_false(ok)
+      assert.truthy(tostring(err):find "too long")
+      assert.is_true(os.clock() - started < 1)
+    end
+    assert.equal(0, s:get_value())
+  end)
+end)
+
 describe("an empty scan", function()
   it("has rows of the right shape", function()
     local x = damo.dmatrix "x"

@@ -150,6 +150,10 @@ struct damo_ctx {
   void *warning_user;
   damo_print_fn on_print;
   void *print_user;
+  atomic_bool interrupted; /* damo_ctx_interrupt was called, and no loop has seen it yet */
+  /* Set by the binding: called by ctx_poll; its error ends the call under way. */
+  damo_status (*on_poll)(struct damo_ctx *ctx, void *user);
+  void *poll_user;
   int32_t depth; /* number of nested calls (ctx_enter) */
   int32_t stack; /* bytes of C stack that these may use */
   damo_obj *dying, *dying_last;
@@ -219,6 +223,11 @@ enum { /* measured on x86-64, rounded up */
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Passes the text to the function of damo_ctx_set_print. */
 damo_status ctx_print(damo_ctx *ctx, const char *text);
+
+/* Whether a loop that takes long must end now: called by its thread at least every POLL_NS while it runs. A state error
+ * after damo_ctx_interrupt; the error of on_poll. */
+#define POLL_NS 50000
+damo_status ctx_poll(damo_ctx *ctx);
 
 /* The kinds of access that a sandbox forbids. */
 typedef enum gate_kind {

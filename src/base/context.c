@@ -168,6 +168,16 @@ void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user) {
   ctx->warning_user = user;
 }
 
+void damo_ctx_interrupt(damo_ctx *ctx) {
+  if (ctx) atomic_store(&ctx->interrupted, true);
+}
+
+damo_status ctx_poll(damo_ctx *ctx) {
+  if (atomic_load_explicit(&ctx->interrupted, memory_order_relaxed) && atomic_exchange(&ctx->interrupted, false))
+    return ctx_fail(ctx, DAMO_ESTATE, "the call was interrupted (damo_ctx_interrupt)");
+  return ctx->on_poll ? ctx->on_poll(ctx, ctx->poll_user) : DAMO_OK;
+}
+
 void damo_ctx_set_print(damo_ctx *ctx, damo_print_fn fn, void *user) {
   if (!ctx) return;
   ctx->on_print = fn;

@@ -43,6 +43,7 @@ static int state_gc(lua_State *L) {
   st->closed = true;
   if (ctx->warning_user == st) damo_ctx_set_warning(ctx, NULL, NULL);
   if (ctx->print_user == st) damo_ctx_set_print(ctx, NULL, NULL);
+  if (ctx->poll_user == st) ctx->on_poll = NULL, ctx->poll_user = NULL;
   if (graph_notes_of(ctx)->trace == (damo_obj *)st->trace) graph_notes_of(ctx)->trace = NULL;
   for (int i = 0; i < st->n_orphans; i++) damo_release(st->orphans[i]);
   bind_drop_boxes(st);

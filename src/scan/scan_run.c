@@ -647,11 +647,28 @@ static void direct_end(frame *f, scan_frame *w) {
   ctx_leave(f->ctx, STACK_CALL);
 }
 
+/* When a loop polls: after `every` steps, which take about half of POLL_NS. */
+typedef struct loop_clock {
+  int64_t every, left, since;
+} loop_clock;
+
+static damo_status poll_now_and_then(damo_ctx *ctx, loop_clock *c) {
+  if (--c->left > 0) return DAMO_OK;
+  const int64_t now = clock_ns(), took = now - c->since;
+  if (c->since != 0 && took < POLL_NS / 4 && c->every < 256) c->every *= 2;
+  if (c->since != 0 && took > POLL_NS / 2 && c->every > 1) c->every /= 2;
+  c->since = now;
+  c->left = c->every;
+  return ctx_poll(ctx);
+}
+
 /* Runs at most `total` steps; *k: the number of steps taken. */
 static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t total, bool direct,
                              int64_t *k) {
   char name[200];
+  loop_clock clock = {.every = 1, .left = 1};
   for (bool stop = false; *k < total && !stop; ++*k) {
+    DAMO_TRY(poll_now_and_then(f->ctx, &clock));
     if (*k > 0) advance(t, f, s, w);
     set_args(t, f, s, w);
     damo_status status = direct ? step_direct(s, w, *k) : step_call(s, w);

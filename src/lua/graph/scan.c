@@ -286,6 +286,38 @@ static int scan_node(lua_State *L) {
   return steps >= 0 ? 2 : 1;
 }
 
+/* ---- Debug hooks ------------------------------------------------------------------------------------------------- */
+
+static const char hook_runner_key = 'h';
+
+/* Most instructions of Lua that one poll runs so that a count hook sees them. */
+#define HOOK_STEPS 1000
+
+static int poll_protected(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &hook_runner_key);
+  if (!lua_isfunction(L, -1)) {
+    lua_pop(L, 1);
+    if (luaL_loadstring(L, "for _ = 1, ... do end") != LUA_OK) return lua_error(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &hook_runner_key);
+  }
+  const int count = lua_gethookcount(L);
+  lua_pushinteger(L, count > 0 && count < HOOK_STEPS ? count + 1 : HOOK_STEPS);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+/* Lua calls a debug hook only while it runs Lua code: if the coroutine inside the core has one, some is run here. */
+static damo_status poll_hooks(damo_ctx *ctx, void *user) {
+  const bind_state *st = user;
+  lua_State *L = st->running;
+  if (st->closed || !L || lua_gethookmask(L) == 0) return DAMO_OK;
+  if (!lua_checkstack(L, 10)) return ctx_fail_memory(ctx);
+  lua_pushcfunction(L, poll_protected);
+  if (bind_call_back(L, ctx, 0, 0) == LUA_OK) return DAMO_OK;
+  return bind_caught(L, "Scan", "a debug hook", NULL);
+}
+
 /* variable_kind(v): "plain", "constant" or "shared"; nil for any other value. */
 static int scan_variable_kind(lua_State *L) {
   static const char *const names[] = {[VAR_PLAIN] = "plain", [VAR_CONSTANT] = "constant", [VAR_SHARED] = "shared"};
@@ -297,6 +329,11 @@ static int scan_variable_kind(lua_State *L) {
 /* Adds what lua/damo/scan.lua needs to the table `system` of the module table, which is at the top. */
 void bind_open_scan(lua_State *L) {
   static const luaL_Reg fns[] = {{"scan_node", scan_node}, {"variable_kind", scan_variable_kind}, {NULL, NULL}};
+  bind_state *st = bind_get(L);
+  if (!st->ctx->on_poll) {
+    st->ctx->on_poll = poll_hooks;
+    st->ctx->poll_user = st;
+  }
   lua_getfield(L, -1, "system");
   bind_setfuncs(L, fns);
   lua_pop(L, 1);
