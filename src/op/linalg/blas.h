@@ -73,5 +73,4 @@ typedef struct einsum_options {
 } einsum_options;
 damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out);
 
-
 #endif
