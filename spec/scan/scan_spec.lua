@@ -408,6 +408,26 @@ describe("progress", function()
   end)
 end)
 
+describe("the profile of a scan", function()
+  it("has the steps and the nodes of a step", function()
+    local x = damo.dvector "x"
+    local y = damo.scan(function(x_t, h) return damo.tanh(h) + x_t end, { sequences = x, outputs_info = 0 })
+    local f = damo.compile({ x }, y, { profile = true })
+    f(damo.ones { 4 })
+    f(damo.ones { 3 })
+    local found = false
+    for _, entry in ipairs(f.profile.nodes) do
+      if entry.op:find "^Scan" then
+        found = true
+        assert.equal(7, entry.steps)
+        assert.equal(7, entry.nodes[1].calls)
+      end
+    end
+    assert.is_true(found)
+    assert.truthy(f.profile:print { file = "str" })
+  end)
+end)
+
 describe("progress = true", function()
   it("writes a bar", function()
     local progress, told = require "damo.progress", {}

@@ -96,6 +96,8 @@ typedef struct scan_draft {
 damo_status scan_register(damo_ctx *ctx);
 /* The class of a Scan, NULL for any other Op. */
 scan_class *scan_of(const damo_op *op);
+/* The Function that a thunk of a Scan runs; NULL if it has not run yet, or if it is another Op's thunk. */
+const damo_function *scan_running(const thunk *t, const frame *f);
 
 void scan_draft_init(scan_draft *d, build *b);
 void scan_draft_clear(scan_draft *d);

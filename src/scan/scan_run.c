@@ -51,6 +51,10 @@ static damo_function *scan_function(const thunk *t, frame *f) {
   return w->inner;
 }
 
+const damo_function *scan_running(const thunk *t, const frame *f) {
+  return scan_of(t->node->op) != NULL ? ((const scan_frame *)thunk_state(t, f))->inner : NULL;
+}
+
 damo_status scan_prepare_foreign(const thunk *t, frame *f) {
   return scan_function(t, f) != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }

@@ -17,12 +17,18 @@ static void profile_set_seconds(lua_State *L, const char *name, int64_t ns) {
   lua_setfield(L, -2, name);
 }
 
+/* The Function over the graph that the thunk's Op holds; NULL: none, or it has not run yet. */
+static const damo_function *inner_running(const thunk *t, const frame *f) {
+  const damo_function *inner = op_from_graph_running(t, f);
+  return inner ? inner : scan_running(t, f);
+}
+
 /* Adds the analyses and factorizations of its thunks, and those of inner graphs. The recursion is as deep as graphs are
  * nested. */
 static void profile_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
   for (int64_t i = 0; i < f->program->vm.n_thunks; i++) {
     const thunk *t = f->program->vm.thunks[i];
-    const damo_function *inner = op_from_graph_running(t, &f->frame.frame);
+    const damo_function *inner = inner_running(t, &f->frame.frame);
     factor_counts(t, &f->frame.frame, analyses, factorizations);
     if (inner) profile_count_factors(inner, analyses, factorizations);
   }
@@ -36,7 +42,7 @@ static void profile_push_nodes(lua_State *L, const damo_function *f);
  * as deep as graphs are nested. */
 static void profile_push_node(lua_State *L, const damo_function *f, const thunk *t) {
   const profile_node *n = &f->profile->nodes[t->number];
-  const damo_function *inner = op_from_graph_running(t, &f->frame.frame);
+  const damo_function *inner = inner_running(t, &f->frame.frame);
   lua_createtable(L, 0, 6);
   bind_push_borrowed(L, t->node);
   lua_setfield(L, -2, "node");
@@ -48,6 +54,7 @@ static void profile_push_node(lua_State *L, const damo_function *f, const thunk 
   profile_set_seconds(L, "time", n->time);
   profile_set_integer(L, "bytes", n->bytes);
   if (!inner || !inner->profile) return;
+  if (scan_of(t->node->op)) profile_set_integer(L, "steps", inner->profile->calls);
   profile_push_nodes(L, inner);
   lua_setfield(L, -2, "nodes");
 }
