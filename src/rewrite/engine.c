@@ -484,6 +484,7 @@ static damo_status merge_into_twin(damo_fgraph *fg, damo_apply *node, work_list 
     if (!type_is_super(node->out[i]->type, twin->out[i]->type)) return DAMO_OK;
   }
   const int64_t start = profile_clock(w->profile);
+  DAMO_TRY(merge_traces(fg->obj.ctx, twin, node));
   for (int i = 0; i < node->n_out; i++) DAMO_TRY(work_touch_users(w, fg, node->out[i]));
   DAMO_TRY(fgraph_replace_trusted(fg, node->out, twin->out, node->n_out, "merge"));
   *changed = true;

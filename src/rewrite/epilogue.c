@@ -71,17 +71,6 @@ static damo_op *loop_over(damo_op *take_loop, const damo_apply *node, const damo
   return take_loop;
 }
 
-/* The traces of both, the product's first. */
-static damo_trace *joined_trace(damo_ctx *ctx, const damo_apply *product, const damo_apply *node) {
-  const damo_trace *x = product->trace, *y = node->trace;
-  if (x == NULL || y == NULL || x == y) return damo_retain(x != NULL ? (void *)x : (void *)y);
-  strbuf text = {.ctx = ctx};
-  strbuf_addf(&text, "%.*s\n%s", (int)strcspn(x->text, "\n"), x->text, y->text);
-  damo_trace *t = text.failed ? NULL : trace_new(ctx, text.at);
-  strbuf_clear(&text);
-  return t;
-}
-
 /* A Loop, or a single elementwise node, over a product → DotLoop. */
 static damo_status fuse_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *in[EPILOGUE_MOST_OUT];
@@ -95,7 +84,8 @@ static damo_status fuse_product(build *b, damo_fgraph *fg, damo_apply *node, dam
   for (at = 0; at < n_in && in[at] != result; at++) continue;
   if (loop != NULL) loop = loop_over(loop, node, result, at);
   damo_obj *outer = graph_notes_of(b->ctx)->trace;
-  damo_trace *trace = joined_trace(b->ctx, result->owner, node);
+  damo_trace *trace = NULL;
+  if (trace_join(b->ctx, result->owner->trace, node->trace, &trace) != DAMO_OK) b->status = DAMO_EMEMORY;
   graph_notes_of(b->ctx)->trace = trace != NULL ? &trace->obj : NULL;
   damo_apply *made = build_dot_loop(b, result->owner, loop, in, n_in, at);
   graph_notes_of(b->ctx)->trace = outer;

@@ -109,28 +109,16 @@ static bool draft_finish(loop_draft *d) {
   return true;
 }
 
-#define TRACE_MOST_LINES 8
-
-/* The innermost lines of the nodes' traces, each once, for errors; NULL: there are none. */
-static damo_trace *draft_trace(const loop_draft *d) {
-  const char *lines[TRACE_MOST_LINES];
-  size_t lengths[TRACE_MOST_LINES];
-  int n = 0;
-  strbuf text = {.ctx = d->f->fg->obj.ctx};
-  for (int k = 0; k < d->n_parts && n < TRACE_MOST_LINES; k++) {
-    const damo_trace *t = d->nodes[k]->trace;
-    if (t == NULL) continue;
-    const size_t length = strcspn(t->text, "\n");
-    bool known = false;
-    for (int i = 0; i < n; i++) known = known || (lengths[i] == length && memcmp(lines[i], t->text, length) == 0);
-    if (known) continue;
-    lines[n] = t->text;
-    lengths[n++] = length;
-    strbuf_addf(&text, "%s%.*s", n > 1 ? "\n" : "", (int)length, t->text);
+/* The lines that made the nodes, each once, for errors; NULL: there are none. */
+static damo_trace *draft_trace(const loop_draft *d, damo_status *s) {
+  damo_trace *all = NULL;
+  for (int k = 0; k < d->n_parts && *s == DAMO_OK; k++) {
+    damo_trace *more = NULL;
+    *s = trace_join(d->f->fg->obj.ctx, all, d->nodes[k]->trace, &more);
+    damo_release(all);
+    all = more;
   }
-  damo_trace *trace = n > 0 && !text.failed ? trace_new(text.ctx, text.at) : NULL;
-  strbuf_clear(&text);
-  return trace;
+  return all;
 }
 
 static damo_status draft_replace(loop_draft *d) {
@@ -139,7 +127,7 @@ static damo_status draft_replace(loop_draft *d) {
   damo_ctx *ctx = d->f->fg->obj.ctx;
   build b;
   build_init(&b, ctx);
-  damo_trace *trace = draft_trace(d);
+  damo_trace *trace = draft_trace(d, &b.status);
   damo_obj *outer = graph_notes_of(ctx)->trace;
   graph_notes_of(ctx)->trace = trace != NULL ? &trace->obj : NULL;
   damo_apply *node = build_loop(&b, d->in, d->n_in, d->n_axes, d->parts, d->n_parts, d->outs, d->n_out);

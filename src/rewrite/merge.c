@@ -87,6 +87,14 @@ static bool merge_same_node(const damo_apply *a, const damo_apply *b) {
   return true;
 }
 
+damo_status merge_traces(damo_ctx *ctx, damo_apply *twin, const damo_apply *node) {
+  damo_trace *trace;
+  DAMO_TRY(trace_join(ctx, twin->trace, node->trace, &trace));
+  damo_release(twin->trace);
+  twin->trace = trace;
+  return DAMO_OK;
+}
+
 static damo_status merge_node(merger *m, damo_apply *node) {
   if (node->op->def->impure) return DAMO_OK;
   const uint64_t h = cons_key(node->op, node->in, node->n_in);
@@ -94,10 +102,7 @@ static damo_status merge_node(merger *m, damo_apply *node) {
     damo_apply *twin = m->entries[i].what;
     if (!merge_same_node(twin, node)) continue;
     damo_assert(twin != node && fgraph_has_node(m->fg, twin));
-    damo_trace *trace;
-    DAMO_TRY(trace_join(m->fg->obj.ctx, twin->trace, node->trace, &trace));
-    damo_release(twin->trace);
-    twin->trace = trace;
+    DAMO_TRY(merge_traces(m->fg->obj.ctx, twin, node));
     return fgraph_replace_trusted(m->fg, node->out, twin->out, node->n_out, "merge");
   }
   return merge_add_entry(m, h, node);

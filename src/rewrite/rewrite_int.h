@@ -27,6 +27,9 @@ extern const rewrite_rule reduction_rules[];
 extern const rewrite_rule indexing_rules[];
 extern const rewrite_rule joining_rules[];
 
+/* The node that stands for an equal one keeps the lines of both (merge.c). */
+damo_status merge_traces(damo_ctx *ctx, damo_apply *twin, const damo_apply *node);
+
 /* Replaces nodes that a Loop can take in by Elemwise nodes and reductions (row_parts.c). */
 damo_status rewrite_row_parts(damo_fgraph *fg, bool *did);
 

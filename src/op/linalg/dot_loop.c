@@ -400,7 +400,6 @@ static damo_status run_rows(const dot_loop_data *d, const thunk *t, frame *f, do
 static damo_status run_blocks(const dot_loop_data *d, const thunk *t, frame *f, dot_loop_kept *k, const int64_t *shape,
                               int64_t rows) {
   const damo_var *result = d->product->out[0];
-  DAMO_TRY(take_outputs(d, t, f, shape));
   if (d->over < 0 && block_of(k, f, var_dtype(result), var_ndim(result), shape, rows) == NULL) return DAMO_EMEMORY;
   damo_status s = DAMO_OK;
   for (int64_t row = 0; row < shape[0] && s == DAMO_OK; row += rows) {
@@ -428,6 +427,7 @@ static damo_status dot_loop_perform(const thunk *t, frame *f) {
   int64_t rows =
       block_rows(d, var_ndim(result), shape, array_shape(x)[x->ndim - 1], (int64_t)dtype_size(var_dtype(result)));
   if (ctx_stress(f->ctx, STRESS_BLOCK)) rows = 3;
+  DAMO_TRY(take_outputs(d, t, f, shape)); /* from the frame, whose memory is planned */
   if (rows >= shape[0]) return run_whole(d, t, f, state->kept);
   return run_blocks(d, t, f, state->kept, shape, rows);
 }
