@@ -115,7 +115,7 @@ static damo_var *matrix_constant(build *b, int64_t rows, int64_t cols) {
 /* Products with a Loop as epilogue: of a vector, and of so large a matrix that it is cut into blocks of rows. */
 static damo_var *products(build *b, damo_var *h) {
   damo_var *one = apply1(b, &reverse_def, build_tanh(b, build_fn2(b, "dot", matrix_constant(b, N, N), h)));
-  damo_var *left = build_mul(b, matrix_constant(b, 1200, 8), build_reduce(b, REDUCE_MAX, h, NULL, -1, false));
+  damo_var *left = build_add(b, matrix_constant(b, 1200, 8), build_reduce(b, REDUCE_MAX, h, NULL, -1, false));
   damo_var *many = build_tanh(b, build_fn2(b, "dot", left, matrix_constant(b, 8, 64)));
   const int last = 1;
   damo_var *rows = build_reduce(b, REDUCE_SUM, many, &last, 1, false);

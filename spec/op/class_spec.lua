@@ -14,8 +14,8 @@ local function sources()
   return list
 end
 
--- A marker that a gradient uses internally, never in a graph that scripts see.
-local unlisted = { pass_def = true }
+-- What gradients alone use, in graphs that no script makes by itself.
+local unlisted = { pass_def = true, bits_def = true }
 
 describe("an Op class", function()
   local classes, listed = {}, {}

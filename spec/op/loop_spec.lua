@@ -93,6 +93,10 @@ end
 local function add_rows(v, x, full, position)
   if x.ndim == 0 then return end
   if math.random(4) == 1 then return add_positions(v, x, full, position) end
+  if math.random(6) == 1 then -- a reduction of an array of another shape
+    v[#v + 1] = x / (1 + damo.max(damo.abs(damo.join(x.ndim, { x, x }))))
+    return
+  end
   local axis = pick { x.ndim, x.ndim, false }
   if math.random(3) == 1 then
     v[#v + 1] = damo[pick { "softmax", "log_softmax" }](damo.tanh(damo.cast(x, "float64")), { axis = axis or nil })
@@ -185,6 +189,15 @@ describe("a Loop", function()
       assert.equal(1, names(damo.compile({ m }, scaled * 2 + 1)).Loop)
       assert.is_nil(names(damo.compile({ m }, damo.var(m, { axis = 2 }))).Sum)
       assert.equal(1, names(damo.compile({ m }, damo.softmax(m, { axis = 2 }))).Softmax) -- by itself it stays
+    end)
+
+    it("reads no reduction of an array of another shape", function()
+      local a, b = damo.dvector "a", damo.dvector "b"
+      local f = damo.compile({ a, b }, a / damo.max(b) + damo.sum(a))
+      assert.same({ 3.5, 4 }, f({ 1, 2 }, { 1, 2, 1 }):totable())
+      local other = damo.dmatrix "other"
+      local g = damo.compile({ m, other }, m - damo.sum(other, { axis = 2, keepdims = true }))
+      assert.same({ 2, 1 }, g(damo.ones { 2, 1 }, damo.ones { 2, 3 }).shape)
     end)
 
     it("has rows without elements, and no rows", function()

@@ -89,9 +89,9 @@ static bool reads_value(const fusion *f, int32_t k, int32_t user) {
 static bool is_joint_by_rows(const fusion *f, int32_t k, int32_t user) {
   const fusion_node *a = &f->nodes[k], *b = &f->nodes[user];
   if (a->row_axes == 0 || a->region != b->region) return false;
-  if (b->kind == FUSION_PLACE) return a->row_axes == 1 && b->space == a->row_space && reads_value(f, k, user);
-  if (b->kind != FUSION_FOLD && b->row_axes != 0) return b->row_axes == a->row_axes && b->row_space == a->row_space;
-  if (b->kind != FUSION_ELEMWISE || b->space != a->row_space) return false;
+  if (b->kind == FUSION_PLACE) return a->row_axes == 1 && b->shape == a->row_shape && reads_value(f, k, user);
+  if (b->kind != FUSION_FOLD && b->row_axes != 0) return b->row_axes == a->row_axes && b->row_shape == a->row_shape;
+  if (b->kind != FUSION_ELEMWISE || b->shape != a->row_shape) return false;
   const damo_type *t = a->node->out[0]->type;
   return t->ndim == 0 || space_of_rows(a->row_space, a->row_axes, t) == LOOP_ROWS_KEPT;
 }
@@ -127,6 +127,51 @@ static damo_status fusion_nodes(fusion *f) {
   return s;
 }
 
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
+
+/* Operands of a node over the elements that have its static pattern of broadcasting have its shape, or it fails when
+ * run. What is reduced has the shape of the elements that read the result again only where such nodes connect them. */
+
+static int32_t shape_root(const fusion *f, int32_t i) {
+  while (f->same[i] != i) i = f->same[i] = f->same[f->same[i]];
+  return i;
+}
+
+static damo_status shape_number(fusion *f, const damo_var *v, int32_t *number) {
+  uintptr_t known = 0;
+  if (map_get(&f->shapes, v, &known)) {
+    *number = (int32_t)known;
+    return DAMO_OK;
+  }
+  damo_assert(f->n_shapes < f->most_shapes);
+  *number = f->n_shapes++;
+  f->same[*number] = *number;
+  return map_put(&f->shapes, v, (uintptr_t)*number);
+}
+
+static damo_status fusion_shapes(fusion *f) {
+  damo_ctx *ctx = f->fg->obj.ctx;
+  for (int32_t k = 0; k < f->order.n; k++) f->most_shapes += 1 + f->nodes[k].node->n_in;
+  f->same = mem_alloc(ctx, (size_t)f->most_shapes * sizeof *f->same);
+  if (f->same == NULL) return DAMO_EMEMORY;
+  for (int32_t k = 0; k < f->order.n; k++) {
+    fusion_node *n = &f->nodes[k];
+    if (n->kind == FUSION_NONE || n->kind == FUSION_SHIFT) continue;
+    DAMO_TRY(shape_number(f, n->kind == FUSION_FOLD ? n->node->in[0] : n->node->out[0], &n->shape));
+    for (int i = 0; i < n->node->n_in && n->kind == FUSION_ELEMWISE; i++) {
+      int32_t operand;
+      if (space_of(n->node->in[i]->type) != n->space) continue;
+      DAMO_TRY(shape_number(f, n->node->in[i], &operand));
+      f->same[shape_root(f, operand)] = shape_root(f, n->shape);
+    }
+  }
+  for (int32_t k = 0; k < f->order.n; k++) {
+    fusion_node *n = &f->nodes[k];
+    if (n->kind != FUSION_NONE && n->kind != FUSION_SHIFT) n->shape = shape_root(f, n->shape);
+  }
+  return DAMO_OK;
+}
+
 /* ---- Values of rows ---------------------------------------------------------------------------------------------- */
 
 /* Reductions, and what is made of their results alone in the sense that it has one value a row. */
@@ -136,6 +181,7 @@ static void fusion_find_rows(fusion *f) {
     if (n->kind == FUSION_FOLD) {
       n->row_space = n->space;
       n->row_axes = fold_axes(n->node);
+      n->row_shape = n->shape;
     }
     if (n->kind != FUSION_ELEMWISE && n->kind != FUSION_SHIFT) continue;
     for (int i = 0; i < n->node->n_in && n->row_axes == 0; i++) {
@@ -145,6 +191,7 @@ static void fusion_find_rows(fusion *f) {
       if (space_of_rows(a->row_space, a->row_axes, n->node->out[0]->type) == LOOP_ELEMENTS) continue;
       n->row_space = a->row_space;
       n->row_axes = a->row_axes;
+      n->row_shape = a->row_shape;
     }
   }
 }
@@ -158,28 +205,30 @@ static bool is_read_by_elements(const fusion *f, int32_t k) {
   return false;
 }
 
-/* Values of rows belong to the space where they are read again; others are ordinary nodes. Rows of one space have one
+static const void *shape_key(int32_t shape) { return (const void *)((uintptr_t)shape + 1); }
+
+/* Values of rows belong to the elements that read them again; others are ordinary nodes. Rows of one shape have one
  * length: that of the first reduction. */
 static damo_status fusion_choose_rows(fusion *f) {
-  map axes; /* space → axes of its rows */
+  map axes; /* shape → axes of its rows */
   map_init(&axes, f->fg->obj.ctx);
   damo_status s = DAMO_OK;
   for (int32_t k = (int32_t)f->order.n - 1; k >= 0; k--) {
     fusion_node *n = &f->nodes[k];
     if (n->row_axes != 0 && !is_read_by_elements(f, k)) n->row_axes = 0;
     if (n->row_axes != 0 && n->kind == FUSION_FOLD && s == DAMO_OK)
-      s = map_put(&axes, (void *)(uintptr_t)n->row_space, (uintptr_t)n->row_axes);
+      s = map_put(&axes, shape_key(n->row_shape), (uintptr_t)n->row_axes);
   }
   for (int32_t k = 0; k < f->order.n && s == DAMO_OK; k++) { /* positions are in rows of one axis */
     const fusion_node *n = &f->nodes[k];
     if (n->kind == FUSION_PLACE || (n->kind == FUSION_FOLD && position_operand(n->node) >= 0))
-      s = map_put(&axes, (void *)(uintptr_t)n->space, 1);
+      s = map_put(&axes, shape_key(n->shape), 1);
   }
   for (int32_t k = 0; k < f->order.n; k++) {
     fusion_node *n = &f->nodes[k];
     uintptr_t chosen = 0;
     if (n->row_axes == 0) continue;
-    if (!map_get(&axes, (void *)(uintptr_t)n->row_space, &chosen) || (int32_t)chosen != n->row_axes) n->row_axes = 0;
+    if (!map_get(&axes, shape_key(n->row_shape), &chosen) || (int32_t)chosen != n->row_axes) n->row_axes = 0;
   }
   map_clear(&axes);
   return s;
@@ -378,7 +427,9 @@ damo_status fusion_find_groups(fusion *f, damo_fgraph *fg) {
   *f = (fusion){.fg = fg};
   ptrvec_init(&f->order, ctx);
   map_init(&f->number, ctx);
+  map_init(&f->shapes, ctx);
   DAMO_TRY(fusion_nodes(f));
+  DAMO_TRY(fusion_shapes(f));
   fusion_find_rows(f);
   DAMO_TRY(fusion_choose_rows(f));
   fusion_units(f);
@@ -391,6 +442,8 @@ void fusion_clear(fusion *f) {
   damo_ctx *ctx = f->fg->obj.ctx;
   if (f->nodes != NULL) mem_free(ctx, f->nodes, (size_t)f->order.n * sizeof *f->nodes);
   if (f->units != NULL) mem_free(ctx, f->units, (size_t)f->order.n * sizeof *f->units);
+  if (f->same != NULL) mem_free(ctx, f->same, (size_t)f->most_shapes * sizeof *f->same);
+  map_clear(&f->shapes);
   map_clear(&f->number);
   ptrvec_clear(&f->order);
 }

@@ -22,11 +22,13 @@ typedef struct fusion_node {
    * how many axes a row has; else 0 */
   uint32_t row_space;
   int32_t row_axes;
-  int32_t region; /* of graph/region.h: nodes of different regions stay apart */
-  int32_t unit;   /* nodes of one unit have one level; the first node stands for it */
-  int32_t more;   /* the next node of the unit, -1 */
-  bool splits;    /* of the node that stands for a unit: its nodes are to be units of their own */
-  int32_t edges;  /* of the node that stands for the unit: edges that wait for other units */
+  int32_t shape;     /* number of the shape of its result; of a reduction: of what it reduces */
+  int32_t row_shape; /* the same of what has row_space */
+  int32_t region;    /* of graph/region.h: nodes of different regions stay apart */
+  int32_t unit;      /* nodes of one unit have one level; the first node stands for it */
+  int32_t more;      /* the next node of the unit, -1 */
+  bool splits;       /* of the node that stands for a unit: its nodes are to be units of their own */
+  int32_t edges;     /* of the node that stands for the unit: edges that wait for other units */
   int32_t level;
   int32_t group; /* a node of the same group, nearer to the one that stands for it; itself: that one */
   int32_t next;  /* the next node of the group in dependency order, -1 */
@@ -38,6 +40,9 @@ typedef struct fusion {
   ptrvec order;
   int32_t *units; /* units in dependency order */
   int32_t n_units;
+  map shapes;    /* damo_var* → number of its shape */
+  int32_t *same; /* of each number one of the same shape, itself in the end */
+  int32_t n_shapes, most_shapes;
   map number; /* damo_apply* → its place in the order */
   fusion_node *nodes;
 } fusion;
