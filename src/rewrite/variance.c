@@ -15,7 +15,7 @@ static const damo_apply *sum_of_mean(const damo_var *m, uint32_t axes) {
 
 /* Takes the factor d out of the lengths of x's axes: those without a bit in `axes` are done; *known: the product of the
  * static lengths that are left. */
-static bool take_length(const damo_var *d, const damo_var *x, uint32_t *axes, int64_t *known) {
+static bool take_count_factor(const damo_var *d, const damo_var *x, uint32_t *axes, int64_t *known) {
   int64_t n;
   if (var_static_int(d, &n)) {
     if (n <= 0 || *known % n != 0) return false;
@@ -49,7 +49,7 @@ static bool is_count(const damo_var *n, const damo_var *x, uint32_t axes) {
     const damo_var *d = factors[--left];
     const damo_apply *product = match_scalar(d, SCALAR_mul);
     if (product == NULL) {
-      if (!take_length(d, x, &axes, &known)) return false;
+      if (!take_count_factor(d, x, &axes, &known)) return false;
       continue;
     }
     if (left + product->n_in > DAMO_MAX_NDIM) return false;

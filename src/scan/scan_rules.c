@@ -107,7 +107,7 @@ static damo_status replace_inner(scan_slim *w, int i, damo_var *by) {
 }
 
 /* Whether two sequences, or two fixed values, are the same operand with the same taps. */
-static bool same_operand(const scan_slim *w, const scan_part *a, const scan_part *b) {
+static bool same_scan_operand(const scan_slim *w, const scan_part *a, const scan_part *b) {
   const scan_class *s = w->s;
   const int n = a->role == SCAN_FIXED ? 0 : a->n;
   if (a->role != b->role || a->n != b->n || w->node->in[1 + (a - w->plan)] != w->node->in[1 + (b - w->plan)])
@@ -122,7 +122,7 @@ static damo_status find_same(scan_slim *w, int i) {
   const scan_part *p = &w->plan[i];
   for (int k = 0; k < i; k++) {
     const scan_part *q = &w->plan[k];
-    if (!w->live[k] || !same_operand(w, q, p)) continue;
+    if (!w->live[k] || !same_scan_operand(w, q, p)) continue;
     for (int j = 0; j < p->n; j++) DAMO_TRY(replace_inner(w, p->first + j, scan_inner_in(w->s, q->first + j)));
     w->live[i] = false;
     return DAMO_OK;
