@@ -191,6 +191,26 @@ describe("a Loop", function()
       assert.equal(1, names(damo.compile({ m }, damo.softmax(m, { axis = 2 }))).Softmax) -- by itself it stays
     end)
 
+    it("takes one exponential for a softmax and its logarithm", function()
+      local function exps(f) return select(2, damo.printing.loop(f):gsub("= exp", "")) end
+      local l = damo.logsumexp(m, { axis = 2 })
+      local f = damo.compile({ m }, { l, damo.grad(damo.sum(l), m) })
+      assert.equal(1, exps(f))
+      local p = damo.log_softmax(m, { axis = 2 })
+      local g = damo.compile({ m }, { p, damo.grad(damo.sum(p * m), m) })
+      assert.equal(1, exps(g))
+      local written = { [f] = { l, damo.grad(damo.sum(l), m) }, [g] = { p, damo.grad(damo.sum(p * m), m) } }
+      for compiled, outputs in pairs(written) do
+        local got, plain = { compiled(v) }, { damo.compile({ m }, outputs, { mode = "FAST_COMPILE" })(v) }
+        for k in ipairs(got) do assert.is_true(damo.allclose(plain[k], got[k], { rtol = 1e-14 })) end
+      end
+      local inf = math.huge
+      for _, row in ipairs { { -inf, -inf }, { inf, 1 }, { -inf, 2 }, { 0 / 0, 1 } } do
+        local one = damo.array { row }
+        assert.is_true(damo.array_equal((f(one)), damo.logsumexp(one, { axis = 2 }), { equal_nan = true }))
+      end
+    end)
+
     it("reads no reduction of an array of another shape", function()
       local a, b = damo.dvector "a", damo.dvector "b"
       local f = damo.compile({ a, b }, a / damo.max(b) + damo.sum(a))

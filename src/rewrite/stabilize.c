@@ -355,6 +355,48 @@ static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *no
   return rule_give(b, repl, did, log_grad(b, node, build_op(b, damo_retain(put->op), in, 3)));
 }
 
+/* ---- Softmax beside its logarithm -------------------------------------------------------------------------------- */
+
+/* Where a softmax and its logarithm, or the log-sum-exp, of the same rows are both needed, a Loop takes one exponential
+ * for both: exp(log_softmax(x)) and exp(x - logsumexp(x)) are softmax(x). */
+
+static int softmax_axis_of(const damo_apply *node) {
+  const prop_value *axis = &OP_PROPS(node->op, softmax_props)->axis;
+  return axis->kind == PROP_INT ? (int)axis->u.i - 1 : -1;
+}
+
+/* Whether that axis is the last one, or all are. */
+static bool is_row_axis(const damo_var *x, int axis) { return axis < 0 || axis == var_ndim(x) - 1; }
+
+static damo_status exp_of_log_softmax(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_var *v = node->in[0];
+  const damo_apply *named = match_class(v, &log_softmax_def), *less = match_scalar(v, SCALAR_sub);
+  int axis = named != NULL ? softmax_axis_of(named) : 0;
+  if (named == NULL) {
+    if (less == NULL || !is_float(less->in[0]) || var_dtype(less->in[1]) != var_dtype(less->in[0])) return DAMO_OK;
+    if (!reduced_back(less->in[1], REDUCE_LOGSUMEXP, less->in[0], &axis)) return DAMO_OK;
+  }
+  damo_var *x = named != NULL ? named->in[0] : less->in[0];
+  if (!is_row_axis(x, axis) || var_ndim(x) == 0) return DAMO_OK;
+  return rule_give(b, repl, did, build_softmax_of(b, &softmax_def, x, axis));
+}
+
+/* The gradient of log_softmax(x): dy - softmax(x)·Σ dy */
+static damo_status log_softmax_grad_of_softmax(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
+                                               bool *did) {
+  (void)fg;
+  const damo_apply *forward = match_class(node->in[1], &log_softmax_def);
+  const int axis = softmax_axis_of(node);
+  if (forward == NULL || softmax_axis_of(forward) != axis || !is_row_axis(node->in[1], axis)) return DAMO_OK;
+  damo_var *dy = node->in[0], *p = build_softmax_of(b, &softmax_def, forward->in[0], axis);
+  for (int k = 0; k < var_ndim(dy); k++) {
+    if (type_dim_is_one(dy->type, k) != type_dim_is_one(node->in[1]->type, k)) return DAMO_OK;
+  }
+  damo_var *total = build_row_sum(b, dy, axis < 0 ? var_ndim(dy) : 1);
+  return rule_give(b, repl, did, build_sub(b, dy, build_mul(b, p, total)));
+}
+
 #define RULE(rule_name, fn, ...) \
   { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize inexact", .local = fn, __VA_ARGS__ }
 
@@ -370,6 +412,16 @@ const rewrite_rule stabilize_rules[] = {
     RULE("name_abs", name_abs, ELEMWISE(SCALAR_sqrt)),
     RULE("stable_softmax_grad", stable_softmax_grad, TRACKS(&softmax_grad_def)),
     RULE("cancel_factors", cancel_factors, ELEMWISE(SCALAR_mul, SCALAR_true_div)),
+    {.name = "exp_of_log_softmax",
+     .phase = PHASE_FUSE,
+     .tags = "fast_run fuse inexact",
+     ELEMWISE(SCALAR_exp),
+     .local = exp_of_log_softmax},
+    {.name = "log_softmax_grad_of_softmax",
+     .phase = PHASE_FUSE,
+     .tags = "fast_run fuse inexact",
+     TRACKS(&log_softmax_grad_def),
+     .local = log_softmax_grad_of_softmax},
     {.name = NULL},
 };
 

@@ -374,16 +374,15 @@ damo_var *build_row_sum(build *b, damo_var *x, int n_axes) {
   return build_row_reduction(b, REDUCE_SUM, x, n_axes, prop_nil());
 }
 
-/* log Σ exp(x) = m + log Σ exp(x - m), where m is the maximum if that is finite, else 0. */
+/* log Σ exp(x) = m + log Σ exp(x - m) for m the maximum; where that is not finite, it is the result. */
 static damo_var *reduce_row_parts(build *b, const damo_apply *node) {
   damo_var *x = node->in[0];
   const int ndim = var_ndim(x), n_axes = reduce_trailing(reduce_axes_mask(reduce_data_of(node->op), ndim), ndim);
   if (reduce_data_of(node->op)->kind != REDUCE_LOGSUMEXP || n_axes == 0) return NULL;
-  damo_var *top = build_row_max(b, x, n_axes);
-  damo_var *is_finite = build_lt(b, build_abs(b, top), build_num(b, INFINITY));
-  damo_var *m = build_switch(b, is_finite, top, build_num(b, 0));
+  damo_var *m = build_row_max(b, x, n_axes);
   damo_var *total = build_row_sum(b, build_exp(b, build_sub(b, x, m)), n_axes);
-  damo_var *y = build_add(b, m, build_log(b, total));
+  damo_var *is_finite = build_lt(b, build_abs(b, m), build_num(b, INFINITY));
+  damo_var *y = build_switch(b, is_finite, build_add(b, m, build_log(b, total)), m);
   if (y == NULL || reduce_data_of(node->op)->keepdims) return y;
   int pattern[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim - n_axes; axis++) pattern[axis] = axis;
