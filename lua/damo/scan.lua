@@ -271,9 +271,8 @@ local function read_steps(at, value)
   if core.sparse.is_sparse(n) or n.ndim ~= 0 or not is_integer_dtype(n.dtype) then
     core.raise("type", what .. tostring(n.type))
   end
-  if kind_of(n) == "constant" and n.data:item() < 0 then
-    fail("value", "%s: n_steps must not be negative, got %d", at.loop, n.data:item())
-  end
+  local known = kind_of(n) == "constant" and (type(n.data) == "number" and n.data or n.data:item())
+  if known and known < 0 then fail("value", "%s: n_steps must not be negative, got %d", at.loop, known) end
   return core.cast(n, "int64")
 end
 
@@ -402,18 +401,18 @@ end
 -- The dtype of a state that begins with a Lua number, as a literal has it next to other operands: fn was called with a
 -- Variable of the least dtype, state.probe, and has given that dtype. floatX where nothing else decides.
 local function dtype_of_number(at, state, now)
-  local dtype = now.dtype
-  if dtype == state.probe or dtype == "bool" then return dtype == "bool" and dtype or core.config.floatX end
+  local dtype, has = now.dtype, {}
+  if dtype == "bool" then return dtype end
   if is_integer_dtype(dtype) and state.value ~= math.floor(state.value) then return core.config.floatX end
-  if dtype ~= "float32" then return dtype end
-  for _, leaf in ipairs(core.graph.graph_inputs { now }) do -- or a function of the small integer is float32
-    if leaf.dtype == "float32" and leaf ~= state.inner[1] then
-      local other = false
-      for _, s in ipairs(at.states) do other = other or (s and s.inner[1] == leaf and s.value ~= nil) end
-      if not other then return dtype end
-    end
+  for _, leaf in ipairs(core.graph.graph_inputs { now }) do -- what else decides
+    local is_number = false
+    for _, s in ipairs(at.states) do is_number = is_number or (s and s.inner[1] == leaf and s.value ~= nil) end
+    if not is_number and leaf.dtype and kind_of(leaf) ~= "constant" then has[leaf.dtype] = true end
   end
-  return core.config.floatX
+  if dtype == "float32" or (dtype == "float64" and state.probe == "int8" and not has.float64) then
+    return has.float32 and "float32" or core.config.floatX -- a function of a small integer is a float
+  end
+  return dtype == state.probe and core.config.floatX or dtype
 end
 
 -- Compares the state with what fn returned. Returns true if fn must be called again, with a wider Type.
@@ -511,6 +510,18 @@ local function check_count(at, found)
   end
 end
 
+-- Where fn takes no Variable of the least dtype for a number, as a loop inside it, the number is of floatX.
+local function widen_probes(at)
+  local did = false
+  for _, state in ipairs(at.states or {}) do
+    if state and state.probe then
+      state.cast, state.probe, did = core.config.floatX, nil, true
+      state.type = core.TensorType(core.config.floatX, { shape = {} })
+    end
+  end
+  return did
+end
+
 -- Calls fn until the Types of the states are settled.
 local function call_fn(at, fn)
   for attempt = 1, MOST_CALLS do
@@ -535,11 +546,13 @@ local function call_fn(at, fn)
         end
         return more
       end)
-      if not ok then found = again end
+      if not ok then found, again = again, false end
+    elseif attempt < MOST_CALLS then
+      again = widen_probes(at)
     end
     draws.finish(not ok or again)
-    if not ok then error(found, 0) end
-    if not again then return found end
+    if not ok and not again then error(found, 0) end
+    if ok and not again then return found end
   end
 end
 

@@ -474,4 +474,56 @@ describe("an empty scan", function()
     assert.same({ 0, 3 }, h.shape)
     assert.same({ 0, 3 }, y.shape)
   end)
+
+  it("computes the new value of a shared Variable in each step, whenever it was built", function()
+    local s = damo.shared(0.0, { name = "s" })
+    s.default_update = s + 1
+    local x = damo.dvector "x"
+    local f = damo.compile({ x }, damo.scan(function(x_t) return x_t + s end, { sequences = x }))
+    assert.same({ 0, 1, 2, 3 }, f(damo.zeros { 4 }):totable())
+    assert.equal(4, s:get_value())
+    local r = damo.shared(0.0, { name = "r" })
+    local next_r = r + 1
+    local g = damo.compile({}, damo.scan(function() return r * 1, { [r] = next_r } end, { n_steps = 4 }))
+    assert.same({ 0, 1, 2, 3 }, g():totable())
+    assert.equal(4, r:get_value())
+  end)
+
+  it("draws anew in each step from an Op that holds a graph", function()
+    local stream, a, x = damo.random.RandomStream(1), damo.dscalar "a", damo.dvector "x"
+    local op = damo.graph.OpFromGraph({ a }, { stream:normal(0, 1) + a })
+    local f = damo.compile({ x }, damo.scan(function(x_t) return op(x_t) end, { sequences = x }))
+    local seen = {}
+    for _ = 1, 2 do
+      for _, v in ipairs(f(damo.zeros { 4 }):totable()) do
+        assert.is_nil(seen[v])
+        seen[v] = true
+      end
+    end
+  end)
+
+  it("gives a number as initial state the dtype of what it meets", function()
+    local x = damo.fvector "x"
+    local function dtype(step, initial)
+      return damo.scan(step, { sequences = x, outputs_info = initial }).dtype
+    end
+    local function sum(x_t, h) return h + x_t end
+    local function rnn(x_t, h) return damo.tanh(h * 0.5 + x_t) end
+    for _, step in ipairs { sum, rnn } do
+      for _, initial in ipairs { 0, 0.5 } do assert.equal("float32", dtype(step, initial)) end
+    end
+    local w = damo.dscalar "w"
+    local nested = damo.scan(function(h)
+      return damo.scan(function(g) return g * w end, { outputs_info = h, n_steps = 2 })[-1]
+    end, { outputs_info = 1.5, n_steps = 2 })
+    assert.same({ 6, 24 }, damo.compile({ w }, nested)(2):totable())
+  end)
+
+  it("takes constants as numbers of steps", function()
+    local h = damo.dscalar "h"
+    for _, n in ipairs { damo.constant(damo.array(3, "int64")), damo.array(3, "int64") } do
+      local y = damo.scan(function(v) return v * 2 end, { outputs_info = h, n_steps = n })
+      assert.same({ 2, 4, 8 }, damo.compile({ h }, y)(1):totable())
+    end
+  end)
 end)

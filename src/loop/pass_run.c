@@ -453,8 +453,8 @@ static void pass_begin_folds(const pass_state *r, int64_t row) {
     pass_stream *t = pass_stream_at(r, stream++);
     t->length = pass_stream_length(p, s->axes);
     t->seen = t->staged = 0;
-    t->results = row * p->inner / t->length;
-    damo_assert(row * p->inner % t->length == 0);
+    t->results = t->length > 0 ? row * p->inner / t->length : 0;
+    damo_assert(t->length == 0 || row * p->inner % t->length == 0);
   }
 }
 

@@ -52,7 +52,7 @@ int fold_axes(const damo_apply *node) {
 static fusion_kind fusion_kind_of_pick(const damo_apply *node) {
   const bool picks = node->op->def == &pick_def;
   const damo_type *elements = picks ? node->in[0]->type : node->out[0]->type;
-  if (elements->ndim > FUSION_MOST_RANK) return FUSION_NONE;
+  if (elements->ndim > FUSION_MOST_RANK || elements->ndim < 2) return FUSION_NONE; /* a single row is no loop */
   const uint32_t space = space_of(elements);
   for (int i = picks ? 1 : 0; i < (picks ? 2 : node->n_in - 1); i++) {
     if (space_of_rows(space, 1, node->in[i]->type) != LOOP_ROWS) return FUSION_NONE;

@@ -125,7 +125,8 @@ static damo_status drop_sign(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   const scalar_id id = elemwise_scalar_id(node->op);
   damo_var *x = node->in[0];
   if (dtype_is_complex(var_dtype(x)) || var_dtype(x) != var_dtype(node->out[0])) return DAMO_OK;
-  damo_var *below = same_dtype_operand(x, SCALAR_neg);
+  const bool wraps = id == SCALAR_abs && dtype_is_discrete(var_dtype(x)) && !dtype_is_signed(var_dtype(x));
+  damo_var *below = wraps ? NULL : same_dtype_operand(x, SCALAR_neg); /* -1 of an unsigned dtype is its largest value */
   if (below == NULL && id != SCALAR_abs) below = same_dtype_operand(x, SCALAR_abs);
   if (below != NULL) return rule_give(b, repl, did, build_scalar_op(b, id, &below));
   if (match_scalar(x, SCALAR_abs) != NULL) return DAMO_OK;

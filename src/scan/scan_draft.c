@@ -127,6 +127,20 @@ static damo_status draft_results(const scan_draft *d, ptrvec *out) {
   return d->until != NULL ? ptrvec_push(out, d->until) : DAMO_OK;
 }
 
+/* Results that are no new values of shared Variables come before those that are. */
+static int64_t draft_updates_last(const scan_draft *d, ptrvec *results) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < results->n; i++) {
+    bool updates = false;
+    for (int k = 0; k < d->n_parts; k++) updates = updates || (d->part[k].update && d->part[k].next == results->at[i]);
+    if (updates) continue;
+    void *swap = results->at[n];
+    results->at[n++] = results->at[i];
+    results->at[i] = swap;
+  }
+  return n;
+}
+
 static bool is_outside(const scan_draft *d, const damo_var *v) {
   return v->kind == VAR_PLAIN && (v->owner == NULL || v->id < d->mark);
 }
@@ -144,16 +158,17 @@ static damo_status draft_take_fixed(draft_search *w, damo_var *v) {
   return scan_draft_fixed(w->d, v, v) != NULL ? DAMO_OK : w->d->b->status;
 }
 
-/* Takes in the Variables of outside above the results that it has not seen, and lists the shared ones. */
-static damo_status draft_walk(draft_search *w, int64_t from) {
-  for (int64_t i = from; i < w->results.n; i++) DAMO_TRY(ptrvec_push(&w->stack, w->results.at[i]));
+/* Takes in the Variables of outside above results [from, end) that it has not seen, and lists the shared ones. The new
+ * value of a shared Variable is computed in each step, whenever it was built. */
+static damo_status draft_walk(draft_search *w, int64_t from, int64_t end, bool updates) {
+  for (int64_t i = from; i < end; i++) DAMO_TRY(ptrvec_push(&w->stack, w->results.at[i]));
   while (w->stack.n > 0) {
     damo_var *v = w->stack.at[--w->stack.n];
     if (map_get(&w->inside, v, NULL) || map_get(&w->seen, v, NULL) || v->kind == VAR_CONSTANT) continue;
     DAMO_TRY(map_put(&w->seen, v, 1));
     if (v->kind == VAR_SHARED) {
       DAMO_TRY(ptrvec_push(&w->leaves, v));
-    } else if (is_outside(w->d, v)) {
+    } else if (v->owner == NULL || (!updates && is_outside(w->d, v))) {
       DAMO_TRY(draft_take_fixed(w, v));
     } else {
       for (int i = v->owner->n_in - 1; i >= 0; i--) DAMO_TRY(ptrvec_push(&w->stack, v->owner->in[i]));
@@ -181,8 +196,10 @@ static damo_status draft_search_all(draft_search *w) {
     DAMO_TRY(ptrvec_push(&w->stops, d->inner.at[i]));
   }
   DAMO_TRY(draft_results(d, &w->results));
-  for (int64_t from = 0; from < w->results.n;) {
-    DAMO_TRY(draft_walk(w, from));
+  int64_t from = draft_updates_last(d, &w->results);
+  DAMO_TRY(draft_walk(w, 0, from, false));
+  for (bool first = true; first || from < w->results.n; first = false) {
+    DAMO_TRY(draft_walk(w, from, w->results.n, true));
     from = w->results.n;
     w->of.n = w->to.n = 0;
     if (d->no_updates) break;
