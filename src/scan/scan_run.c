@@ -198,6 +198,10 @@ static damo_status start_sequence(const thunk *t, frame *f, const scan_class *s,
   const damo_array *a = thunk_in(t, f, scan_in(s, p));
   for (int k = p->first; k < p->first + p->n; k++) {
     damo_array **v = &w->views[k];
+    if (array_shape(a)[0] == 0) { /* there is no step, and no row to view */
+      w->args[k] = (damo_obj *)*v;
+      continue;
+    }
     if (*v != NULL && (*v)->obj.refs == 1 && (*v)->ndim == a->ndim - 1) {
       array_reseat(*v, a, array_shape(a) + 1, array_strides(a) + 1, 0);
       (*v)->writeable = false;
