@@ -254,8 +254,7 @@ static void test_last_holders(build *b) {
     CHECK(j[k].ok && j[k].sum[0] == j[0].sum[0]);
   }
   damo_var *x = vec(b, "x");
-  damo_function *g =
-      make(&x, 1, &x, 1, NULL); /* compiling frees the objects that other contexts returned to this one */
+  damo_function *g = make(&x, 1, &x, 1, NULL); /* compiling frees what other contexts gave back to this one */
   damo_release(g);
 }
 

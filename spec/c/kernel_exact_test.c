@@ -269,7 +269,7 @@ static void test_deviations(const kernel_isa *t) {
 
 /* ---- Extremes ---------------------------------------------------------------------------------------------------- */
 
-/* Values that compare as equal, of which one is returned, and nans and infinities: `kinds` of them. */
+/* A random value. A third of them are among the first `kinds` special ones: zeros of both signs, infinities, nan. */
 static double extreme_value(int kinds) {
   static const double values[] = {0.0, -0.0, -1, 0.5, -INFINITY, INFINITY, NAN};
   return random_word() % 3 == 0 ? values[random_word() % (uint64_t)kinds] : -(double)(random_word() % 4);

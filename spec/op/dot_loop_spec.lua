@@ -1,16 +1,8 @@
 -- DotLoop: a product of matrices with a Loop as its epilogue, in row blocks where the result is large.
 local damo = require "damo"
+local names = require "spec.support.node_names"
 
 local apart = damo.Mode { exclude = { "fuse_product" } }
-
-local function names(f)
-  local count = {}
-  for _, node in ipairs(f.fgraph.apply_nodes) do
-    local name = tostring(node.op):match "^%w+"
-    count[name] = (count[name] or 0) + 1
-  end
-  return count
-end
 
 local function random(...) return damo.random.normal(0, 1, { size = { ... } }) end
 

@@ -1,17 +1,9 @@
 -- Loop: Elemwise nodes of one iteration space in one pass. Results are those of the separate nodes to the bit.
 local damo = require "damo"
+local names = require "spec.support.node_names"
 local failure = require "spec.support.failure"
 
 local separate = damo.Mode { exclude = { "fusion" } }
-
-local function names(f)
-  local count = {}
-  for _, node in ipairs(f.fgraph.apply_nodes) do
-    local name = tostring(node.op):match "^%w+"
-    count[name] = (count[name] or 0) + 1
-  end
-  return count
-end
 
 local function same_bits(a, b, what)
   assert.equal(a.dtype, b.dtype, what)

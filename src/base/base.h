@@ -129,7 +129,7 @@ typedef struct kernel_isa kernel_isa; /* kernel/isa.h */
 typedef struct ctx_lent {
   atomic_llong refs;
   void (*free)(struct ctx_lent *l); /* called in the owning context */
-  struct ctx_lent *next;            /* the next object in the list damo_ctx.returned */
+  struct ctx_lent *next;            /* the next entry of damo_ctx.returned */
 } ctx_lent;
 
 struct damo_ctx {
@@ -164,7 +164,7 @@ struct damo_ctx {
   ctx_slot slots[CTX_N_SLOTS];
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
   atomic_llong borrowers;                               /* see lent.c, also for the next three */
-  _Atomic(ctx_lent *) returned;                         /* objects that this context has to free */
+  _Atomic(ctx_lent *) returned;                         /* objects of this context that other contexts gave back */
   bool host_gone, abandoned;
 };
 
@@ -174,7 +174,7 @@ void lent_init(ctx_lent *l, void (*free_fn)(ctx_lent *l));
  * not be in use on another thread. */
 void lent_hold(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
 void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
-/* Frees the objects in the list owner->returned. Must be called on the owner's thread. */
+/* Frees the objects that other contexts gave back to the owner. The caller runs on the owner's thread. */
 void lent_collect(damo_ctx *owner);
 
 /* Stress modes of debug builds, selected by the environment variable DAMO_STRESS, a list of these names. They expose

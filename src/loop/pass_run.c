@@ -19,7 +19,7 @@
 #include "loop.h"
 #include "loop_int.h"
 
-#define PASS_FEW_STEPS 8 /* fewer leave room for longer blocks in L1 */
+#define PASS_FEW_STEPS 8 /* a program with fewer steps has blocks twice as long, which still fit in L1 */
 
 typedef enum pass_home {
   HOME_NONE,   /* not accessed */

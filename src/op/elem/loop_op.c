@@ -52,7 +52,6 @@ static bool parse_part(loop_data *d, int k, const prop_value *v) {
       return false;
     d->reads_folds = d->reads_folds || from->space != LOOP_ELEMENTS;
   }
-  d->n_folds += loop_part_folds(p);
   d->has_positions = d->has_positions || loop_part_positions(p) >= 0;
   if (loop_part_places(p)) d->place = p->in[loop_arity(p) - 1];
   return true;

@@ -7,7 +7,7 @@
 
 /* The properties, parsed. */
 typedef struct loop_data {
-  int32_t n_in, n_parts, n_out, n_folds;
+  int32_t n_in, n_parts, n_out;
   int32_t n_axes;   /* a row is the last ones; 0: there are no rows */
   int32_t place;    /* the input that is the length of a row for a part that places values, -1: none */
   bool reads_folds; /* a part reads what another folds */

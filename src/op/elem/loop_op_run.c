@@ -547,8 +547,7 @@ static damo_status check_folds(const thunk *t, const frame *f, const loop_kept *
   return DAMO_OK;
 }
 
-static damo_status fail_position(const thunk *t, frame *f, const loop_part *p, int64_t position, int64_t n) {
-  (void)t;
+static damo_status fail_position(frame *f, const loop_part *p, int64_t position, int64_t n) {
   if (p->op->def == &onehot_def)
     return ctx_fail(f->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)position, (long long)n);
   return ctx_fail(f->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", p->op->def->name, (long long)position,
@@ -566,7 +565,7 @@ static damo_status check_positions(const thunk *t, frame *f, const loop_kept *k)
     for (char *at = entries_begin(&e, thunk_in(t, f, p->in[loop_part_positions(p)])); at != NULL;
          at = entries_next(&e)) {
       const int64_t position = *(const int64_t *)(void *)at;
-      if (position < 1 || position > n) return fail_position(t, f, p, position, n);
+      if (position < 1 || position > n) return fail_position(f, p, position, n);
     }
   }
   return DAMO_OK;
