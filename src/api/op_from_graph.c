@@ -274,7 +274,7 @@ static damo_status inline_sweep(damo_fgraph *fg, bool *any) {
   *any = false;
   for (size_t i = 0; i < fg->nodes.cap && !*any; i++) {
     uintptr_t key = fg->nodes.cells[i].key;
-    *any = key != 0 && key != MAP_TOMBSTONE && is_inlined((const damo_apply *)key);
+    *any = key != 0 && is_inlined((const damo_apply *)key);
   }
   if (!*any) return DAMO_OK;
   ptrvec_init(&nodes, fg->obj.ctx);

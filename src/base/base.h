@@ -368,16 +368,16 @@ void ptrvec_clear(ptrvec *v);
 /* Releases every pointer as an object, then clears. */
 void ptrvec_release_all(ptrvec *v);
 
-/* A hash map from pointers (or any uintptr_t above MAP_TOMBSTONE) to uintptr_t. It never shrinks. Iterate over the
- * cells, skipping keys 0 and MAP_TOMBSTONE. */
+/* A hash map from pointers (or any uintptr_t but 0) to uintptr_t. It never shrinks. Iterate over the cells, skipping
+ * key 0; a removal moves cells. */
 typedef struct map_cell {
   uintptr_t key, value;
 } map_cell;
 typedef struct map {
   damo_ctx *ctx;
   map_cell *cells;
-  size_t cap;     /* a power of two, or 0 */
-  size_t n, used; /* n: live entries; used: live entries and tombstones */
+  size_t cap; /* a power of two, or 0 */
+  size_t n;   /* entries */
 } map;
 static inline void map_init(map *m, damo_ctx *ctx) { *m = (map){.ctx = ctx}; }
 damo_status map_put(map *m, const void *key, uintptr_t value);
@@ -388,7 +388,6 @@ static inline void *map_get_ptr(const map *m, const void *key) {
   uintptr_t v = 0;
   return map_get(m, key, &v) ? (void *)v : NULL;
 }
-#define MAP_TOMBSTONE ((uintptr_t)1) /* key of a removed cell */
 
 /* A growing text, zero-terminated once something has been added; `at` is NULL before. Appending after a failure
  * (failed) does nothing. */

@@ -1,5 +1,5 @@
-/* map: a hash map by open addressing with linear probing. A removed cell stays as a tombstone until the table is
- * rebuilt. At most three quarters of the cells are live or tombstones. */
+/* map: a hash map by open addressing with linear probing, at most three quarters full. A removal moves later entries
+ * back, so that no mark of it stays: the size of the table depends on how many entries it held, not on their addresses. */
 #include "base.h"
 
 #define MAP_MIN_CAP 8
@@ -18,57 +18,62 @@ static map_cell *map_find_cell(const map *m, uintptr_t key) {
   }
 }
 
-/* The first tombstone or free cell for a key that is not in the table. */
+/* The free cell for a key that is not in the table. */
 static map_cell *find_free(map_cell *cells, size_t cap, uintptr_t key) {
   size_t i = map_slot_of(key, cap);
-  while (cells[i].key > MAP_TOMBSTONE) i = (i + 1) & (cap - 1);
+  while (cells[i].key != 0) i = (i + 1) & (cap - 1);
   return &cells[i];
 }
 
 static damo_status map_grow(map *m) {
-  size_t cap = m->cap ? m->cap : MAP_MIN_CAP, bytes;
-  if (m->n * 2 >= m->cap && m->cap && !size_mul(cap, 2, &cap)) return ctx_fail_memory(m->ctx);
+  size_t cap = MAP_MIN_CAP, bytes;
+  if (m->cap && !size_mul(m->cap, 2, &cap)) return ctx_fail_memory(m->ctx);
   if (!size_mul(cap, sizeof(map_cell), &bytes)) return ctx_fail_memory(m->ctx);
   map_cell *cells = mem_calloc(m->ctx, bytes);
   if (!cells) return DAMO_EMEMORY;
   for (size_t i = 0; i < m->cap; i++) {
-    if (m->cells[i].key > MAP_TOMBSTONE) *find_free(cells, cap, m->cells[i].key) = m->cells[i];
+    if (m->cells[i].key != 0) *find_free(cells, cap, m->cells[i].key) = m->cells[i];
   }
   if (m->cells) mem_free(m->ctx, m->cells, m->cap * sizeof(map_cell));
   m->cells = cells;
   m->cap = cap;
-  m->used = m->n;
   return DAMO_OK;
 }
 
 damo_status map_put(map *m, const void *key, uintptr_t value) {
   uintptr_t k = (uintptr_t)key;
-  damo_assert(k > MAP_TOMBSTONE);
+  damo_assert(k != 0);
   map_cell *entry = map_find_cell(m, k);
   if (entry) {
     entry->value = value;
     return DAMO_OK;
   }
-  if ((m->used + 1) * 4 > m->cap * 3) DAMO_TRY(map_grow(m));
-  entry = find_free(m->cells, m->cap, k);
-  if (entry->key == 0) m->used++;
+  if ((m->n + 1) * 4 > m->cap * 3) DAMO_TRY(map_grow(m));
+  *find_free(m->cells, m->cap, k) = (map_cell){.key = k, .value = value};
   m->n++;
-  damo_assert(m->used < m->cap && m->n <= m->used);
-  *entry = (map_cell){.key = k, .value = value};
   return DAMO_OK;
 }
 
 bool map_get(const map *m, const void *key, uintptr_t *value) {
-  const map_cell *entry = (uintptr_t)key > MAP_TOMBSTONE ? map_find_cell(m, (uintptr_t)key) : NULL;
+  const map_cell *entry = key != NULL ? map_find_cell(m, (uintptr_t)key) : NULL;
   if (!entry) return false;
   if (value) *value = entry->value;
   return true;
 }
 
 bool map_remove(map *m, const void *key) {
-  map_cell *entry = (uintptr_t)key > MAP_TOMBSTONE ? map_find_cell(m, (uintptr_t)key) : NULL;
+  map_cell *entry = key != NULL ? map_find_cell(m, (uintptr_t)key) : NULL;
   if (!entry) return false;
-  *entry = (map_cell){.key = MAP_TOMBSTONE};
+  /* An entry further along its run of full cells may be moved to the hole unless its search starts after the hole. */
+  const size_t last = m->cap - 1;
+  size_t hole = (size_t)(entry - m->cells);
+  for (size_t i = (hole + 1) & last; m->cells[i].key != 0; i = (i + 1) & last) {
+    const size_t start = map_slot_of(m->cells[i].key, m->cap);
+    if (((i - start) & last) < ((i - hole) & last)) continue;
+    m->cells[hole] = m->cells[i];
+    hole = i;
+  }
+  m->cells[hole] = (map_cell){.key = 0};
   m->n--;
   return true;
 }

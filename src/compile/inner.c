@@ -97,7 +97,7 @@ damo_status inner_connections(const damo_fgraph *fg, bool *connected) {
 
 static const damo_apply *node_at(const damo_fgraph *fg, size_t i) {
   const uintptr_t key = fg->nodes.cells[i].key;
-  return key == 0 || key == MAP_TOMBSTONE ? NULL : (const damo_apply *)key;
+  return key == 0 ? NULL : (const damo_apply *)key;
 }
 
 inner_traits inner_traits_of(const damo_fgraph *fg) {

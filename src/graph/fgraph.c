@@ -68,7 +68,7 @@ static damo_status check_use_count(const damo_fgraph *fg, int64_t want) {
   int64_t n = 0;
   for (size_t i = 0; i < fg->clients.cap; i++) {
     const map_cell *c = &fg->clients.cells[i];
-    if (c->key != 0 && c->key != MAP_TOMBSTONE) n += ((const fg_clients *)c->value)->n;
+    if (c->key != 0) n += ((const fg_clients *)c->value)->n;
   }
   if (n == want) return DAMO_OK;
   return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "%lld uses are noted, the graph has %lld", (long long)n,
@@ -116,11 +116,11 @@ static void fgraph_destroy(damo_obj *obj) {
   damo_fgraph *fg = (damo_fgraph *)obj;
   for (size_t i = 0; i < fg->clients.cap; i++) {
     map_cell *c = &fg->clients.cells[i];
-    if (c->key != 0 && c->key != MAP_TOMBSTONE) clients_free(fg, (fg_clients *)c->value);
+    if (c->key != 0) clients_free(fg, (fg_clients *)c->value);
   }
   for (size_t i = 0; i < fg->nodes.cap; i++) {
     map_cell *c = &fg->nodes.cells[i];
-    if (c->key != 0 && c->key != MAP_TOMBSTONE) damo_release((damo_apply *)c->key);
+    if (c->key != 0) damo_release((damo_apply *)c->key);
   }
   map_clear(&fg->clients);
   map_clear(&fg->nodes);

@@ -288,7 +288,7 @@ static void anchor_fgraph(anchors *a, const damo_fgraph *fg) {
   anchor_all(a, fg->outputs.at, fg->outputs.n);
   for (size_t i = 0; i < fg->nodes.cap; i++) {
     uintptr_t key = fg->nodes.cells[i].key;
-    if (key && key != MAP_TOMBSTONE) anchor(a, (void *)key);
+    if (key) anchor(a, (void *)key);
   }
 }
 

@@ -308,7 +308,7 @@ static damo_status slim_all(damo_fgraph *fg) {
   bool any = false;
   for (size_t i = 0; i < fg->nodes.cap && !any; i++) {
     const uintptr_t key = fg->nodes.cells[i].key;
-    any = key != 0 && key != MAP_TOMBSTONE && scan_of(((const damo_apply *)key)->op) != NULL;
+    any = key != 0 && scan_of(((const damo_apply *)key)->op) != NULL;
   }
   if (!any) return DAMO_OK;
   ptrvec nodes;
