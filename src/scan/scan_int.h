@@ -40,7 +40,36 @@ size_t scan_state_size(void);
 damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 
+/* scan_edit.c */
+typedef struct scan_edit {
+  damo_fgraph *fg;
+  damo_apply *node;
+  const scan_class *s;
+  const char *rule;
+  build b;             /* for what is built outside of the loop */
+  scan_part *plan;     /* copies of the class's parts: stack, last: -1 where nothing reads them; tail */
+  bool *live;          /* by part: it stays */
+  damo_var **stack_by; /* by part that does not stay: what replaces its results */
+  damo_var **last_by;
+  map memo;         /* Variables of the inner graph that are replaced → by what */
+  ptrvec values;    /* Variables of the inner graph whose values are collected, after those that were */
+  scan_draft d;     /* may be given sequences and fixed values before the node is made */
+  damo_apply *made; /* NULL: no part that computes anything stays */
+  bool changed;
+  damo_obj *trace;
+} scan_edit;
+
+damo_status scan_edit_init(scan_edit *e, damo_fgraph *fg, damo_apply *node, const char *rule);
+damo_status scan_edit_make(scan_edit *e);
+/* The stacked values number k, once the node is made. */
+damo_var *scan_edit_value(const scan_edit *e, int64_t k);
+damo_status scan_edit_replace(scan_edit *e);
+damo_status scan_edit_end(scan_edit *e, damo_status status); /* returns status, or how the scope ended */
+
 /* scan_rules.c */
+/* Visits the Scans of the graph but the impure ones: users before what they read, so that what they leave out is left
+ * out there too. */
+damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node));
 damo_status scan_register_rules(damo_ctx *ctx);
 
 #endif
