@@ -220,6 +220,8 @@ damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in);
  * be NULL). Appends borrowed damo_apply* to out. */
 damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *stops, int64_t n_stops,
                            ptrvec *out);
+/* graph_toposort with the stops as the keys of a map (NULL: none). */
+damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out);
 /* All Variables that outputs depend on, themselves included, each once. */
 damo_status graph_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
 /* The ancestors that have no owner (inputs, constants, shared). */

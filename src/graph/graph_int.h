@@ -26,9 +26,6 @@ fn_signature *signature_new(damo_ctx *ctx, const op_func *row);
 /* Sets f's sparse rows; all families must be registered. */
 void signature_link_sparse(damo_ctx *ctx, fn_signature *f);
 
-/* graph_toposort with the stops as the keys of a map (NULL: none). */
-damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out);
-
 /* ---- Uses of Variables (fgraph_clients.c) ------------------------------------------------------------------------ */
 
 /* Where a use is stored: the address of input `index` of node, or of output `index` of the graph if node is NULL. */

@@ -126,6 +126,14 @@ damo_var *scan_edit_value(const scan_edit *e, int64_t k) {
   return e->made->out[scan_collect_at(now, now->n_collect - (int)(e->values.n - k))->stack];
 }
 
+damo_var *scan_edit_stack(const scan_edit *e, int part) {
+  const scan_class *now = scan_at(e->made->op);
+  const scan_role role = e->s->part[part].role;
+  int at = role == SCAN_STATE ? now->n_seq : now->n_seq + now->n_state + now->n_fixed;
+  for (int i = 0; i < part; i++) at += e->live[i] && e->s->part[i].role == role;
+  return e->made->out[now->part[at].stack];
+}
+
 /* ---- Replacing --------------------------------------------------------------------------------------------------- */
 
 /* Replaces the uses of a stacked result of which fewer rows are kept: each client by one that reads those. */

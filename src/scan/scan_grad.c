@@ -296,7 +296,26 @@ static damo_status reverse_inputs(reverse_scan *r) {
   return r->b->status;
 }
 
-/* The states' past, of which only what is read is kept in the end. */
+/* Which value of a state, as seen from a step, the Variable is: minus the tap of an inner input, 0 for its next value;
+ * -1: none. */
+static int state_lag(const scan_class *s, const scan_part *p, const damo_var *v) {
+  for (int k = p->first; k < p->first + p->n; k++) {
+    if (scan_inner_in(s, k) == v) return -s->tap[k];
+  }
+  return scan_inner_out(s, p->out) == v ? 0 : -1;
+}
+
+/* Whether the next value of state i is read from its stacked values where the derivative of a step needs it. */
+static bool next_is_read(const scan_class *s, int i) {
+  const damo_var *next = scan_inner_out(s, scan_state_at(s, i)->out);
+  if (next->owner == NULL || !scan_is_stacked(next->type) || next->type->kind == TYPE_RANDOM) return false;
+  for (int k = 0; k < i; k++) {
+    if (scan_inner_out(s, scan_state_at(s, k)->out) == next) return false;
+  }
+  return type_is_compatible(next->type, scan_inner_in(s, scan_state_at(s, i)->first)->type);
+}
+
+/* The states' past and next values, of which only what is read is kept in the end. */
 static damo_status reverse_past(reverse_scan *r) {
   const scan_class *s = r->s;
   build *b = r->b;
@@ -306,6 +325,8 @@ static damo_status reverse_past(reverse_scan *r) {
       damo_var *inner = scan_inner_in(s, k);
       scan_draft_sequence(&r->d, NULL, 1, &tap_now, &inner);
     }
+    damo_var *next = scan_inner_out(s, p->out);
+    if (next_is_read(s, i)) scan_draft_sequence(&r->d, NULL, 1, &tap_now, &next);
   }
   DAMO_TRY(b->status);
   damo_status status = scan_draft_prune(&r->d);
@@ -316,16 +337,19 @@ static damo_status reverse_past(reverse_scan *r) {
     for (int q = 0; q < r->d.n_parts && b->status == DAMO_OK; q++) {
       scan_part *part = &r->d.part[q];
       if (part->role != SCAN_SEQUENCE || part->outer != NULL) continue;
-      int k = p->first;
-      while (k < p->first + p->n && r->d.inner.at[part->first] != scan_inner_in(s, k)) k++;
-      if (k == p->first + p->n) continue;
+      const int lag = state_lag(s, p, r->d.inner.at[part->first]);
+      if (lag < 0) continue;
+      if (lag == 0) {
+        part->outer = flip_rows(b, rows_from(b, states_kept(r, i), 0, r->n));
+        continue;
+      }
       if (history == NULL) history = state_history(r, i);
       if (history == NULL) {
         build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no gradient through a sparse state that the steps do not add to",
                    s->def.name);
         break;
       }
-      part->outer = flip_rows(b, rows_from(b, history, p->span + s->tap[k], r->n));
+      part->outer = flip_rows(b, rows_from(b, history, p->span - lag, r->n));
     }
   }
   return b->status;

@@ -66,7 +66,38 @@ damo_var *scan_edit_value(const scan_edit *e, int64_t k);
 damo_status scan_edit_replace(scan_edit *e);
 damo_status scan_edit_end(scan_edit *e, damo_status status); /* returns status, or how the scope ended */
 
+damo_var *scan_edit_stack(const scan_edit *e, int part); /* the stacked result of a part that stays, likewise */
+
+/* scan_batch.c */
+typedef struct scan_batch {
+  build *b;
+  map rows;    /* Variables of the inner graph → their values by step, stacked along a new first axis */
+  map same;    /* Variables that are the same in every step → their value outside of the loop */
+  ptrvec made; /* owned copies of nodes */
+} scan_batch;
+
+void scan_batch_init(scan_batch *w, build *b);
+void scan_batch_clear(scan_batch *w);
+/* Whether a node whose operands are in `rows`, or the same in every step, can be built over stacked operands. */
+bool scan_batch_can(const damo_apply *node);
+/* The value outside of the loop of a Variable that follows from the keys of `same` and constants. */
+damo_var *scan_batch_same(scan_batch *w, damo_var *v);
+/* The values by step of a Variable that follows from the keys of `rows` and `same` by such nodes. */
+damo_var *scan_batch_rows(scan_batch *w, damo_var *v);
+/* Stacked matrices as one, whose rows are those of all steps. */
+damo_var *scan_batch_flat(build *b, damo_var *rows);
+
+/* scan_rows.c */
+/* Whether x is known to have n rows (*exact), or more. */
+bool scan_has_rows(const damo_var *x, const damo_var *n, bool *exact);
+/* x with its rows in reverse order. */
+damo_var *scan_flip_rows(build *b, damo_var *x);
+
+/* scan_push.c */
+damo_status scan_register_push(damo_ctx *ctx);
+
 /* scan_rules.c */
+damo_status scan_slim_all(damo_fgraph *fg);
 /* Visits the Scans of the graph but the impure ones: users before what they read, so that what they leave out is left
  * out there too. */
 damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node));

@@ -175,7 +175,7 @@ static damo_status slim_node(damo_fgraph *fg, damo_apply *node) {
   return scan_edit_end(&w, status);
 }
 
-static damo_status slim_all(damo_fgraph *fg) { return scan_each(fg, slim_node); }
+damo_status scan_slim_all(damo_fgraph *fg) { return scan_each(fg, slim_node); }
 
 damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node)) {
   bool any = false;
@@ -198,6 +198,9 @@ damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, dam
 }
 
 static const rewrite_rule scan_slim_rule = {
-    .name = "scan_slim", .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize scan", .global = slim_all};
+    .name = "scan_slim", .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize scan", .global = scan_slim_all};
 
-damo_status scan_register_rules(damo_ctx *ctx) { return rewrite_register(ctx, &scan_slim_rule); }
+damo_status scan_register_rules(damo_ctx *ctx) {
+  DAMO_TRY(scan_register_push(ctx));
+  return rewrite_register(ctx, &scan_slim_rule);
+}
