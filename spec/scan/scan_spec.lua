@@ -321,6 +321,42 @@ describe("updates in a scan", function()
     assert.equal(8, s:get_value())
   end)
 
+  it("that are handed back are left to the script, those of random streams too", function()
+    local rs, m = damo.random.RandomStream(1), damo.dscalar "m"
+    local y, updates = damo.scan(function(h) return h * m + rs:normal(0, 1) end,
+      { outputs_info = 1.0, n_steps = 3, return_updates = true })
+    for _, result in ipairs { y, y[-1], damo.grad(y[-1], m), damo.Rop(y, m, damo.constant(1.0)) } do
+      local same = damo.compile({ m }, result)
+      assert.equal(tostring(same(2)), tostring(same(2)))
+      local other = damo.compile({ m }, result, { updates = updates })
+      assert.not_equal(tostring(other(2)), tostring(other(2)))
+    end
+  end)
+
+  it("are made inside an OpFromGraph too, with its gradient once, and in Ops inside that one", function()
+    local s, a, x = damo.shared(0.0, "s"), damo.dvector "a", damo.dvector "x"
+    local op = damo.graph.OpFromGraph({ a },
+      { damo.scan(function(v) return v * 2, { [s] = s + v } end, { sequences = a }) })
+    local function rises(by, f, ...)
+      local before = s:get_value()
+      f(...)
+      assert.equal(before + by, s:get_value())
+    end
+    rises(3, damo.compile({ x }, op(x)), A { 1, 2 })
+    rises(3, damo.compile({ x }, damo.grad(op(x):sum(), x)), A { 1, 2 })
+    rises(3, damo.compile({ x }, { op(x), damo.grad((op(x) ^ 2):sum(), x) }), A { 1, 2 })
+    local b, rows = damo.dvector "b", damo.dmatrix "rows"
+    local outer = damo.graph.OpFromGraph({ b }, { op(b) + 1 })
+    rises(3, damo.compile({ x }, outer(x)), A { 1, 2 })
+    rises(10, damo.compile({ rows }, damo.scan(function(row) return outer(row) end, { sequences = rows })),
+      A { { 1, 2 }, { 3, 4 } })
+    local rs = damo.random.RandomStream(1)
+    local draws = damo.graph.OpFromGraph({ a },
+      { damo.scan(function(v) return rs:normal(v, 1) end, { sequences = a }) })
+    local f = damo.compile({ x }, draws(x))
+    assert.not_equal(tostring(f(A { 1, 2 })), tostring(f(A { 1, 2 })))
+  end)
+
   it("of random streams go on from call to call, with the gradient too, which has the same draws", function()
     local m = damo.dscalar "m"
     local function make()

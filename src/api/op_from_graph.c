@@ -296,6 +296,74 @@ static const rewrite_rule op_from_graph_inline_rule = {.name = "inline_op_from_g
                                                        .tags = "fast_run fast_compile inline",
                                                        .global = inline_all};
 
+/* ---- Updates ----------------------------------------------------------------------------------------------------- */
+
+/* The number of the inner input that v is; -1: none. */
+static int inner_place(const op_from_graph *g, const damo_var *v) {
+  for (int i = 0; i < g->n_in; i++) {
+    if (g->fgraph->inputs.at[i] == v) return i;
+  }
+  return -1;
+}
+
+/* Lists what the nodes of the inner graph update: their outputs with the new values, and the inner inputs that stand for
+ * the shared Variables; then in `values` a result of each node that holds a graph with updates. */
+static damo_status list_updates(const op_from_graph *g, const ptrvec *nodes, ptrvec *inputs, ptrvec *values) {
+  for (int64_t k = 0; k < nodes->n; k++) {
+    damo_apply *node = nodes->at[k];
+    const op_def *def = node->op->def;
+    for (const op_alias *a = def->updates_by_hand ? NULL : def->update_map; a != NULL && a->out >= 0; a++) {
+      if (inner_place(g, node->in[a->in]) < 0) continue;
+      DAMO_TRY(ptrvec_push(inputs, node->in[a->in]));
+      DAMO_TRY(ptrvec_push(values, node->out[a->out]));
+    }
+  }
+  for (int64_t k = 0; k < nodes->n; k++) {
+    damo_apply *node = nodes->at[k];
+    if (node->op->def->inner_updates != NULL) DAMO_TRY(ptrvec_push(values, node->out[0]));
+  }
+  return DAMO_OK;
+}
+
+static damo_status graph_updates(build *b, damo_apply *node, ptrvec *of, ptrvec *to, ptrvec *more) {
+  const op_from_graph *g = op_from_graph_at(node->op);
+  ptrvec nodes, inputs, values;
+  ptrvec *const lists[] = {&nodes, &inputs, &values};
+  for (int i = 0; i < 3; i++) ptrvec_init(lists[i], b->ctx);
+  damo_status s = fgraph_toposort(g->fgraph, &nodes);
+  if (s == DAMO_OK) s = list_updates(g, &nodes, &inputs, &values);
+  const size_t bytes = (size_t)values.n * sizeof(damo_var *);
+  damo_var **copies = s == DAMO_OK ? mem_calloc(b->ctx, bytes) : NULL;
+  if (copies != NULL) s = op_from_graph_unfold(b, g, node, (damo_var *const *)values.at, (int)values.n, copies);
+  for (int64_t i = 0; copies != NULL && i < values.n && s == DAMO_OK; i++) {
+    if (i >= inputs.n) {
+      s = ptrvec_push(more, copies[i]->owner);
+      continue;
+    }
+    s = ptrvec_push(of, node->in[inner_place(g, inputs.at[i])]);
+    if (s == DAMO_OK) s = ptrvec_push(to, copies[i]);
+  }
+  if (copies != NULL) mem_free(b->ctx, copies, bytes);
+  for (int i = 0; i < 3; i++) ptrvec_clear(lists[i]);
+  return s;
+}
+
+/* Whether the inner graph updates shared Variables. Their new values are computed beside the node (inner_updates): it is
+ * inlined, so that nothing is computed twice. */
+static damo_status find_updates_inside(op_from_graph *g) {
+  ptrvec nodes, inputs, values;
+  ptrvec *const lists[] = {&nodes, &inputs, &values};
+  for (int i = 0; i < 3; i++) ptrvec_init(lists[i], g->obj.ctx);
+  damo_status s = fgraph_toposort(g->fgraph, &nodes);
+  if (s == DAMO_OK) s = list_updates(g, &nodes, &inputs, &values);
+  if (s == DAMO_OK && values.n > 0) {
+    g->inlined = true;
+    g->def.inner_updates = graph_updates;
+  }
+  for (int i = 0; i < 3; i++) ptrvec_clear(lists[i]);
+  return s;
+}
+
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 /* Appends the shared Variables between inputs and outputs, in the order in which the nodes read them. */
@@ -451,6 +519,7 @@ static damo_status op_from_graph_init(op_from_graph *g, damo_var *const *in, dam
   DAMO_TRY(copy_graph(g, in, out));
   DAMO_TRY(inner_check_unused(g, o->on_unused_input));
   DAMO_TRY(look_inside(g));
+  DAMO_TRY(find_updates_inside(g));
   if (o->connected != NULL) memcpy(g->connected, o->connected, (size_t)g->n_given * (size_t)g->n_out);
   return DAMO_OK;
 }

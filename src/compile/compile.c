@@ -84,7 +84,7 @@ static damo_status add_default_updates(compile_job *j) {
   for (int64_t before = -1; before != j->wanted.n && s == DAMO_OK;) {
     before = j->wanted.n;
     of.n = to.n = 0;
-    s = graph_find_updates(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, NULL, 0, &makers, &of, &to);
+    s = graph_find_updates(&j->b, (damo_var *const *)j->wanted.at, j->wanted.n, NULL, 0, &makers, &of, &to);
     for (int64_t i = 0; i < of.n && s == DAMO_OK; i++) s = add_update(j, of.at[i], to.at[i]);
   }
   map_clear(&makers);

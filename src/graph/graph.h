@@ -227,13 +227,13 @@ damo_status graph_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, 
 /* The ancestors that have no owner (inputs, constants, shared). */
 damo_status graph_inputs(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
 /* Finds the shared Variables that whoever computes the outputs must update: those into which a node stores an output
- * (op_def.update_map), then those with a default update; a key of `makers` is left out, and the walk ends at `stops`. Appends each one and its new
- * value (borrowed), and puts it into makers, with the node, or UPDATE_BY_SCRIPT. The new values may depend on further
- * ones: the caller asks again, with them among the outputs, until nothing is found. A value error, which names both, if
- * two nodes update one shared Variable. */
+ * (op_def.update_map), then those with a default update; a key of `makers` is left out, and the walk ends at `stops`.
+ * Appends each one and its new value (borrowed, or of the scope), and puts it into makers, with the node, or
+ * UPDATE_BY_SCRIPT; marks of nodes are put there too. The new values may depend on further ones: the caller asks again, with them among the outputs, until
+ * nothing is found. A value error, which names both, if two nodes update one shared Variable. */
 #define UPDATE_BY_SCRIPT ((uintptr_t)1)
-damo_status graph_find_updates(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *stops,
-                               int64_t n_stops, map *makers, ptrvec *of, ptrvec *to);
+damo_status graph_find_updates(build *b, damo_var *const *outputs, int64_t n, damo_var *const *stops, int64_t n_stops,
+                               map *makers, ptrvec *of, ptrvec *to);
 /* Copies the graph above `outputs`, with each key of `memo` (damo_var* → damo_var*) replaced by its value; shares what
  * depends on no key. With copy_all every node is copied (constants, shared and other leaves are shared). memo gains old
  * → new for every copied Variable. out receives owned references, created (may be NULL) one to each new node. */

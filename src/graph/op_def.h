@@ -190,6 +190,12 @@ struct op_def {
    * same values; it only counts where that one is not in the graph. */
   const op_alias *update_map;
   bool updates_again;
+  bool
+      updates_by_hand; /* whoever compiles the node makes the updates: a Function neither makes them nor default ones */
+  /* For a class that holds a graph: appends the shared Variables among the node's inputs that nodes of that graph update
+   * to `of`, their new values, computed beside the node, to `to`, and nodes beside it that hold graphs in turn to
+   * `more`. NULL: none are updated. */
+  damo_status (*inner_updates)(build *b, damo_apply *node, ptrvec *of, ptrvec *to, ptrvec *more);
 
   int (*count_out)(const damo_op *op, int n_in);
   /* Checks the inputs and sets out[0..n_out) to owned Types (NULL entries on failure). Required. */

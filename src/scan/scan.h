@@ -63,8 +63,9 @@ typedef struct scan_class {
   scan_part *part; /* sequences, states, fixed values, collected ones */
   int32_t *tap;    /* of the inner inputs of sequences and states */
   bool until;
-  bool flipped; /* stacks have the value of step t in row n - 1 - t */
-  bool derived; /* made by a derivative from a Scan with the same updates */
+  bool flipped;    /* stacks have the value of step t in row n - 1 - t */
+  bool derived;    /* made by a derivative from a Scan with the same updates */
+  bool hands_back; /* the script that made it makes its updates */
   bool shapes_known;
   int64_t truncate; /* steps through which gradients go back; 0: all */
   int64_t checkpoint;

@@ -280,6 +280,7 @@ static void scan_set_def(scan_class *s) {
                     .nonfinite = traits.nonfinite,
                     .update_map = s->updates,
                     .updates_again = s->derived,
+                    .updates_by_hand = s->hands_back,
                     .one_context = s->progress != NULL,
                     .prepare_foreign = scan_prepare_foreign,
                     .no_check = "in DEBUG mode its inner graph runs in that mode"};
@@ -319,9 +320,9 @@ static uint64_t class_hash(const scan_class *s) {
 static damo_status same_class(const scan_class *a, const scan_class *b, bool *same) {
   *same = false;
   if (a->hash != b->hash || a->n_parts != b->n_parts || a->n_in != b->n_in || a->n_out != b->n_out ||
-      a->until != b->until || a->flipped != b->flipped || a->derived != b->derived || a->truncate != b->truncate ||
-      a->checkpoint != b->checkpoint || a->progress != NULL || b->progress != NULL || !same_text(a->name, b->name) ||
-      !same_text(a->mode, b->mode))
+      a->until != b->until || a->flipped != b->flipped || a->derived != b->derived || a->hands_back != b->hands_back ||
+      a->truncate != b->truncate || a->checkpoint != b->checkpoint || a->progress != NULL || b->progress != NULL ||
+      !same_text(a->name, b->name) || !same_text(a->mode, b->mode))
     return DAMO_OK;
   for (int i = 0; i < a->n_parts; i++) {
     if (!same_scan_part(&a->part[i], &b->part[i])) return DAMO_OK;

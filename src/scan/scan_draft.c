@@ -203,8 +203,8 @@ static damo_status draft_search_all(draft_search *w) {
     from = w->results.n;
     w->of.n = w->to.n = 0;
     if (d->no_updates) break;
-    DAMO_TRY(graph_find_updates(d->b->ctx, (damo_var *const *)w->results.at, w->results.n,
-                                (damo_var *const *)w->stops.at, w->stops.n, &w->makers, &w->of, &w->to));
+    DAMO_TRY(graph_find_updates(d->b, (damo_var *const *)w->results.at, w->results.n, (damo_var *const *)w->stops.at,
+                                w->stops.n, &w->makers, &w->of, &w->to));
     for (int64_t i = 0; i < w->of.n; i++) DAMO_TRY(draft_add_update(w, w->of.at[i], w->to.at[i]));
   }
   for (int64_t i = 0; i < w->leaves.n; i++) {
@@ -283,7 +283,6 @@ static void class_parts(const scan_draft *d, scan_class *s, int32_t *order) {
       p->first = in;
       for (int k = 0; k < p->n; k++) s->tap[in++] = d->tap[from->first + k];
       p->outer = p->next = NULL;
-      p->update = p->update && !d->hands_back;
       if (from->next != NULL) p->out = out++;
       if (p->stack >= 0) p->stack = node_out++;
     }
@@ -369,6 +368,7 @@ static damo_status class_fill(const scan_draft *d, scan_class *s, int32_t *order
   s->until = d->until != NULL;
   s->flipped = d->flipped;
   s->derived = d->derived;
+  s->hands_back = d->hands_back;
   s->truncate = d->truncate;
   s->checkpoint = d->checkpoint;
   s->progress = d->progress;

@@ -104,6 +104,7 @@ damo_status scan_edit_make(scan_edit *e) {
   d->mode = s->mode;
   d->flipped = s->flipped;
   d->derived = s->derived;
+  d->hands_back = s->hands_back;
   d->no_updates = true;
   d->truncate = s->truncate;
   d->checkpoint = s->checkpoint;

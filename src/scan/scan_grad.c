@@ -33,12 +33,17 @@ static damo_status bits_perform(const thunk *t, frame *f) {
   return y != NULL ? array_assign(y, x) : DAMO_EMEMORY;
 }
 
+static const op_alias bits_update_map[] = {{0, 0}, {-1, -1}};
+
+/* A shared state that only it reads does not move on: the loop whose draws are repeated makes the update. */
 static const op_def bits_def = {
     .name = "RandomBits",
     .doc = "a generator's state as numbers",
     .n_in = 1,
     .infer_type = bits_type,
     .perform = bits_perform,
+    .update_map = bits_update_map,
+    .updates_by_hand = true,
     .no_check = "moves three numbers",
 };
 
@@ -224,6 +229,7 @@ static damo_apply *keep_states(reverse_scan *r) {
   d.mode = s->mode;
   d.name = s->name;
   d.derived = d.no_updates = true;
+  d.hands_back = s->hands_back;
   damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at;
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed && b->status == DAMO_OK; i++) {
     const scan_part *p = &s->part[i];
@@ -701,6 +707,7 @@ damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_va
   r.d.name = s->name;
   r.d.flipped = s->flipped;
   r.d.derived = r.d.no_updates = true;
+  r.d.hands_back = s->hands_back;
   r.d.truncate = s->truncate;
   damo_status status = forward_close(&r);
   if (status == DAMO_OK) status = forward_parts(&r);
