@@ -213,7 +213,7 @@ local function read_states(at, value)
     if entry == false then
       list[i] = false
     else
-      local initial, taps, given = entry, nil, false
+      local initial, taps = entry, nil
       if is_plain(entry) and (entry.initial ~= nil or entry.taps ~= nil or next(entry) == nil) then
         check_fields(at, entry, "outputs_info", i, state_fields)
         if entry.initial == nil then
@@ -221,7 +221,7 @@ local function read_states(at, value)
             i) end
           list[i] = false
         end
-        initial, taps, given = entry.initial, entry.taps, entry.taps ~= nil
+        initial, taps = entry.initial, entry.taps
       end
       if list[i] == nil then
         local x = as_variable(at, initial, ("the initial value of output %d"):format(i))
@@ -229,11 +229,10 @@ local function read_states(at, value)
           taps = read_taps(at, taps, "outputs_info", i, -1, true) }
         state.span = 0
         for _, tap in ipairs(state.taps) do state.span = math.max(state.span, -tap) end
-        state.bare = state.span == 1
-        state.may_have_rows = given and state.bare
+        state.bare = taps == nil -- else its first rows are the past
         if not state.bare and (core.sparse.is_sparse(x) or not x.ndim or x.ndim == 0) then
-          fail("type", "%s: the initial value of output %d must have a first axis with %d rows, for its taps, got %s",
-            at.loop, i, state.span, tostring(x.type))
+          fail("type", "%s: the initial value of output %d must have a first axis with %d %s, for its taps, got %s",
+            at.loop, i, state.span, state.span == 1 and "row" or "rows", tostring(x.type))
         end
         if type(initial) == "number" and state.bare then
           state.probe = initial == math.floor(initial) and "int8" or "float32"
@@ -442,13 +441,6 @@ local function settle(at, state, now)
     state.cast, again = now.dtype, true
   end
   if had.ndim ~= now.ndim then
-    if state.may_have_rows and now.ndim == had.ndim - 1 then
-      state.bare, state.may_have_rows = false, false
-      local shape = {}
-      for k = 2, had.ndim do shape[k - 1] = had.shape[k] end
-      state.type = core.TensorType(now.dtype, { shape = shape })
-      return true
-    end
     if not (is_constant(state) and state.bare and now.ndim > had.ndim) then refuse_state(at, state, now) end
     state.like, state.like_over, state.type = now, at.current, now.type
     return true
@@ -470,12 +462,11 @@ end
 
 -- ---- Calling fn -----------------------------------------------------------------------------------------------------
 
-local function placeholders(of, type, name, call, current)
+local function placeholders(of, type, call, current)
+  local name = of.outer.name
   of.inner = {}
   for k, tap in ipairs(of.taps) do
-    local label = name
-    if name and tap ~= of.preset then label = ("%s[t%s]"):format(name, tap == 0 and "" or ("%+d"):format(tap)) end
-    of.inner[k] = type(label)
+    of.inner[k] = type(name and ("%s[t%s]"):format(name, tap == 0 and "" or ("%+d"):format(tap)))
     call[#call + 1] = of.inner[k]
     current[of.inner[k]] = of
   end
@@ -488,12 +479,9 @@ local function call_once(at, fn)
   local call = {}
   at.current = {} -- inner Variable → its entry, or the Variable of outside
   at.mark = core.TensorType("bool", { shape = {} })()
-  for _, x in ipairs(at.sequences) do
-    placeholders(x, x.type, x.outer.name and x.outer.name .. "[t]", call, at.current)
-  end
+  for _, x in ipairs(at.sequences) do placeholders(x, x.type, call, at.current) end
   for _, state in ipairs(at.states or {}) do
-    local name = state and state.outer.name and state.outer.name .. "[t-1]"
-    if state then placeholders(state, state.type, name, call, at.current) end
+    if state then placeholders(state, state.type, call, at.current) end
   end
   for i, v in ipairs(at.fixed) do
     at.fixed_inner[i] = v.type(v.name)

@@ -62,6 +62,26 @@ describe("scan", function()
     assert.same({ 6, 8 }, damo.compile({ x }, y)(A { 1, 2, 3, 4 }):totable())
   end)
 
+  it("takes rows as the past where taps are given, whatever fn returns", function()
+    local function double(h) return h * 2 end
+    local rows, row = A { { 1, 5 } }, A { 1, 5 }
+    assert.same({ { 2, 10 }, { 4, 20 } },
+      damo.scan(double, { outputs_info = { { initial = rows, taps = { -1 } } }, n_steps = 2 }):totable())
+    assert.same({ { 2, 10 }, { 4, 20 } },
+      damo.scan(double, { outputs_info = { { initial = row } }, n_steps = 2 }):totable())
+    assert.same({ 2, 4 }, damo.scan(double, { outputs_info = { { initial = row, taps = -1 } }, n_steps = 2 }):totable())
+  end)
+
+  it("names what fn gets after the operand and the step", function()
+    local names
+    damo.scan(function(a, b, c, d)
+      names = table.concat({ a.name, b.name, c.name, d.name }, " ")
+      return c, d
+    end, { sequences = { { input = damo.dvector "x", taps = { -1, 0 } } },
+      outputs_info = { damo.dscalar "h", { initial = damo.dvector "g", taps = { -2 } } } })
+    assert.equal("x[t-1] x[t] h[t-1] g[t-2]", names)
+  end)
+
   it("gives several outputs, of which some do not recur", function()
     local x = damo.dvector "x"
     local s, p = damo.scan(function(x_t, s) return { s + x_t, x_t * s } end,
@@ -265,6 +285,17 @@ describe("what scan refuses", function()
     assert.is_false(ok)
     assert.truthy(err.message:find("in step 3 of Scan{walk}", 1, true), err.message)
     assert.truthy(err.trace[1]:find("scan_spec.lua", 1, true))
+  end)
+
+  it("an initial value with too few rows, by the number of the output", function()
+    local _, y = damo.scan(function(a, b) return damo.ones { 2 }, a + b end,
+      { outputs_info = { false, { initial = x, taps = { -2, -1 } } }, n_steps = 3 })
+    assert.truthy(failure("shape", damo.compile({ x }, y), A { 1 })
+      :find("the initial value of output 2 (x) has 1 row, its taps reach 2 steps back", 1, true))
+    assert.equal("scan: the initial value of output 1 must have a first axis with 1 row, for its taps, got "
+      .. "TensorType(float64, shape=())",
+      failure("type", damo.scan, function(h) return h end,
+        { outputs_info = { { initial = 1, taps = -1 } }, n_steps = 2 }))
   end)
 
   it("wrong arguments", function()

@@ -123,8 +123,13 @@ static char *part_name(char *dst, size_t n, const thunk *t, const scan_class *s,
   char name[160];
   const scan_part *p = &s->part[i];
   var_format(name, sizeof name, t->node->in[scan_in(s, p)]);
-  snprintf(dst, n, "%s %d (%s)", p->role == SCAN_SEQUENCE ? "sequence" : "state",
-           p->role == SCAN_SEQUENCE ? i + 1 : i + 1 - s->n_seq, name);
+  if (p->role == SCAN_SEQUENCE) {
+    snprintf(dst, n, "sequence %d (%s)", i + 1, name);
+  } else if (p->number > 0) {
+    snprintf(dst, n, "output %d (%s)", p->number, name);
+  } else {
+    snprintf(dst, n, "a state (%s)", name);
+  }
   return dst;
 }
 
@@ -183,9 +188,9 @@ static damo_status start_state(const thunk *t, frame *f, const scan_class *s, sc
   }
   const damo_array *a = (damo_array *)init;
   if (array_shape(a)[0] < p->span)
-    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the initial value of %s has %lld rows, its taps reach %d steps back",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the initial value of %s has %lld row%s, its taps reach %d step%s back",
                     loop_name(name, sizeof name, s), part_name(what, sizeof what, t, s, (int)(p - s->part)),
-                    (long long)array_shape(a)[0], p->span);
+                    (long long)array_shape(a)[0], array_shape(a)[0] == 1 ? "" : "s", p->span, p->span == 1 ? "" : "s");
   for (int k = 0; k < p->span; k++) {
     ring[k] = (damo_obj *)row_view(a, p->span - 1 - k);
     if (ring[k] == NULL) return DAMO_EMEMORY;
