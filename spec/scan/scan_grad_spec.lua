@@ -125,6 +125,24 @@ describe("the gradient of a scan", function()
     assert.equal(12, slope)
   end)
 
+  it("is zero for the initial value of an integer state", function()
+    local x, k0 = damo.dvector "x", damo.lscalar "k0"
+    local y = damo.scan(function(v, h, k) return h * v * damo.cast(k, "float64"), k + 1 end,
+      { sequences = x, outputs_info = { damo.constant(1.0), k0 } })
+    local f = damo.compile({ x, k0 }, damo.grad(y[-1], { x, k0 }))
+    local gx, gk = f(damo.array { 1, 2 }, 1)
+    assert.same({ 4, 2 }, gx:totable())
+    assert.equal(0, gk)
+  end)
+
+  it("is a loop named after the scan in errors", function()
+    local x, w = damo.dvector "x", damo.dvector "w"
+    local y = damo.scan(function(v) return w[damo.cast(v, "int64")] * 2 end, { sequences = x, name = "walk" })
+    local ok, err = pcall(damo.compile({ x, w }, damo.grad(y:sum(), w)), damo.array { 1, 9 }, damo.array { 1, 2, 3 })
+    assert.is_false(ok)
+    assert.truthy(err.message:find("in step 1 of Scan{gradient of walk}", 1, true), err.message)
+  end)
+
   it("of a sparse non_sequence has its place", function()
     local S, v = damo.sparse.csr_matrix "S", damo.dvector "v"
     local y = damo.scan(function(h, m) return damo.dot(m, h) end, { outputs_info = v, non_sequences = S, n_steps = 2 })

@@ -475,6 +475,16 @@ describe("progress", function()
   end)
 end)
 
+describe("progress in DEBUG", function()
+  it("is told each step once", function()
+    local steps, x = {}, damo.dvector "x"
+    local y = damo.scan(function(v) return v * 2 end,
+      { sequences = x, progress = function(step, total) steps[#steps + 1] = step .. "/" .. total end })
+    damo.compile({ x }, y, { mode = "DEBUG" })(A { 1, 2, 3 })
+    assert.same({ "1/3", "2/3", "3/3" }, steps)
+  end)
+end)
+
 describe("the profile of a scan", function()
   it("has the steps and the nodes of a step", function()
     local x = damo.dvector "x"

@@ -10,6 +10,7 @@
  *
  * Forward. The tangents ride along: a loop over the states and their tangents.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "grad/grad.h"
@@ -106,7 +107,18 @@ typedef struct reverse_scan {
   void *block;
   size_t bytes;
   scan_draft d;
+  char name[160];
 } reverse_scan;
+
+/* Names the reverse loop after the forward one. */
+static void reverse_name(reverse_scan *r) {
+  if (r->s->name == NULL) {
+    snprintf(r->name, sizeof r->name, "gradient");
+  } else {
+    snprintf(r->name, sizeof r->name, "gradient of %s", r->s->name);
+  }
+  r->d.name = r->name;
+}
 
 static damo_status reverse_alloc(reverse_scan *r) {
   const scan_class *s = r->s;
@@ -501,6 +513,17 @@ static void reverse_results(reverse_scan *r, const damo_apply *loop) {
   }
 }
 
+/* Zeros for the operands that results depend on through integers alone. */
+static void reverse_fill(reverse_scan *r) {
+  for (int i = 1; i < r->node->n_in && r->b->status == DAMO_OK; i++) {
+    damo_var *x = r->node->in[i];
+    bool connected = false;
+    for (int o = 0; o < r->node->n_out; o++)
+      connected = connected || (r->gout[o] != NULL && r->s->connected[i * r->s->n_out + o]);
+    if (r->gin[i] == NULL && connected && type_has_shape(x->type)) r->gin[i] = build_zero_grad(r->b, x);
+  }
+}
+
 /* No gradient at all: what it would be made of is undefined. */
 static void reverse_give_undefined(reverse_scan *r, const damo_var *why) {
   for (int i = 1; i < r->node->n_in; i++) {
@@ -534,9 +557,9 @@ static damo_status reverse_build(reverse_scan *r) {
   }
   DAMO_TRY(b->status);
   DAMO_TRY(reverse_parts(r));
-  if (r->d.n_parts == 0) return b->status;
-  const damo_apply *loop = scan_draft_node(&r->d);
+  const damo_apply *loop = r->d.n_parts > 0 ? scan_draft_node(&r->d) : NULL;
   if (loop != NULL) reverse_results(r, loop);
+  reverse_fill(r);
   return b->status;
 }
 
@@ -546,6 +569,7 @@ damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_va
   DAMO_TRY(reverse_alloc(&r));
   scan_draft_init(&r.d, b);
   r.d.mode = s->mode;
+  reverse_name(&r);
   r.d.flipped = r.d.derived = r.d.no_updates = true;
   for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
   reverse_build(&r);

@@ -118,7 +118,7 @@ void scan_state_clear(const thunk *t, frame *f) {
 
 /* ---- The number of steps ----------------------------------------------------------------------------------------- */
 
-/* "sequence 1 (x)" */
+/* "sequence 1 (x)", "output 2 (h0)" */
 static char *part_name(char *dst, size_t n, const thunk *t, const scan_class *s, int i) {
   char name[160];
   const scan_part *p = &s->part[i];
@@ -690,7 +690,7 @@ static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame
       return status;
     }
     DAMO_TRY(keep_results(t, f, s, w, *k, total, &stop));
-    if (s->progress != NULL) DAMO_TRY(s->progress(s, f, *k + 1, stop ? *k + 1 : total));
+    if (s->progress != NULL && !f->silent) DAMO_TRY(s->progress(s, f, *k + 1, stop ? *k + 1 : total));
   }
   return DAMO_OK;
 }
