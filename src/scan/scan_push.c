@@ -28,12 +28,11 @@ typedef enum push_kind {
 
 typedef struct scan_push {
   scan_edit e;
-  ptrvec nodes; /* of the inner graph, in dependency order */
-  map facts;    /* Variables of the inner graph → push_kind and flags */
-  map uses;     /* → how many nodes and inner outputs read it */
-  scan_batch before;
-  scan_batch after;
-  map collected; /* Variables whose values are stacked after the loop → 1 + number among e.values; 0: a part's */
+  ptrvec nodes;   /* of the inner graph, in dependency order */
+  map facts;      /* Variables of the inner graph → push_kind and flags */
+  map uses;       /* → how many nodes and inner outputs read it */
+  scan_batch all; /* what is built outside; rows in the order of the loop's stacks */
+  map collected;  /* Variables whose values are stacked after the loop → 1 + number among e.values; 0: a part's */
 } scan_push;
 
 static uintptr_t push_facts(const scan_push *w, const damo_var *v) {
@@ -116,20 +115,20 @@ static damo_var *sequence_rows(scan_push *w, const scan_part *p) {
   return scan_has_rows(x, n, &exact) && exact ? x : build_slice(&w->e.b, x, 0, NULL, n, 1);
 }
 
-/* Gives the batch what stands for the inner inputs. flip: rows in the order of a flipped loop's stacks. */
-static damo_status batch_inputs(scan_push *w, scan_batch *batch, bool flip) {
+/* Gives the batch what stands for the inner inputs. */
+static damo_status batch_inputs(scan_push *w) {
   const scan_class *s = w->e.s;
   build *b = &w->e.b;
   for (int i = 0; i < s->n_fixed; i++) {
     const scan_part *p = scan_fixed_at(s, i);
-    DAMO_TRY(map_put(&batch->same, scan_inner_in(s, p->first), (uintptr_t)w->e.node->in[scan_in(s, p)]));
+    DAMO_TRY(map_put(&w->all.same, scan_inner_in(s, p->first), (uintptr_t)w->e.node->in[scan_in(s, p)]));
   }
   for (int i = 0; i < s->n_seq; i++) {
     damo_var *row = scan_inner_in(s, s->part[i].first);
     if (push_kind_of(w, row) != PUSH_SEQUENCE || !map_get(&w->uses, row, NULL)) continue;
     damo_var *rows = sequence_rows(w, &s->part[i]);
-    if (flip) rows = scan_flip_rows(b, rows);
-    DAMO_TRY(rows != NULL ? map_put(&batch->rows, row, (uintptr_t)rows) : b->status);
+    if (s->flipped) rows = scan_flip_rows(b, rows);
+    DAMO_TRY(rows != NULL ? map_put(&w->all.rows, row, (uintptr_t)rows) : b->status);
   }
   return b->status;
 }
@@ -149,7 +148,7 @@ static damo_status hoist(scan_push *w, damo_var *v) {
   const bool runs = var_static_int(w->e.node->in[0], &steps) && steps > 0,
              test = (push_facts(w, v) & PUSH_TEST) != 0 && !runs;
   if (test && !type_is_tensor(v->type)) return DAMO_OK;
-  damo_var *outer = scan_batch_same(&w->before, v);
+  damo_var *outer = scan_batch_same(&w->all, v);
   if (test)
     outer = build_ifelse(b, build_gt(b, w->e.node->in[0], build_scalar(b, DAMO_INT64, 0)), outer, stand_in(b, v));
   damo_var *inner = outer != NULL ? build_take(b, var_new(b->ctx, v->type, NULL)) : NULL;
@@ -163,7 +162,8 @@ static const int32_t push_tap = 0;
 
 static damo_status give_rows(scan_push *w, damo_var *v) {
   build *b = &w->e.b;
-  damo_var *rows = scan_batch_rows(&w->before, v);
+  damo_var *rows = scan_batch_rows(&w->all, v);
+  if (rows != NULL && w->e.s->flipped) rows = scan_flip_rows(b, rows);
   damo_var *inner = rows != NULL ? build_take(b, var_new(b->ctx, v->type, NULL)) : NULL;
   if (inner == NULL) return b->status;
   scan_draft_sequence(&w->e.d, rows, 1, &push_tap, &inner);
@@ -192,8 +192,7 @@ static damo_status push_collected(scan_push *w) {
     const scan_part *p = scan_collect_at(s, i);
     damo_var *v = scan_inner_out(s, p->out);
     if (push_kind_of(w, v) != PUSH_SEQUENCE || p->stack < 0 || p->last >= 0) continue;
-    damo_var *rows = scan_batch_rows(&w->before, v);
-    if (s->flipped) rows = scan_flip_rows(&w->e.b, rows);
+    damo_var *rows = scan_batch_rows(&w->all, v);
     if (rows == NULL) return w->e.b.status;
     w->e.live[p - s->part] = false;
     w->e.stack_by[p - s->part] = rows;
@@ -204,7 +203,7 @@ static damo_status push_collected(scan_push *w) {
 
 static damo_status push_before(scan_push *w) {
   const damo_fgraph *fg = w->e.s->fgraph;
-  DAMO_TRY(batch_inputs(w, &w->before, false));
+  DAMO_TRY(batch_inputs(w));
   DAMO_TRY(push_collected(w));
   for (int64_t k = 0; k < w->nodes.n; k++) {
     const damo_apply *node = w->nodes.at[k];
@@ -278,7 +277,7 @@ static damo_status collect_factors(scan_push *w, const damo_var *v) {
 
 /* Whether the term can be computed from what is stacked after the loop. */
 static bool is_stacked_sum(const scan_push *w, const damo_var *v) {
-  if (map_get(&w->collected, v, NULL) || map_get(&w->after.rows, v, NULL)) return true;
+  if (map_get(&w->collected, v, NULL) || map_get(&w->all.rows, v, NULL)) return true;
   if (v->owner == NULL || push_kind_of(w, v) < PUSH_SEQUENCE) return push_kind_of(w, v) < PUSH_SEQUENCE;
   const op_def *def = v->owner->op->def;
   if (plain_sum(v) != NULL) return is_stacked_sum(w, v->owner->in[0]) && is_stacked_sum(w, v->owner->in[1]);
@@ -306,7 +305,6 @@ static damo_var *added_up(const scan_push *w, int i) {
 static damo_status push_find_after(scan_push *w, damo_var **term) {
   const scan_class *s = w->e.s;
   if (s->until) return DAMO_OK;
-  DAMO_TRY(batch_inputs(w, &w->after, s->flipped));
   for (int i = 0; i < s->n_state; i++) {
     damo_var *t = added_up(w, i);
     if (t == NULL || !sums_products(w, t)) continue;
@@ -345,7 +343,7 @@ static damo_var *sum_of_products(scan_push *w, const damo_var *v) {
   build *b = &w->e.b;
   damo_var *const *in = v->owner->in;
   if (plain_sum(v) != NULL) return build_add(b, sum_of_products(w, in[0]), sum_of_products(w, in[1]));
-  damo_var *x = scan_batch_rows(&w->after, in[0]), *y = scan_batch_rows(&w->after, in[1]);
+  damo_var *x = scan_batch_rows(&w->all, in[0]), *y = scan_batch_rows(&w->all, in[1]);
   damo_var *rows = x != NULL ? scan_batch_flat(b, build_swap_last(b, x)) : NULL;
   return build_dot(b, rows != NULL ? build_transpose(b, rows) : NULL, scan_batch_flat(b, y));
 }
@@ -354,12 +352,12 @@ static damo_var *sum_of_products(scan_push *w, const damo_var *v) {
 static damo_status take_collected(scan_push *w) {
   const scan_class *s = w->e.s;
   for (int64_t k = 0; k < w->e.values.n; k++)
-    DAMO_TRY(map_put(&w->after.rows, w->e.values.at[k], (uintptr_t)scan_edit_value(&w->e, k)));
+    DAMO_TRY(map_put(&w->all.rows, w->e.values.at[k], (uintptr_t)scan_edit_value(&w->e, k)));
   for (int i = 0; i < s->n_parts; i++) {
     const damo_var *v = s->part[i].out >= 0 ? scan_inner_out(s, s->part[i].out) : NULL;
     uintptr_t number = 1;
     if (v == NULL || !w->e.live[i] || !map_get(&w->collected, v, &number) || number != 0) continue;
-    DAMO_TRY(map_put(&w->after.rows, v, (uintptr_t)scan_edit_stack(&w->e, i)));
+    DAMO_TRY(map_put(&w->all.rows, v, (uintptr_t)scan_edit_stack(&w->e, i)));
   }
   return DAMO_OK;
 }
@@ -373,12 +371,12 @@ static damo_status push_after(scan_push *w, damo_var *const *term) {
     if (term[i] == NULL) continue;
     const scan_part *p = &s->part[i];
     if (p->role == SCAN_COLLECT) {
-      w->e.stack_by[i] = scan_batch_rows(&w->after, term[i]);
+      w->e.stack_by[i] = scan_batch_rows(&w->all, term[i]);
       continue;
     }
     damo_var *sum = sums_products(w, term[i])
                         ? sum_of_products(w, term[i])
-                        : build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->after, term[i]), &steps, 1, false);
+                        : build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->all, term[i]), &steps, 1, false);
     w->e.last_by[i] = build_add(b, w->e.node->in[scan_in(s, p)], sum);
   }
   return b->status;
@@ -410,11 +408,9 @@ static damo_status push_node(damo_fgraph *fg, damo_apply *node) {
   map_init(&w.facts, ctx);
   map_init(&w.uses, ctx);
   map_init(&w.collected, ctx);
-  scan_batch_init(&w.before, &w.e.b);
-  scan_batch_init(&w.after, &w.e.b);
+  scan_batch_init(&w.all, &w.e.b);
   const damo_status s = push_run(&w);
-  scan_batch_clear(&w.after);
-  scan_batch_clear(&w.before);
+  scan_batch_clear(&w.all);
   map_clear(&w.collected);
   map_clear(&w.uses);
   map_clear(&w.facts);
