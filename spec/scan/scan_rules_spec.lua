@@ -77,6 +77,56 @@ describe("a scan", function()
   end)
 end)
 
+describe("loops over the same steps", function()
+  local x, y, h0 = damo.dvector "x", damo.dvector "y", damo.dscalar "h0"
+  local m, v = damo.dmatrix "m", damo.dvector "v"
+  local kept = damo.Mode { exclude = { "scan_join" } }
+  local function sums(of)
+    return damo.scan(function(a, h) return h * 0.5 + a end, { sequences = of, outputs_info = h0 })
+  end
+
+  local function compare(inputs, outputs, n_with, n_without, ...)
+    local with = damo.compile(inputs, outputs)
+    local without = damo.compile(inputs, outputs, { mode = kept })
+    local a, b = { with(...) }, { without(...) }
+    for i = 1, #b do assert.same(b[i]:totable(), a[i]:totable()) end
+    assert.equal(n_with, #loops(with))
+    assert.equal(n_without, #loops(without))
+    return with
+  end
+
+  it("are one loop", function()
+    local other = damo.scan(function(a, h) return damo.sin(h) + a * 2 end, { sequences = x, outputs_info = h0 })
+    compare({ x, h0 }, { sums(x), other, sums(x * 3) }, 1, 3, A { 1, 2, 3 }, 0.5) -- two are of one class
+    compare({ x, h0 }, { sums(x), other }, 1, 2, A({}, "float64"), 0.5)
+  end)
+
+  it("stay apart where one reads the other, at any distance", function()
+    local first = sums(x)
+    compare({ x, h0 }, { first, sums(first) }, 2, 2, A { 1, 2, 3 }, 0.5)
+    compare({ x, h0 }, { first, sums(x - first:sum()) }, 2, 2, A { 1, 2, 3 }, 0.5)
+    local a, b = sums(x), sums(x * 2)
+    compare({ x, h0 }, { a, b, sums(a + b) }, 2, 3, A { 1, 2, 3 }, 0.5)
+  end)
+
+  it("stay apart with other numbers of steps, conditions, updates, and of scalars beside arrays", function()
+    compare({ x, y, h0 }, { sums(x), sums(y) }, 2, 2, A { 1, 2, 3 }, A { 4, 5 }, 0.5)
+    local ends = damo.scan(function(a, h) return h + a, damo.until_(damo.gt(h, 2)) end,
+      { sequences = x, outputs_info = h0 })
+    compare({ x, h0 }, { sums(x), ends }, 2, 2, A { 1, 2, 3 }, 0.5)
+    local rows = damo.scan(function(a, h) return damo.tanh(h) + a end, { sequences = m, outputs_info = v })
+    local scalars = damo.scan(function(a, h) return damo.tanh(h) + a end,
+      { sequences = m[{ {}, 1 }], outputs_info = h0 })
+    compare({ m, v, h0 }, { rows, scalars }, 2, 2, A { { 1, 2 }, { 3, 4 } }, A { 5, 6 }, 0.5)
+    local count = damo.shared(A(0.0), "count")
+    local counting = damo.scan(function(a) return a * 2 + count, { [count] = count + 1 } end, { sequences = x })
+    local f = damo.compile({ x, h0 }, { sums(x), counting })
+    f(A { 1, 2, 3 }, 0.5)
+    assert.equal(3, count:get_value())
+    assert.equal(2, #loops(f))
+  end)
+end)
+
 describe("the states of a loop", function()
   it("are computed in place without changing what the caller gave", function()
     local v = damo.dvector "v"

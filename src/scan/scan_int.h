@@ -96,8 +96,12 @@ damo_var *scan_flip_rows(build *b, damo_var *x);
 /* scan_push.c */
 damo_status scan_register_push(damo_ctx *ctx);
 
+/* scan_join.c */
+damo_status scan_register_join(damo_ctx *ctx);
+
 /* scan_rules.c */
 damo_status scan_slim_all(damo_fgraph *fg);
+bool scan_any(const damo_fgraph *fg); /* whether the graph has a Scan */
 /* Visits the Scans of the graph but the impure ones: users before what they read, so that what they leave out is left
  * out there too. */
 damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node));

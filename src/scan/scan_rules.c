@@ -177,13 +177,17 @@ static damo_status slim_node(damo_fgraph *fg, damo_apply *node) {
 
 damo_status scan_slim_all(damo_fgraph *fg) { return scan_each(fg, slim_node); }
 
-damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node)) {
+bool scan_any(const damo_fgraph *fg) {
   bool any = false;
   for (size_t i = 0; i < fg->nodes.cap && !any; i++) {
     const uintptr_t key = fg->nodes.cells[i].key;
     any = key != 0 && scan_of(((const damo_apply *)key)->op) != NULL;
   }
-  if (!any) return DAMO_OK;
+  return any;
+}
+
+damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node)) {
+  if (!scan_any(fg)) return DAMO_OK;
   ptrvec nodes;
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
@@ -202,5 +206,6 @@ static const rewrite_rule scan_slim_rule = {
 
 damo_status scan_register_rules(damo_ctx *ctx) {
   DAMO_TRY(scan_register_push(ctx));
-  return rewrite_register(ctx, &scan_slim_rule);
+  DAMO_TRY(rewrite_register(ctx, &scan_slim_rule));
+  return scan_register_join(ctx);
 }
