@@ -181,6 +181,20 @@ describe("after a loop", function()
     agree({ xs, s0, w, u, c }, grads, filled(5, 2, 3), filled(2, 4), unpack(values, 3))
   end)
 
+  it("parts of a matrix that fn reads get their sums in place", function()
+    local p = damo.dtensor3 "p"
+    local h = damo.scan(function(v, h)
+      local gates = p[2]
+      return damo.tanh(h * gates[1] + v:sum() * gates[{ { 2, 3 }, 1 }]:sum() + gates[4] + damo.dot(h, p[1]))
+    end, { sequences = x, outputs_info = h0 })
+    local f = agree({ x, h0, p }, damo.grad((h ^ 2):sum(), { p, h0 }), values[1], values[2], filled(2, 4, 4))
+    for _, node in ipairs(f.fgraph.apply_nodes) do
+      for _, inner in ipairs(tostring(node.op):find "^Scan" and node.op.fgraph.apply_nodes or {}) do
+        assert.is_nil(tostring(inner.op):find "Subtensor" or tostring(inner.op):find "Alloc")
+      end
+    end
+  end)
+
   it("a collected product with a matrix is one product", function()
     local h, y = damo.scan(function(v, h) return damo.tanh(h + v:sum()), damo.dot(w, h) end,
       { sequences = x, outputs_info = { h0, false } })

@@ -7,7 +7,8 @@
  *   - A product whose operands follow from the sequences is one product for all steps, before the loop; so is a
  *     collected value that follows from the sequences.
  *   - A state that only adds up products, s ← s + aᵀ·b, becomes one product of all a with all b, after the loop, which
- *     collects a and b in its place; other sums of what is collected follow.
+ *     collects a and b in its place. So do sums of values written at one place of zeros, as the gradient of a part of a
+ *     matrix is, and sums of what is collected anyway.
  *   - A collected product of a value with a matrix that is the same in every step is one product after the loop.
  * Sums over the steps are added up in another order, so the rule is inexact.
  */
@@ -258,21 +259,24 @@ static const damo_apply *plain_sum(const damo_var *v) {
   return add;
 }
 
-/* Whether v is a product a·b of matrices both of which change from step to step, or a sum of such. */
-static bool sums_products(const scan_push *w, const damo_var *v) {
-  const damo_apply *node = v->owner, *add = plain_sum(v);
-  if (add != NULL) return sums_products(w, add->in[0]) && sums_products(w, add->in[1]);
-  if (node == NULL || node->op->def != &dot_def || var_ndim(node->in[0]) != 2 || var_ndim(node->in[1]) != 2)
-    return false;
-  return may_stack(w, base_of(node->in[0])) && may_stack(w, base_of(node->in[1]));
+/* Whether v is a product a·b of matrices both of which change from step to step. */
+static bool is_product(const scan_push *w, const damo_var *v) {
+  const damo_apply *node = v->owner;
+  return node != NULL && node->op->def == &dot_def && var_ndim(node->in[0]) == 2 && var_ndim(node->in[1]) == 2 &&
+         may_stack(w, base_of(node->in[0])) && may_stack(w, base_of(node->in[1]));
 }
 
-static damo_status collect_factors(scan_push *w, const damo_var *v) {
-  for (int i = 0; i < 2; i++) {
-    damo_var *in = v->owner->in[i];
-    DAMO_TRY(plain_sum(v) != NULL ? collect_factors(w, in) : push_collect(w, base_of(in)));
+/* Whether v is zeros in which a value of the step is written or added at a place that is the same in every step. */
+static bool is_placed(const scan_push *w, const damo_var *v) {
+  const damo_apply *node = v->owner;
+  if (node == NULL || node->op->def != &incsubtensor_def || push_kind_of(w, node->in[1]) < PUSH_SEQUENCE) return false;
+  const damo_apply *zeros = node->in[0]->owner;
+  const damo_array *zero = zeros != NULL && zeros->op->def == &alloc_def ? var_constant_array(zeros->in[0]) : NULL;
+  if (zero == NULL || array_size(zero) != 1 || scalar_cast(array_item(zero), DAMO_BOOL).v.i != 0) return false;
+  for (int i = 0; i < node->n_in; i++) {
+    if (i != 1 && push_kind_of(w, node->in[i]) >= PUSH_SEQUENCE) return false;
   }
-  return DAMO_OK;
+  return node->in[1]->type->dtype == v->type->dtype;
 }
 
 /* Whether the term can be computed from what is stacked after the loop. */
@@ -283,6 +287,60 @@ static bool is_stacked_sum(const scan_push *w, const damo_var *v) {
   if (plain_sum(v) != NULL) return is_stacked_sum(w, v->owner->in[0]) && is_stacked_sum(w, v->owner->in[1]);
   return (def == &reduce_def || def == &dimshuffle_def) && scan_batch_can(v->owner) &&
          is_stacked_sum(w, v->owner->in[0]);
+}
+
+/* The sum over the steps of v is taken apart: the sum of a sum is that of its terms, a place of zeros stays that place,
+ * and what remains are products and values that are summed as they are (leaves). */
+typedef struct sum_shape {
+  bool gains;  /* there is a product or a place */
+  bool leaves; /* there is a leaf that is no vector, and is not stacked for another reason */
+} sum_shape;
+
+static void find_sum_shape(const scan_push *w, const damo_var *v, sum_shape *f) {
+  if (plain_sum(v) != NULL) {
+    find_sum_shape(w, v->owner->in[0], f);
+    find_sum_shape(w, v->owner->in[1], f);
+  } else if (is_product(w, v)) {
+    f->gains = true;
+  } else if (is_placed(w, v)) {
+    f->gains = true;
+    find_sum_shape(w, v->owner->in[1], f);
+  } else if (!is_stacked_sum(w, v)) {
+    f->leaves = f->leaves || !may_stack(w, v) || var_ndim(v) > 1;
+  }
+}
+
+/* Has collected what the sum over the steps of v takes. */
+static damo_status collect_sum(scan_push *w, damo_var *v) {
+  const damo_apply *node = v->owner;
+  if (plain_sum(v) != NULL || is_product(w, v)) {
+    for (int i = 0; i < 2; i++) {
+      damo_var *in = node->in[i];
+      DAMO_TRY(is_product(w, v) ? push_collect(w, base_of(in)) : collect_sum(w, in));
+    }
+    return DAMO_OK;
+  }
+  if (is_placed(w, v)) return collect_sum(w, node->in[1]);
+  return is_stacked_sum(w, v) ? DAMO_OK : push_collect(w, v);
+}
+
+/* The sum over the steps of v. That of products a·b is the product of all columns of a with all rows of b. */
+static damo_var *sum_over_steps(scan_push *w, damo_var *v) {
+  build *b = &w->e.b;
+  static const int steps = 0;
+  damo_apply *node = v->owner;
+  if (plain_sum(v) != NULL) return build_add(b, sum_over_steps(w, node->in[0]), sum_over_steps(w, node->in[1]));
+  if (is_placed(w, v)) {
+    damo_var *in[DAMO_MAX_NDIM * 4];
+    if (node->n_in > DAMO_MAX_NDIM * 4) return build_fail(b, DAMO_ESTATE, "scan: an index with %d parts", node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+      in[i] = i == 1 ? sum_over_steps(w, node->in[1]) : scan_batch_same(&w->all, node->in[i]);
+    return b->status == DAMO_OK ? build_op(b, damo_retain(node->op), in, node->n_in) : NULL;
+  }
+  if (!is_product(w, v)) return build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->all, v), &steps, 1, false);
+  damo_var *x = scan_batch_rows(&w->all, node->in[0]), *y = scan_batch_rows(&w->all, node->in[1]);
+  damo_var *rows = x != NULL ? scan_batch_flat(b, build_swap_last(b, x)) : NULL;
+  return build_dot(b, rows != NULL ? build_transpose(b, rows) : NULL, scan_batch_flat(b, y));
 }
 
 /* The term that a state adds up, s ← s + term, where only its last value is read; NULL: it is no such state. */
@@ -307,8 +365,10 @@ static damo_status push_find_after(scan_push *w, damo_var **term) {
   if (s->until) return DAMO_OK;
   for (int i = 0; i < s->n_state; i++) {
     damo_var *t = added_up(w, i);
-    if (t == NULL || !sums_products(w, t)) continue;
-    DAMO_TRY(collect_factors(w, t));
+    sum_shape f = {.gains = false};
+    if (t != NULL) find_sum_shape(w, t, &f);
+    if (!f.gains || f.leaves) continue;
+    DAMO_TRY(collect_sum(w, t));
     term[s->n_seq + i] = t;
   }
   for (int i = 0; i < s->n_collect; i++) {
@@ -338,16 +398,6 @@ static damo_status push_find_after(scan_push *w, damo_var **term) {
   return DAMO_OK;
 }
 
-/* The sum over the steps of v, a sum of products a·b: each the product of all columns of a with all rows of b. */
-static damo_var *sum_of_products(scan_push *w, const damo_var *v) {
-  build *b = &w->e.b;
-  damo_var *const *in = v->owner->in;
-  if (plain_sum(v) != NULL) return build_add(b, sum_of_products(w, in[0]), sum_of_products(w, in[1]));
-  damo_var *x = scan_batch_rows(&w->all, in[0]), *y = scan_batch_rows(&w->all, in[1]);
-  damo_var *rows = x != NULL ? scan_batch_flat(b, build_swap_last(b, x)) : NULL;
-  return build_dot(b, rows != NULL ? build_transpose(b, rows) : NULL, scan_batch_flat(b, y));
-}
-
 /* The stacked values that the loop has collected go to the batch. */
 static damo_status take_collected(scan_push *w) {
   const scan_class *s = w->e.s;
@@ -365,7 +415,6 @@ static damo_status take_collected(scan_push *w) {
 static damo_status push_after(scan_push *w, damo_var *const *term) {
   const scan_class *s = w->e.s;
   build *b = &w->e.b;
-  static const int steps = 0;
   if (w->e.made != NULL) DAMO_TRY(take_collected(w));
   for (int i = 0; i < s->n_parts && b->status == DAMO_OK; i++) {
     if (term[i] == NULL) continue;
@@ -374,10 +423,7 @@ static damo_status push_after(scan_push *w, damo_var *const *term) {
       w->e.stack_by[i] = scan_batch_rows(&w->all, term[i]);
       continue;
     }
-    damo_var *sum = sums_products(w, term[i])
-                        ? sum_of_products(w, term[i])
-                        : build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->all, term[i]), &steps, 1, false);
-    w->e.last_by[i] = build_add(b, w->e.node->in[scan_in(s, p)], sum);
+    w->e.last_by[i] = build_add(b, w->e.node->in[scan_in(s, p)], sum_over_steps(w, term[i]));
   }
   return b->status;
 }
