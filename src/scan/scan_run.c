@@ -9,30 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scan_int.h"
+#include "scan_frame.h"
 #include "sparse/sparse.h"
-
-/* The rows of one stacked result. */
-typedef struct scan_rows {
-  damo_array *a; /* the result, or while its length is unknown an array of `cap` rows, then owned; NULL: not yet */
-  int64_t cap;
-  bool own;
-  bool contiguous;
-  size_t row_bytes;
-} scan_rows;
-
-typedef struct scan_frame {
-  damo_function *inner;
-  void *block;
-  size_t bytes;
-  damo_obj **args;    /* n_in, borrowed: the values of the step */
-  damo_array **views; /* n_in: for taps of sequences, owned */
-  damo_obj **ring;    /* per state its past values, owned, newest first */
-  damo_obj **fresh;   /* inner outputs of the step, owned */
-  damo_obj **spare;   /* per inner output: an object to be written over, owned, or NULL */
-  int32_t *ring_at;   /* per state its first entry of `ring`; then their number */
-  scan_rows *rows;    /* per part */
-} scan_frame;
 
 size_t scan_state_size(void) { return sizeof(scan_frame); }
 
@@ -42,10 +20,9 @@ static int ring_size(const scan_class *s) {
   return n;
 }
 
-static damo_function *scan_function(const thunk *t, frame *f) {
-  scan_frame *w = thunk_state(t, f);
+damo_function *scan_frame_function(scan_class *s, scan_frame *w, frame *f) {
   if (w->inner != NULL) return w->inner;
-  const inner_graph g = scan_inner(scan_at(t->node->op));
+  const inner_graph g = scan_inner(s);
   w->inner = inner_function_for(&g, f);
   if (w->inner != NULL) w->inner->lends = false;
   return w->inner;
@@ -56,10 +33,11 @@ const damo_function *scan_running(const thunk *t, const frame *f) {
 }
 
 damo_status scan_prepare_foreign(const thunk *t, frame *f) {
-  return scan_function(t, f) != NULL ? DAMO_OK : damo_error_status(f->ctx);
+  damo_function *inner = scan_frame_function(scan_at(t->node->op), thunk_state(t, f), f);
+  return inner != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }
 
-static damo_status frame_reserve(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
+damo_status scan_frame_reserve(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
   if (w->block != NULL) return DAMO_OK;
   const size_t n_in = (size_t)s->n_in, n_out = (size_t)s->fgraph->outputs.n, n_ring = (size_t)ring_size(s);
   w->bytes = (2 * n_in + n_ring + 2 * n_out) * sizeof(void *) + (size_t)s->n_parts * sizeof(scan_rows) +
@@ -83,8 +61,7 @@ static void drop(damo_obj **at) {
   damo_release(old);
 }
 
-/* Releases what a run holds. keep: views and spare objects stay for the next one. */
-static void frame_release(const scan_class *s, scan_frame *w, bool keep) {
+void scan_frame_release(const scan_class *s, scan_frame *w, bool keep) {
   if (w->block == NULL) return;
   const int n_out = (int)s->fgraph->outputs.n;
   for (int i = 0; i < s->n_in; i++) {
@@ -107,22 +84,23 @@ static void frame_release(const scan_class *s, scan_frame *w, bool keep) {
   }
 }
 
-void scan_state_clear(const thunk *t, frame *f) {
-  scan_frame *w = thunk_state(t, f);
-  frame_release(scan_at(t->node->op), w, false);
-  if (w->block != NULL) mem_free(f->ctx, w->block, w->bytes);
+void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
+  scan_frame_release(s, w, false);
+  if (w->block != NULL) mem_free(ctx, w->block, w->bytes);
   w->block = NULL;
   damo_release(w->inner);
   w->inner = NULL;
 }
 
+void scan_state_clear(const thunk *t, frame *f) { scan_frame_clear(scan_at(t->node->op), thunk_state(t, f), f->ctx); }
+
 /* ---- The number of steps ----------------------------------------------------------------------------------------- */
 
 /* "sequence 1 (x)", "output 2 (h0)" */
-static char *part_name(char *dst, size_t n, const thunk *t, const scan_class *s, int i) {
+static char *part_name(char *dst, size_t n, const thunk *t, const scan_class *s, const scan_frame *w, int i) {
   char name[160];
   const scan_part *p = &s->part[i];
-  var_format(name, sizeof name, t->node->in[scan_in(s, p)]);
+  var_format(name, sizeof name, t->node->in[scan_operand(s, w, p)]);
   if (p->role == SCAN_SEQUENCE) {
     snprintf(dst, n, "sequence %d (%s)", i + 1, name);
   } else if (p->number > 0) {
@@ -143,18 +121,18 @@ static char *loop_name(char *dst, size_t n, const scan_class *s) {
   return dst;
 }
 
-static damo_status check_lengths(const thunk *t, frame *f, const scan_class *s, int64_t n) {
+damo_status scan_check_lengths(const thunk *t, frame *f, const scan_class *s, const scan_frame *w, int64_t n) {
   char name[200], what[240];
   loop_name(name, sizeof name, s);
-  for (int i = 0; i < s->n_seq; i++) {
+  for (int i = 0; i < scan_n_read(s, w); i++) {
     const scan_part *p = &s->part[i];
-    const int64_t length = array_shape(thunk_in(t, f, scan_in(s, p)))[0];
+    const int64_t length = array_shape(thunk_in(t, f, scan_operand(s, w, p)))[0];
     if (length < p->span)
       return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %s has length %lld, fewer than the %d rows that its taps reach over",
-                      name, part_name(what, sizeof what, t, s, i), (long long)length, p->span);
+                      name, part_name(what, sizeof what, t, s, w, i), (long long)length, p->span);
     if (n == SCAN_NO_LIMIT || length - p->span >= n) continue;
     return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %s has length %lld, too short for %lld steps, which read %lld rows of it",
-                    name, part_name(what, sizeof what, t, s, i), (long long)length, (long long)n,
+                    name, part_name(what, sizeof what, t, s, w, i), (long long)length, (long long)n,
                     (long long)n + p->span);
   }
   if (n < 0) return ctx_fail(f->ctx, DAMO_EVALUE, "%s: n_steps must not be negative, got %lld", name, (long long)n);
@@ -172,7 +150,7 @@ static damo_array *row_view(const damo_array *a, int64_t row) {
 
 static damo_status start_state(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int i) {
   const scan_part *p = scan_state_at(s, i);
-  damo_obj *init = thunk_value(t, f, scan_in(s, p));
+  damo_obj *init = thunk_value(t, f, scan_operand(s, w, p));
   damo_obj **ring = w->ring + w->ring_at[i];
   char name[200], what[240];
   if (p->bare) {
@@ -189,7 +167,7 @@ static damo_status start_state(const thunk *t, frame *f, const scan_class *s, sc
   const damo_array *a = (damo_array *)init;
   if (array_shape(a)[0] < p->span)
     return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the initial value of %s has %lld row%s, its taps reach %d step%s back",
-                    loop_name(name, sizeof name, s), part_name(what, sizeof what, t, s, (int)(p - s->part)),
+                    loop_name(name, sizeof name, s), part_name(what, sizeof what, t, s, w, (int)(p - s->part)),
                     (long long)array_shape(a)[0], array_shape(a)[0] == 1 ? "" : "s", p->span, p->span == 1 ? "" : "s");
   for (int k = 0; k < p->span; k++) {
     ring[k] = (damo_obj *)row_view(a, p->span - 1 - k);
@@ -200,7 +178,7 @@ static damo_status start_state(const thunk *t, frame *f, const scan_class *s, sc
 
 static damo_status start_sequence(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int i) {
   const scan_part *p = &s->part[i];
-  const damo_array *a = thunk_in(t, f, scan_in(s, p));
+  const damo_array *a = thunk_in(t, f, scan_operand(s, w, p));
   for (int k = p->first; k < p->first + p->n; k++) {
     damo_array **v = &w->views[k];
     if (array_shape(a)[0] == 0) { /* there is no step, and no row to view */
@@ -223,14 +201,14 @@ static damo_status start_sequence(const thunk *t, frame *f, const scan_class *s,
 
 /* ---- One step of the inner graph --------------------------------------------------------------------------------- */
 
-static void set_args(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
+void scan_set_args(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
   for (int i = 0; i < s->n_state; i++) {
     const scan_part *p = scan_state_at(s, i);
     for (int k = p->first; k < p->first + p->n; k++) w->args[k] = w->ring[w->ring_at[i] - s->tap[k] - 1];
   }
   for (int i = 0; i < s->n_fixed; i++) {
     const scan_part *p = scan_fixed_at(s, i);
-    w->args[p->first] = thunk_value(t, f, scan_in(s, p));
+    w->args[p->first] = thunk_value(t, f, scan_operand(s, w, p));
   }
 }
 
@@ -256,13 +234,14 @@ static void set_cell(cell *c, damo_obj *value) {
 
 /* Puts the values of the step into the cells of the inputs. Those of sequences and fixed values stay there from step to
  * step. A value that is overwritten in place leaves its ring. *valid: they are of the inputs' Types. */
-static damo_status direct_load(const scan_class *s, scan_frame *w, int64_t k, bool *valid) {
+static damo_status direct_load(const scan_class *s, scan_frame *w, bool *valid) {
   const fn_program *program = w->inner->program;
   cell *cells = w->inner->frame.frame.cells;
+  const int first_moving = scan_first_past(s) - w->n_fed; /* a fed sequence has one tap */
   for (int i = 0; i < s->n_in; i++) {
     const fn_input *in = &program->inputs[i];
-    const bool is_state = i >= scan_first_past(s) && i < scan_first_fixed(s);
-    if (k > 0 && !is_state) continue;
+    const bool moves = i >= first_moving && i < scan_first_fixed(s);
+    if (w->n_run > 0 && !moves) continue;
     damo_obj *value = w->args[i];
     if (!type_is_valid(in->var->type, value)) {
       *valid = false;
@@ -344,12 +323,12 @@ static void direct_detach(const vm_program *vm, cell *cells) {
   }
 }
 
-static damo_status step_direct(const scan_class *s, scan_frame *w, int64_t k) {
+static damo_status step_direct(const scan_class *s, scan_frame *w) {
   damo_function *inner = w->inner;
   const fn_program *program = inner->program;
   cell *cells = inner->frame.frame.cells;
   bool valid = true;
-  DAMO_TRY(direct_load(s, w, k, &valid));
+  DAMO_TRY(direct_load(s, w, &valid));
   if (!valid) { /* the call tells what is wrong */
     vm_reset(&inner->frame);
     inner->running = false;
@@ -373,6 +352,14 @@ static damo_status step_direct(const scan_class *s, scan_frame *w, int64_t k) {
   direct_detach(&program->vm, cells);
   inner->n_calls++;
   return DAMO_OK;
+}
+
+damo_status scan_step(frame *f, const scan_class *s, scan_frame *w, int64_t k) {
+  char name[200];
+  const damo_status status = w->direct ? step_direct(s, w) : step_call(s, w);
+  w->n_run++;
+  if (status != DAMO_OK) ctx_fail_add(f->ctx, "in step %lld of %s", (long long)k + 1, loop_name(name, sizeof name, s));
+  return status;
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -459,8 +446,7 @@ static damo_status stack_put(const thunk *t, frame *f, const scan_class *s, scan
   return status;
 }
 
-/* Makes the new value of each state the newest of its ring. */
-static void turn_rings(const scan_class *s, scan_frame *w) {
+void scan_turn_rings(const scan_class *s, scan_frame *w) {
   for (int i = 0; i < s->n_state; i++) {
     const scan_part *p = scan_state_at(s, i);
     damo_obj **ring = w->ring + w->ring_at[i];
@@ -473,8 +459,7 @@ static void turn_rings(const scan_class *s, scan_frame *w) {
   }
 }
 
-static damo_status keep_results(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n,
-                                bool *stop) {
+damo_status scan_keep(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n, bool *stop) {
   for (int i = 0; i < s->n_parts; i++) {
     const scan_part *p = &s->part[i];
     if (p->stack >= 0) DAMO_TRY(stack_put(t, f, s, w, p, k, n));
@@ -487,7 +472,7 @@ static damo_status keep_results(const thunk *t, frame *f, const scan_class *s, s
     const damo_array *cond = (damo_array *)w->fresh[s->fgraph->outputs.n - 1];
     *stop = scalar_to_double(array_item(cond)) != 0;
   }
-  turn_rings(s, w);
+  scan_turn_rings(s, w);
   for (int64_t o = 0; o < s->fgraph->outputs.n; o++) {
     if (w->fresh[o] == NULL) continue;
     drop(&w->spare[o]);
@@ -524,9 +509,9 @@ static damo_function *shapes_function(scan_class *s) {
 
 /* Puts zeros for the rows of sequences that there are not. */
 static damo_status no_rows(const thunk *t, frame *f, const scan_class *s, scan_frame *w) {
-  for (int i = 0; i < s->n_seq; i++) {
+  for (int i = 0; i < scan_n_read(s, w); i++) {
     const scan_part *p = &s->part[i];
-    const damo_array *a = thunk_in(t, f, scan_in(s, p));
+    const damo_array *a = thunk_in(t, f, scan_operand(s, w, p));
     for (int k = p->first; k < p->first + p->n; k++) {
       damo_array *row = array_empty(f->ctx, array_dtype(a), a->ndim - 1, array_shape(a) + 1);
       if (row == NULL || array_fill(row, (scalar){.dtype = DAMO_INT64}) != DAMO_OK) {
@@ -548,7 +533,7 @@ static damo_status shape_of_none(const thunk *t, frame *f, scan_class *s, scan_f
   damo_function *g = shapes_function(s);
   if (g == NULL) return damo_error_status(f->ctx);
   DAMO_TRY(no_rows(t, f, s, w));
-  set_args(t, f, s, w);
+  scan_set_args(t, f, s, w);
   damo_status status = function_run(g, w->args, s->n_in, NULL);
   if (status == DAMO_OK) {
     const damo_array *shape = (damo_array *)function_peek(g, p - scan_collect_at(s, 0));
@@ -606,7 +591,7 @@ static damo_status give_last(const thunk *t, frame *f, const scan_class *s, scan
   return DAMO_OK;
 }
 
-static damo_status give_results(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
+damo_status scan_give(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
   for (int i = 0; i < s->n_parts; i++) {
     const scan_part *p = &s->part[i];
     scan_rows *r = &w->rows[i];
@@ -625,8 +610,8 @@ static damo_status give_results(const thunk *t, frame *f, scan_class *s, scan_fr
 
 /* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
-static damo_status start_loop(const thunk *t, frame *f, const scan_class *s, scan_frame *w) {
-  for (int i = 0; i < s->n_seq; i++) DAMO_TRY(start_sequence(t, f, s, w, i));
+damo_status scan_start(const thunk *t, frame *f, const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < scan_n_read(s, w); i++) DAMO_TRY(start_sequence(t, f, s, w, i));
   for (int i = 0; i < s->n_state; i++) DAMO_TRY(start_state(t, f, s, w, i));
   for (int i = 0; i < s->n_collect; i++) {
     if (scan_collect_at(s, i)->last >= 0) thunk_set_out(t, f, scan_collect_at(s, i)->last, NULL);
@@ -637,35 +622,42 @@ static damo_status start_loop(const thunk *t, frame *f, const scan_class *s, sca
   return DAMO_OK;
 }
 
-static void advance(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
-  for (int i = 0; i < s->n_seq; i++) {
+void scan_advance(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
+  for (int i = 0; i < scan_n_read(s, w); i++) {
     const scan_part *p = &s->part[i];
-    const int64_t step = array_strides(thunk_in(t, f, scan_in(s, p)))[0];
+    const int64_t step = array_strides(thunk_in(t, f, scan_operand(s, w, p)))[0];
     for (int k = p->first; k < p->first + p->n; k++) w->views[k]->data += step;
   }
 }
 
-/* Brackets the steps that run without calls. */
-static damo_status direct_begin(frame *f, scan_frame *w) {
+void scan_seek(const thunk *t, const frame *f, const scan_class *s, scan_frame *w, int64_t k) {
+  for (int i = 0; i < scan_n_read(s, w); i++) {
+    const scan_part *p = &s->part[i];
+    const damo_array *a = thunk_in(t, f, scan_operand(s, w, p));
+    for (int j = p->first; j < p->first + p->n; j++)
+      w->views[j]->data = a->data + (p->before + s->tap[j] + k) * array_strides(a)[0];
+  }
+}
+
+damo_status scan_begin(frame *f, scan_frame *w) {
+  w->n_run = 0;
+  w->direct = false;
+  if (!is_direct(w->inner)) return DAMO_OK;
   if (w->inner->running)
     return ctx_fail(f->ctx, DAMO_ESTATE, "%s is running and can't be run from inside itself", function_name(w->inner));
   DAMO_TRY(ctx_enter(f->ctx, STACK_CALL));
-  w->inner->running = true;
+  w->inner->running = w->direct = true;
   return DAMO_OK;
 }
 
-static void direct_end(frame *f, scan_frame *w) {
+void scan_end(frame *f, scan_frame *w) {
+  if (!w->direct) return;
   vm_reset(&w->inner->frame);
-  w->inner->running = false;
+  w->inner->running = w->direct = false;
   ctx_leave(f->ctx, STACK_CALL);
 }
 
-/* When a loop polls: after `every` steps, which take about half of POLL_NS. */
-typedef struct loop_clock {
-  int64_t every, left, since;
-} loop_clock;
-
-static damo_status poll_now_and_then(damo_ctx *ctx, loop_clock *c) {
+damo_status scan_poll(damo_ctx *ctx, loop_clock *c) {
   if (--c->left > 0) return DAMO_OK;
   const int64_t now = clock_ns(), took = now - c->since;
   if (c->since != 0 && took < POLL_NS / 4 && c->every < 256) c->every *= 2;
@@ -676,20 +668,14 @@ static damo_status poll_now_and_then(damo_ctx *ctx, loop_clock *c) {
 }
 
 /* Runs at most `total` steps; *k: the number of steps taken. */
-static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t total, bool direct,
-                             int64_t *k) {
-  char name[200];
+static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t total, int64_t *k) {
   loop_clock clock = {.every = 1, .left = 1};
   for (bool stop = false; *k < total && !stop; ++*k) {
-    DAMO_TRY(poll_now_and_then(f->ctx, &clock));
-    if (*k > 0) advance(t, f, s, w);
-    set_args(t, f, s, w);
-    damo_status status = direct ? step_direct(s, w, *k) : step_call(s, w);
-    if (status != DAMO_OK) {
-      ctx_fail_add(f->ctx, "in step %lld of %s", (long long)*k + 1, loop_name(name, sizeof name, s));
-      return status;
-    }
-    DAMO_TRY(keep_results(t, f, s, w, *k, total, &stop));
+    DAMO_TRY(scan_poll(f->ctx, &clock));
+    if (*k > 0) scan_advance(t, f, s, w);
+    scan_set_args(t, f, s, w);
+    DAMO_TRY(scan_step(f, s, w, *k));
+    DAMO_TRY(scan_keep(t, f, s, w, *k, total, &stop));
     if (s->progress != NULL && !f->silent) DAMO_TRY(s->progress(s, f, *k + 1, stop ? *k + 1 : total));
   }
   return DAMO_OK;
@@ -701,22 +687,21 @@ static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan
     const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
     if (rows < total) total = rows;
   }
-  DAMO_TRY(start_loop(t, f, s, w));
-  const bool direct = is_direct(w->inner);
-  if (direct) DAMO_TRY(direct_begin(f, w));
-  const damo_status status = run_steps(t, f, s, w, total, direct, &k);
-  if (direct) direct_end(f, w);
-  return status == DAMO_OK ? give_results(t, f, s, w, k) : status;
+  DAMO_TRY(scan_start(t, f, s, w));
+  DAMO_TRY(scan_begin(f, w));
+  const damo_status status = run_steps(t, f, s, w, total, &k);
+  scan_end(f, w);
+  return status == DAMO_OK ? scan_give(t, f, s, w, k) : status;
 }
 
 damo_status scan_perform(const thunk *t, frame *f) {
   scan_class *s = scan_at(t->node->op);
   scan_frame *w = thunk_state(t, f);
   const int64_t n = scalar_to_int64(array_item(thunk_in(t, f, 0)));
-  DAMO_TRY(check_lengths(t, f, s, n));
-  if (scan_function(t, f) == NULL) return damo_error_status(f->ctx);
-  DAMO_TRY(frame_reserve(s, w, f->ctx));
+  DAMO_TRY(scan_check_lengths(t, f, s, w, n));
+  if (scan_frame_function(s, w, f) == NULL) return damo_error_status(f->ctx);
+  DAMO_TRY(scan_frame_reserve(s, w, f->ctx));
   const damo_status status = loop_over_steps(t, f, s, w, n);
-  frame_release(s, w, true);
+  scan_frame_release(s, w, true);
   return status;
 }

@@ -1,0 +1,81 @@
+/* scan_frame.h: private to scan/: the data of a loop while it runs, and what a run consists of:
+ *
+ *     scan_check_lengths, scan_frame_function, scan_frame_reserve, scan_start, scan_begin;
+ *     for each step: scan_set_args, scan_step, scan_keep, scan_advance;
+ *     scan_end, scan_give, scan_frame_release (keep).
+ */
+#ifndef DAMO_SCAN_SCAN_FRAME_H
+#define DAMO_SCAN_SCAN_FRAME_H
+
+#include "scan_int.h"
+
+/* The rows of one stacked result. */
+typedef struct scan_rows {
+  damo_array *a; /* the result, or while its length is unknown an array of `cap` rows, then owned; NULL: not yet */
+  int64_t cap;
+  bool own;
+  bool contiguous;
+  size_t row_bytes;
+} scan_rows;
+
+typedef struct scan_frame {
+  damo_function *inner;
+  void *block;
+  size_t bytes;
+  damo_obj **args;    /* n_in, borrowed: the values of the step */
+  damo_array **views; /* n_in: for taps of sequences, owned */
+  damo_obj **ring;    /* per state its past values, owned, newest first */
+  damo_obj **fresh;   /* inner outputs of the step, owned */
+  damo_obj **spare;   /* per inner output: an object to be written over, owned, or NULL */
+  int32_t *ring_at;   /* per state its first entry of `ring`; then their number */
+  scan_rows *rows;    /* per part */
+  bool direct;        /* the inner thunks run without a call */
+  int64_t n_run;      /* steps since scan_begin */
+  /* Where the operands are among the node's inputs: from first_in on, as those of a Scan. */
+  int32_t first_in;
+  int32_t n_fed; /* of the last sequences, which are no operands: the caller sets their args before each step */
+} scan_frame;
+
+/* The node's input that is the operand of a part. */
+static inline int scan_operand(const scan_class *s, const scan_frame *w, const scan_part *p) {
+  const int i = (int)(p - s->part);
+  return w->first_in + 1 + (i < s->n_seq ? i : i - w->n_fed);
+}
+/* The number of sequences that are operands. */
+static inline int scan_n_read(const scan_class *s, const scan_frame *w) { return s->n_seq - w->n_fed; }
+
+/* The Function of the inner graph, made at the first call. NULL on failure. */
+damo_function *scan_frame_function(scan_class *s, scan_frame *w, frame *f);
+damo_status scan_frame_reserve(const scan_class *s, scan_frame *w, damo_ctx *ctx);
+/* Releases what a run holds. keep: views and spare objects stay for the next one. */
+void scan_frame_release(const scan_class *s, scan_frame *w, bool keep);
+/* Releases everything. */
+void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx);
+
+/* Checks that the sequences are long enough for n steps. */
+damo_status scan_check_lengths(const thunk *t, frame *f, const scan_class *s, const scan_frame *w, int64_t n);
+damo_status scan_start(const thunk *t, frame *f, const scan_class *s, scan_frame *w);
+damo_status scan_begin(frame *f, scan_frame *w);
+void scan_end(frame *f, scan_frame *w);
+
+/* Sets the values of states and fixed values for the next step. */
+void scan_set_args(const thunk *t, const frame *f, const scan_class *s, scan_frame *w);
+/* Computes w->fresh from w->args. k: the step, for errors. */
+damo_status scan_step(frame *f, const scan_class *s, scan_frame *w, int64_t k);
+/* Puts w->fresh of step k of n into the results and rings. *stop: the condition says so. */
+damo_status scan_keep(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n, bool *stop);
+/* Makes the new value of each state the newest of its ring. */
+void scan_turn_rings(const scan_class *s, scan_frame *w);
+void scan_advance(const thunk *t, const frame *f, const scan_class *s, scan_frame *w);
+/* Moves the views of sequences to step k. */
+void scan_seek(const thunk *t, const frame *f, const scan_class *s, scan_frame *w, int64_t k);
+/* Puts results after n steps into the cells. */
+damo_status scan_give(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n);
+
+/* When a loop polls: after `every` steps, which take about half of POLL_NS. */
+typedef struct loop_clock {
+  int64_t every, left, since;
+} loop_clock;
+damo_status scan_poll(damo_ctx *ctx, loop_clock *c);
+
+#endif
