@@ -236,4 +236,17 @@ describe("Rop", function()
       assert.is_true(math.abs(inner - damo.sum(got)) < 1e-12)
     end
   end)
+
+  it("has no term for what is flat, which costs nothing when it runs", function()
+    local points, centres = damo.dmatrix "points", damo.dmatrix "centres"
+    local near = damo.sum(centres ^ 2, { axis = 2 }) - 2 * damo.dot(points, centres.T)
+    local slope = damo.grad(damo.sum(damo.min(near, { axis = 2 })), centres)
+    local f = damo.compile({ points, centres }, damo.Rop(slope, centres, damo.ones_like(centres)))
+    for _, node in ipairs(f.fgraph.apply_nodes) do assert.is_nil(tostring(node.op):find "^Gemm") end
+    -- twice the number of points that are nearest to the centre
+    assert.same({ { 4, 4 }, { 2, 2 } }, f(damo.array { { 0, 0 }, { 0, 1 }, { 5, 5 } },
+      damo.array { { 0, 0.5 }, { 5, 4 } }):totable())
+    assert.same({ 0, 0 }, damo.Rop(damo.floor(x), x, y):eval { [x] = damo.array { 1.5, 2 }, [y] = damo.array { 1, 1 } }
+      :totable())
+  end)
 end)

@@ -323,11 +323,7 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
     rout[0] = real_of_complex_rop(b, node, eval[0]);
     return b->status;
   }
-  if (elemwise_is_flat(row, node)) {
-    rout[0] = build_zero_grad(b, out);
-    if (node->n_in == 1) build_note_mask(b, rout[0], masked_of(b, eval[0]));
-    return b->status;
-  }
+  if (elemwise_is_flat(row, node)) return DAMO_OK; /* no tangent: what is computed from it has none either */
   if (row->grad == NULL) {
     build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: forward mode is not implemented", row->name);
     return b->status;
