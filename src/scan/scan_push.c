@@ -24,8 +24,9 @@ typedef enum push_kind {
 
 /* What is known of a Variable: its kind, and these. */
 #define PUSH_KIND 3u
-#define PUSH_HAS_DOT 4u /* PUSH_SEQUENCE: a product is among what it is computed from */
-#define PUSH_TEST 8u    /* PUSH_SAME: computing it may fail, or costs more than elementwise work */
+#define PUSH_HAS_DOT 4u   /* PUSH_SEQUENCE: a product is among what it is computed from */
+#define PUSH_TEST 8u      /* PUSH_SAME: computing it may fail, or costs more than elementwise work */
+#define PUSH_UNSHAPED 16u /* its shape is not known before its value */
 
 typedef struct scan_push {
   scan_edit e;
@@ -70,6 +71,7 @@ static uintptr_t node_facts(const scan_push *w, const damo_apply *node) {
   if (kind == PUSH_SEQUENCE && !scan_batch_can(node)) kind = PUSH_STEP;
   if (kind == PUSH_SEQUENCE && node->op->def == &dot_def) flags |= PUSH_HAS_DOT;
   if (!is_harmless(node)) flags |= PUSH_TEST;
+  if (node->op->def->infer_shape == NULL) flags |= PUSH_UNSHAPED;
   return kind | flags;
 }
 
@@ -134,11 +136,16 @@ static damo_status batch_inputs(scan_push *w) {
   return b->status;
 }
 
-/* An empty value that is never read, of v's Type. */
-static damo_var *stand_in(build *b, const damo_var *v) {
+/* A value of v's Type that is never read. It has v's shape, which the shapes of collected values may depend on; where
+ * that is not known without computing v, an empty one. */
+static damo_var *stand_in(const scan_push *w, build *b, const damo_var *v, damo_var *outer) {
   damo_var *dims[DAMO_MAX_NDIM], *zero = build_scalar(b, var_dtype(v), 0);
-  for (int k = 0; k < var_ndim(v); k++)
-    dims[k] = build_scalar(b, DAMO_INT64, v->type->shape[k] >= 0 ? (double)v->type->shape[k] : 0);
+  const bool shaped = (push_facts(w, v) & PUSH_UNSHAPED) == 0;
+  for (int k = 0; k < var_ndim(v) && b->status == DAMO_OK; k++) {
+    const int64_t length = v->type->shape[k];
+    dims[k] =
+        length < 0 && shaped ? build_dim(b, outer, k) : build_scalar(b, DAMO_INT64, length >= 0 ? (double)length : 0);
+  }
   return var_ndim(v) > 0 ? build_alloc(b, zero, dims, var_ndim(v)) : zero;
 }
 
@@ -151,7 +158,8 @@ static damo_status hoist(scan_push *w, damo_var *v) {
   if (test && !type_is_tensor(v->type)) return DAMO_OK;
   damo_var *outer = scan_batch_same(&w->all, v);
   if (test)
-    outer = build_ifelse(b, build_gt(b, w->e.node->in[0], build_scalar(b, DAMO_INT64, 0)), outer, stand_in(b, v));
+    outer =
+        build_ifelse(b, build_gt(b, w->e.node->in[0], build_scalar(b, DAMO_INT64, 0)), outer, stand_in(w, b, v, outer));
   damo_var *inner = outer != NULL ? build_take(b, var_new(b->ctx, v->type, NULL)) : NULL;
   if (inner == NULL) return b->status;
   scan_draft_fixed(&w->e.d, outer, inner);
