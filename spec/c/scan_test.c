@@ -77,7 +77,68 @@ static void test_interrupt(void) {
   damo_ctx_release(ctx);
 }
 
+/* Goes back over n steps as a ScanGrad does; the forward steps, and the most checkpoints at one time. */
+static int64_t go_back(int64_t checkpoint, int64_t n, int64_t *most) {
+  static int64_t kept[4096];
+  scan_schedule s;
+  int64_t n_kept = 1, steps = 0, at = 0;
+  schedule_init(&s, checkpoint, 0, n);
+  kept[0] = 0;
+  *most = 1;
+  for (int64_t step = n - 1; step >= 0; step--) {
+    if (at > step) at = kept[n_kept - 1];
+    while (at < step) {
+      const int64_t next = schedule_next(&s, at, step, n_kept), to = next < 0 ? step : next;
+      CHECK(to > at && to <= step);
+      if (to <= at || n_kept == 4096) return -1;
+      steps += to - at;
+      at = to;
+      if (at < step) kept[n_kept++] = at;
+      if (n_kept > *most) *most = n_kept;
+    }
+    if (kept[n_kept - 1] == step) n_kept--;
+  }
+  CHECK(n_kept == 0);
+  return steps;
+}
+
+/* The least forward steps for n steps with c checkpoints, by dynamic programming. */
+static int64_t least_steps(int n, int c) {
+  enum { MOST = 80 };
+  static int64_t least[MOST][MOST];
+  for (int l = 1; l <= n; l++) least[1][l] = (int64_t)l * (l - 1) / 2;
+  for (int k = 2; k <= c; k++) {
+    least[k][1] = 0;
+    for (int l = 2; l <= n; l++) {
+      least[k][l] = INT64_MAX;
+      for (int d = 1; d < l; d++) {
+        const int64_t steps = d + least[k - 1][l - d] + least[k][d];
+        if (steps < least[k][l]) least[k][l] = steps;
+      }
+    }
+  }
+  return least[c][n];
+}
+
+static void test_schedule(void) {
+  int64_t most;
+  for (int64_t n = 1; n <= 70; n++) {
+    CHECK(go_back(SCAN_ALL, n, &most) == n - 1 && most <= n);
+    scan_schedule s;
+    schedule_init(&s, SCAN_LOG, 0, n);
+    CHECK(go_back(SCAN_LOG, n, &most) == least_steps((int)n, (int)(s.most < n ? s.most : n)));
+    CHECK(most <= s.most);
+    for (int64_t k = 1; k <= 9; k++) {
+      const int64_t steps = go_back(k, n, &most);
+      CHECK(steps <= 2 * n && most <= n / k + k + 1);
+    }
+  }
+  CHECK(go_back(SCAN_LOG, 10000, &most) < 30000 && most + 1 <= 53); /* 4 log2 1e4 = 53.2 */
+  CHECK(go_back(SCAN_LOG, 1000000, &most) < 4000000 && most + 1 <= 79);
+}
+
 int main(void) {
+  test_schedule();
   test_values();
   test_interrupt();
   TEST_MAIN_END;

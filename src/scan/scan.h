@@ -15,6 +15,7 @@
 #define DAMO_SCAN_H
 
 #include "compile/inner.h"
+#include "scan_schedule.h"
 
 typedef enum scan_role {
   SCAN_SEQUENCE, /* step t reads row t of it */
@@ -24,8 +25,6 @@ typedef enum scan_role {
 } scan_role;
 
 #define SCAN_NO_LIMIT INT64_MAX /* number of steps of a loop that only its condition ends */
-#define SCAN_ALL 0              /* checkpoint: states are kept in all steps */
-#define SCAN_LOG (-1)           /* in logarithmically many */
 
 typedef struct scan_part {
   scan_role role;
@@ -97,7 +96,7 @@ typedef struct scan_draft {
 damo_status scan_register(damo_ctx *ctx);
 /* The class of a Scan, NULL for any other Op. */
 scan_class *scan_of(const damo_op *op);
-/* The Function that a thunk of a Scan runs; NULL if it has not run yet, or if it is another Op's thunk. */
+/* The Function that a thunk of a Scan, or of the gradient of one, runs; NULL if it has not run yet, or if it is another Op's thunk. */
 const damo_function *scan_running(const thunk *t, const frame *f);
 
 void scan_draft_init(scan_draft *d, build *b);

@@ -89,7 +89,7 @@ static bool is_stack_of(const damo_type *row, const damo_type *t) {
   return fits;
 }
 
-static damo_var *fit_operand(build *b, const scan_class *s, const scan_part *p, damo_var *x) {
+damo_var *scan_fit(build *b, const scan_class *s, const scan_part *p, damo_var *x) {
   damo_var *row = scan_inner_in(s, p->first);
   const bool rows = p->role == SCAN_SEQUENCE || (p->role == SCAN_STATE && !p->bare);
   damo_var *fit[2] = {row, x};
@@ -121,7 +121,7 @@ static damo_apply *scan_make_node(build *b, damo_op *op, damo_var *const *in, in
   }
   damo_type **types = (damo_type **)(all + n);
   all[0] = build_cast(b, in[0], DAMO_INT64);
-  for (int i = 1; i < n; i++) all[i] = fit_operand(b, s, &s->part[i - 1], in[i]);
+  for (int i = 1; i < n; i++) all[i] = scan_fit(b, s, &s->part[i - 1], in[i]);
   damo_status status = b->status == DAMO_OK ? scan_types(op, all, n, types) : b->status;
   damo_apply *node = status == DAMO_OK ? apply_new(b->ctx, op, all, n, types, s->n_out) : NULL;
   if (node == NULL && b->status == DAMO_OK) b->status = damo_error_status(b->ctx);
@@ -370,5 +370,6 @@ damo_op *scan_op_of(scan_class *s) {
 
 damo_status scan_register(damo_ctx *ctx) {
   ctx_register_kind(ctx, OBJ_SCAN, scan_destroy, NULL);
+  DAMO_TRY(scan_register_replay_rules(ctx));
   return scan_register_rules(ctx);
 }

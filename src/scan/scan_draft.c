@@ -106,6 +106,25 @@ scan_part *scan_draft_collect(scan_draft *d, damo_var *value) {
   return p;
 }
 
+/* ---- The parts of another loop ------------------------------------------------------------------------------------ */
+
+void scan_draft_states(scan_draft *d, const scan_class *s, damo_var *const *in, const bool *needed) {
+  damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at;
+  for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed && d->b->status == DAMO_OK; i++) {
+    const scan_part *p = &s->part[i];
+    damo_var *outer = in[1 + i];
+    if (p->role == SCAN_SEQUENCE) scan_draft_sequence(d, outer, p->n, s->tap + p->first, inner + p->first);
+    if (p->role == SCAN_FIXED) scan_draft_fixed(d, outer, inner[p->first]);
+    if (p->role != SCAN_STATE || (needed != NULL && !needed[i - s->n_seq])) continue;
+    scan_part *made = scan_draft_state(d, outer, p->n, s->tap + p->first, inner + p->first, scan_inner_out(s, p->out));
+    if (made == NULL) break;
+    made->bare = p->bare;
+    made->number = p->number;
+    made->update = p->update;
+    if (p->update) made->last = 0;
+  }
+}
+
 /* ---- What is of outside ------------------------------------------------------------------------------------------ */
 
 /* The search through what the results read. */
@@ -408,7 +427,7 @@ static damo_apply *draft_apply(scan_draft *d, damo_op *take_op) {
   return node;
 }
 
-static damo_op *draft_op(scan_draft *d) {
+static damo_op *draft_class(scan_draft *d) {
   damo_ctx *ctx = d->b->ctx;
   const size_t bytes = (size_t)d->n_parts * (sizeof(int32_t) + sizeof(scan_part));
   scan_part *sorted = mem_alloc(ctx, bytes);
@@ -429,10 +448,14 @@ static damo_op *draft_op(scan_draft *d) {
   return op;
 }
 
-damo_apply *scan_draft_node(scan_draft *d) {
+damo_op *scan_draft_op(scan_draft *d) {
   if (d->b->status != DAMO_OK) return NULL;
   damo_status s = draft_look_outside(d);
   if (s != DAMO_OK && d->b->status == DAMO_OK) d->b->status = s;
-  damo_op *op = d->b->status == DAMO_OK ? draft_op(d) : NULL;
+  return d->b->status == DAMO_OK ? draft_class(d) : NULL;
+}
+
+damo_apply *scan_draft_node(scan_draft *d) {
+  damo_op *op = scan_draft_op(d);
   return op != NULL ? draft_apply(d, op) : NULL;
 }

@@ -1,6 +1,6 @@
 /* scan_frame.h: private to scan/: the data of a loop while it runs, and what a run consists of:
  *
- *     scan_check_lengths, scan_frame_function, scan_frame_reserve, scan_start, scan_begin;
+ *     scan_check_lengths, scan_frame_function, scan_frame_reserve, scan_drop_last, scan_start, scan_begin;
  *     for each step: scan_set_args, scan_step, scan_keep, scan_advance;
  *     scan_end, scan_give, scan_frame_release (keep).
  */
@@ -55,6 +55,8 @@ void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx);
 /* Checks that the sequences are long enough for n steps. */
 damo_status scan_check_lengths(const thunk *t, frame *f, const scan_class *s, const scan_frame *w, int64_t n);
 damo_status scan_start(const thunk *t, frame *f, const scan_class *s, scan_frame *w);
+/* Empties the cells of last values, so that no result of an earlier call is written over. */
+void scan_drop_last(const thunk *t, frame *f, const scan_class *s);
 damo_status scan_begin(frame *f, scan_frame *w);
 void scan_end(frame *f, scan_frame *w);
 

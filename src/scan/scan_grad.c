@@ -102,6 +102,9 @@ typedef struct reverse_scan {
   damo_var **carry;   /* by ring entry: placeholder of c_j */
   damo_var **sum;     /* by fixed value: placeholder of w̄ */
   int32_t *ring;      /* by state: its first entry of `carry` */
+  int32_t *past;      /* n_past: the inner inputs, taps of states, that the steps of the reverse loop read */
+  int n_past;
+  bool fed; /* by a ScanGrad, which computes them */
   damo_var **known, **known_of;
   damo_apply *kept; /* the node whose results are the states' past */
   void *block;
@@ -127,7 +130,7 @@ static damo_status reverse_alloc(reverse_scan *r) {
   for (int i = 0; i < s->n_state; i++) n_ring += (size_t)scan_state_at(s, i)->span;
   r->n_outer = (int)n_out - s->until;
   r->bytes = (4 * n_out + n_in + n_ring + (size_t)s->n_fixed) * sizeof(damo_var *) +
-             ((size_t)s->n_state + 1) * sizeof(int32_t);
+             ((size_t)s->n_state + 1 + n_in) * sizeof(int32_t);
   r->block = mem_calloc(r->b->ctx, r->bytes);
   if (r->block == NULL) return r->b->status = DAMO_EMEMORY;
   r->slice = r->block;
@@ -138,6 +141,7 @@ static damo_status reverse_alloc(reverse_scan *r) {
   r->carry = r->flow + n_in;
   r->sum = r->carry + n_ring;
   r->ring = (int32_t *)(r->sum + s->n_fixed);
+  r->past = r->ring + s->n_state + 1;
   for (int i = 0; i < s->n_state; i++) r->ring[i + 1] = r->ring[i] + scan_state_at(s, i)->span;
   return DAMO_OK;
 }
@@ -231,31 +235,15 @@ static const damo_var *reverse_undefined(const reverse_scan *r) {
 
 /* ---- The past of states ------------------------------------------------------------------------------------------ */
 
-/* A loop over the same steps whose dense states are all stacked. */
-static damo_apply *keep_states(reverse_scan *r) {
-  const scan_class *s = r->s;
-  build *b = r->b;
+damo_apply *scan_keep_states(build *b, const scan_class *s, damo_var *const *in, damo_var *n) {
   scan_draft d;
   scan_draft_init(&d, b);
-  d.n_steps = r->n;
+  d.n_steps = n;
   d.mode = s->mode;
   d.name = s->name;
   d.derived = d.no_updates = true;
   d.hands_back = s->hands_back;
-  damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at;
-  for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed && b->status == DAMO_OK; i++) {
-    const scan_part *p = &s->part[i];
-    damo_var *outer = r->node->in[1 + i];
-    if (p->role == SCAN_SEQUENCE) scan_draft_sequence(&d, outer, p->n, s->tap + p->first, inner + p->first);
-    if (p->role == SCAN_FIXED) scan_draft_fixed(&d, outer, inner[p->first]);
-    if (p->role != SCAN_STATE) continue;
-    scan_part *made = scan_draft_state(&d, outer, p->n, s->tap + p->first, inner + p->first, scan_inner_out(s, p->out));
-    if (made == NULL) break;
-    made->bare = p->bare;
-    made->number = p->number;
-    made->update = p->update;
-    if (p->update) made->last = 0;
-  }
+  scan_draft_states(&d, s, in, NULL);
   damo_apply *node = scan_draft_node(&d);
   scan_draft_clear(&d);
   return node;
@@ -269,21 +257,18 @@ static damo_var *states_kept(reverse_scan *r, int i) {
     damo_var *x = r->node->out[p->stack];
     return r->s->flipped ? flip_rows(r->b, x) : x;
   }
-  if (r->kept == NULL) r->kept = keep_states(r);
+  if (r->kept == NULL) r->kept = scan_keep_states(r->b, r->s, r->node->in, r->n);
   return r->kept != NULL ? r->kept->out[scan_state_at(scan_at(r->kept->op), i)->stack] : NULL;
 }
 
-/* The initial values and all later ones of state i, oldest first. */
-static damo_var *state_history(reverse_scan *r, int i) {
-  build *b = r->b;
-  const scan_part *p = scan_state_at(r->s, i);
-  damo_var *init = r->node->in[scan_in(r->s, p)], *xs[2];
-  xs[1] = states_kept(r, i);
-  if (xs[1] == NULL) return NULL;
+damo_var *scan_past_rows(build *b, const scan_class *s, damo_var *const *in, damo_var *n, int k, damo_var *stack) {
+  const scan_part *p = scan_state_of(s, k);
+  damo_var *init = in[scan_in(s, p)], *xs[2];
   if (init->type->kind == TYPE_RANDOM) init = build_op(b, op_new(b->ctx, &bits_def, NULL), &init, 1);
   xs[0] = p->bare ? (init != NULL ? build_new_axis(b, init, 0) : NULL) : rows_from(b, init, 0, scan_i64(b, p->span));
-  if (b->status != DAMO_OK) return NULL;
-  return build_join(b, "scan", 0, xs, 2);
+  xs[1] = stack;
+  damo_var *history = b->status == DAMO_OK ? build_join(b, "scan", 0, xs, 2) : NULL;
+  return history != NULL ? flip_rows(b, rows_from(b, history, p->span + s->tap[k], n)) : NULL;
 }
 
 /* ---- The parts of the reverse loop ------------------------------------------------------------------------------- */
@@ -314,15 +299,6 @@ static damo_status reverse_inputs(reverse_scan *r) {
   return r->b->status;
 }
 
-/* Which value of a state, as seen from a step, the Variable is: minus the tap of an inner input, 0 for its next value;
- * -1: none. */
-static int state_lag(const scan_class *s, const scan_part *p, const damo_var *v) {
-  for (int k = p->first; k < p->first + p->n; k++) {
-    if (scan_inner_in(s, k) == v) return -s->tap[k];
-  }
-  return scan_inner_out(s, p->out) == v ? 0 : -1;
-}
-
 /* Whether the next value of state i is read from its stacked values where the derivative of a step needs it. */
 static bool next_is_read(const scan_class *s, int i) {
   const damo_var *next = scan_inner_out(s, scan_state_at(s, i)->out);
@@ -333,42 +309,60 @@ static bool next_is_read(const scan_class *s, int i) {
   return type_is_compatible(next->type, scan_inner_in(s, scan_state_at(s, i)->first)->type);
 }
 
-/* The states' past and next values, of which only what is read is kept in the end. */
+/* The state of which v is the next value; -1: none. */
+static int state_of_next(const scan_class *s, const damo_var *v) {
+  int i = s->n_state - 1;
+  while (i >= 0 && scan_inner_out(s, scan_state_at(s, i)->out) != v) i--;
+  return v->owner != NULL ? i : -1;
+}
+
+/* Whether the values of all states are stacked, or can be. */
+static bool all_stacked(const scan_class *s) {
+  bool all = s->checkpoint == SCAN_ALL;
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    all = all && scan_is_stacked(scan_inner_in(s, p->first)->type) && (!s->until || p->stack >= 0);
+  }
+  return all;
+}
+
+/* The states' past and next values, of which only what is read is kept in the end: r->past has the inner inputs. Past
+ * values are fed if states are to be computed again, or can't be stacked, or may change their shape. */
 static damo_status reverse_past(reverse_scan *r) {
   const scan_class *s = r->s;
   build *b = r->b;
-  for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
-    const scan_part *p = scan_state_at(s, i);
-    for (int k = p->first; k < p->first + p->n; k++) {
-      damo_var *inner = scan_inner_in(s, k);
-      scan_draft_sequence(&r->d, NULL, 1, &tap_now, &inner);
-    }
-    damo_var *next = scan_inner_out(s, p->out);
+  for (int k = scan_first_past(s); k < scan_first_fixed(s); k++) {
+    damo_var *inner = scan_inner_in(s, k);
+    scan_draft_sequence(&r->d, NULL, 1, &tap_now, &inner);
+  }
+  for (int i = 0; i < s->n_state && all_stacked(s); i++) {
+    damo_var *next = scan_inner_out(s, scan_state_at(s, i)->out);
     if (next_is_read(s, i)) scan_draft_sequence(&r->d, NULL, 1, &tap_now, &next);
   }
   DAMO_TRY(b->status);
-  damo_status status = scan_draft_prune(&r->d);
+  const damo_status status = scan_draft_prune(&r->d);
   if (status != DAMO_OK) return b->status = status;
-  for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
-    const scan_part *p = scan_state_at(s, i);
-    damo_var *history = NULL;
-    for (int q = 0; q < r->d.n_parts && b->status == DAMO_OK; q++) {
-      scan_part *part = &r->d.part[q];
-      if (part->role != SCAN_SEQUENCE || part->outer != NULL) continue;
-      const int lag = state_lag(s, p, r->d.inner.at[part->first]);
-      if (lag < 0) continue;
-      if (lag == 0) {
-        part->outer = flip_rows(b, rows_from(b, states_kept(r, i), 0, r->n));
-        continue;
-      }
-      if (history == NULL) history = state_history(r, i);
-      if (history == NULL) {
-        build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no gradient through a sparse state that the steps do not add to",
-                   s->def.name);
-        break;
-      }
-      part->outer = flip_rows(b, rows_from(b, history, p->span - lag, r->n));
+  r->fed = s->checkpoint != SCAN_ALL;
+  for (int q = 0, k = scan_first_past(s); q < r->d.n_parts; q++) {
+    const scan_part *part = &r->d.part[q];
+    if (part->role != SCAN_SEQUENCE || part->outer != NULL) continue;
+    if (state_of_next(s, r->d.inner.at[part->first]) >= 0) continue;
+    while (r->d.inner.at[part->first] != scan_inner_in(s, k)) k++;
+    const scan_part *p = scan_state_of(s, k);
+    r->fed = r->fed || !scan_is_stacked(scan_inner_in(s, k)->type) || (s->until && p->stack < 0);
+    r->past[r->n_past++] = k;
+  }
+  r->fed = r->fed && r->n_past > 0;
+  for (int q = 0, at = 0; q < r->d.n_parts && !r->fed && b->status == DAMO_OK; q++) {
+    scan_part *part = &r->d.part[q];
+    if (part->role != SCAN_SEQUENCE || part->outer != NULL) continue;
+    const int next = state_of_next(s, r->d.inner.at[part->first]);
+    if (next >= 0) {
+      part->outer = flip_rows(b, rows_from(b, states_kept(r, next), 0, r->n));
+      continue;
     }
+    const int k = r->past[at++], i = (int)(scan_state_of(s, k) - scan_state_at(s, 0));
+    part->outer = scan_past_rows(b, s, r->node->in, r->n, k, states_kept(r, i));
   }
   return b->status;
 }
@@ -383,7 +377,9 @@ static void reverse_carries(reverse_scan *r, int i) {
   build *b = r->b;
   const scan_part *p = scan_state_at(s, i);
   damo_var *init = r->node->in[scan_in(s, p)];
-  damo_var *zero = build_zeros_like(b, p->bare ? init : build_index(b, init, 0, scan_i64(b, 0)));
+  damo_var *like = p->bare ? init : build_index(b, init, 0, scan_i64(b, 0));
+  if (s->until && p->stack < 0 && p->last >= 0) like = r->node->out[p->last]; /* the shape may change */
+  damo_var *zero = build_zeros_like(b, like);
   damo_var *last = cotangent_of(r, p->last);
   for (int j = 1; j <= p->span && b->status == DAMO_OK; j++) {
     damo_var **c = r->carry + r->ring[i] + j - 1, *next = j < p->span ? c[1] : NULL;
@@ -428,7 +424,7 @@ static damo_status reverse_parts(reverse_scan *r) {
     if (r->total[i] != NULL) reverse_carries(r, i);
   }
   for (int i = 0; i < s->n_fixed && b->status == DAMO_OK; i++) reverse_sum(r, i);
-  for (int k = 0; k < s->n_seq + 0 && b->status == DAMO_OK; k++) {
+  for (int k = 0; k < s->n_seq && b->status == DAMO_OK; k++) {
     const scan_part *p = &s->part[k];
     for (int j = p->first; j < p->first + p->n; j++) {
       if (is_flow(r->flow[j])) scan_draft_collect(&r->d, r->flow[j]);
@@ -463,10 +459,10 @@ static damo_var *rows_cotangent(reverse_scan *r, damo_var *x, int64_t first, boo
   return grad_node(b, part->owner, &g, gin) == DAMO_OK ? gin[0] : NULL;
 }
 
-static damo_var *state_cotangent(reverse_scan *r, const damo_apply *loop, const scan_part *made, int i) {
+static damo_var *state_cotangent(reverse_scan *r, damo_var *const *out, const scan_part *made, int i) {
   build *b = r->b;
   const scan_part *p = scan_state_at(r->s, i);
-  damo_var *init = r->node->in[scan_in(r->s, p)], *g = loop->out[made->last], *gin[4] = {NULL};
+  damo_var *init = r->node->in[scan_in(r->s, p)], *g = out[made->last], *gin[4] = {NULL};
   if (!p->bare) { /* oldest first: c_L … c_1 */
     const size_t bytes = (size_t)p->span * sizeof(damo_var *);
     damo_var **rows = mem_alloc(b->ctx, bytes);
@@ -474,7 +470,7 @@ static damo_var *state_cotangent(reverse_scan *r, const damo_apply *loop, const 
       b->status = DAMO_EMEMORY;
       return NULL;
     }
-    for (int j = 0; j < p->span; j++) rows[p->span - 1 - j] = build_new_axis(b, loop->out[made[j].last], 0);
+    for (int j = 0; j < p->span; j++) rows[p->span - 1 - j] = build_new_axis(b, out[made[j].last], 0);
     damo_var *joined = b->status == DAMO_OK ? build_join(b, "scan", 0, rows, p->span) : NULL;
     mem_free(b->ctx, rows, bytes);
     damo_var *part = joined != NULL ? build_slice(b, init, 0, NULL, scan_i64(b, p->span), 1) : NULL;
@@ -485,20 +481,21 @@ static damo_var *state_cotangent(reverse_scan *r, const damo_apply *loop, const 
   return build_switch(b, build_gt(b, r->skip, scan_i64(b, 0)), build_zeros_like(b, g), g);
 }
 
-static void reverse_results(reverse_scan *r, const damo_apply *loop) {
-  const scan_class *s = r->s, *made = scan_at(loop->op);
+/* made: the class of the reverse loop; out: its results. */
+static void reverse_results(reverse_scan *r, const scan_class *made, damo_var *const *out) {
+  const scan_class *s = r->s;
   build *b = r->b;
   int state = 0, collect = 0;
   for (int i = 0; i < s->n_state && b->status == DAMO_OK; i++) {
     if (r->total[i] == NULL) continue;
     const scan_part *p = scan_state_at(s, i);
-    r->gin[scan_in(s, p)] = state_cotangent(r, loop, scan_state_at(made, state), i);
+    r->gin[scan_in(s, p)] = state_cotangent(r, out, scan_state_at(made, state), i);
     state += p->span;
   }
   for (int i = 0; i < s->n_fixed; i++) {
     const scan_part *p = scan_fixed_at(s, i);
     damo_var *flow = r->flow[p->first];
-    r->gin[scan_in(s, p)] = is_flow(flow) ? loop->out[scan_state_at(made, state++)->last] : is_null(flow) ? flow : NULL;
+    r->gin[scan_in(s, p)] = is_flow(flow) ? out[scan_state_at(made, state++)->last] : is_null(flow) ? flow : NULL;
   }
   for (int i = 0; i < s->n_seq && b->status == DAMO_OK; i++) {
     const scan_part *p = &s->part[i];
@@ -506,7 +503,7 @@ static void reverse_results(reverse_scan *r, const damo_apply *loop) {
     for (int k = p->first; k < p->first + p->n && b->status == DAMO_OK; k++) {
       if (is_null(r->flow[k])) *gin = r->flow[k];
       if (!is_flow(r->flow[k])) continue;
-      damo_var *g = loop->out[scan_collect_at(made, collect++)->stack];
+      damo_var *g = out[scan_collect_at(made, collect++)->stack];
       damo_var *whole = rows_cotangent(r, r->node->in[1 + i], p->before + s->tap[k], p->span == 0, g);
       if (!is_null(*gin)) *gin = add_present(b, *gin, whole);
     }
@@ -534,6 +531,27 @@ static void reverse_give_undefined(reverse_scan *r, const damo_var *why) {
   }
 }
 
+/* A result of the forward loop that keeps it in the graph, so that its updates are made; NULL: it has none. */
+static damo_var *update_result(const reverse_scan *r) {
+  for (int i = 0; i < r->s->n_state; i++) {
+    const scan_part *p = scan_state_at(r->s, i);
+    if (p->update && p->last >= 0 && !r->s->hands_back) return r->node->out[p->last];
+  }
+  return NULL;
+}
+
+static void reverse_loop(reverse_scan *r) {
+  const scan_replay_draft again = {.forward = r->s,
+                                   .in = r->node->in,
+                                   .n = r->n,
+                                   .past = r->past,
+                                   .n_past = r->n_past,
+                                   .checkpoint = r->s->checkpoint,
+                                   .tie = update_result(r)};
+  const damo_apply *node = r->fed ? scan_replay_node(&r->d, &again) : scan_draft_node(&r->d);
+  if (node != NULL) reverse_results(r, scan_reverse_class(node), node->out);
+}
+
 static damo_status reverse_build(reverse_scan *r) {
   const scan_class *s = r->s;
   build *b = r->b;
@@ -557,8 +575,7 @@ static damo_status reverse_build(reverse_scan *r) {
   }
   DAMO_TRY(b->status);
   DAMO_TRY(reverse_parts(r));
-  const damo_apply *loop = r->d.n_parts > 0 ? scan_draft_node(&r->d) : NULL;
-  if (loop != NULL) reverse_results(r, loop);
+  if (r->d.n_parts > 0) reverse_loop(r);
   reverse_fill(r);
   return b->status;
 }
@@ -733,6 +750,7 @@ damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_va
   r.d.derived = r.d.no_updates = true;
   r.d.hands_back = s->hands_back;
   r.d.truncate = s->truncate;
+  r.d.checkpoint = s->checkpoint;
   damo_status status = forward_close(&r);
   if (status == DAMO_OK) status = forward_parts(&r);
   const damo_apply *loop = status == DAMO_OK ? scan_draft_node(&r.d) : NULL;

@@ -29,6 +29,21 @@ static inline bool scan_is_stacked(const damo_type *t) { return t->kind == TYPE_
 /* The Op of the class whose parts, taps and graph are s's (taken): s's own, or that of an equal class (owned). */
 damo_op *scan_op_of(scan_class *take_s);
 inner_graph scan_inner(scan_class *s);
+/* x as the operand of part p: cast where that loses nothing. NULL: it can't be. */
+damo_var *scan_fit(build *b, const scan_class *s, const scan_part *p, damo_var *x);
+
+/* The state of which inner input k is a tap. */
+static inline const scan_part *scan_state_of(const scan_class *s, int k) {
+  int i = 0;
+  while (k >= scan_state_at(s, i)->first + scan_state_at(s, i)->n) i++;
+  return scan_state_at(s, i);
+}
+
+/* scan_draft.c */
+/* As scan_draft_node, but the Op alone (owned). */
+damo_op *scan_draft_op(scan_draft *d);
+/* Adds the parts of s, with the operands in[], but the collected values. needed: the states to add, NULL: all. */
+void scan_draft_states(scan_draft *d, const scan_class *s, damo_var *const *in, const bool *needed);
 
 /* scan_run.c */
 damo_status scan_perform(const thunk *t, frame *f);
@@ -99,6 +114,46 @@ damo_status scan_register_push(damo_ctx *ctx);
 /* scan_join.c */
 damo_status scan_register_join(damo_ctx *ctx);
 
+/* The loop over n steps of class s and the operands in[], with all its states stacked; borrowed from the scope. */
+damo_apply *scan_keep_states(build *b, const scan_class *s, damo_var *const *in, damo_var *n);
+/* The past values of inner input k, a tap of a state, last step first, from the stacked values of that state. */
+damo_var *scan_past_rows(build *b, const scan_class *s, damo_var *const *in, damo_var *n, int k, damo_var *stack);
+
+/* scan_replay.c */
+extern const op_def scan_replay_def;
+const damo_function *scan_replay_running(const thunk *t, const frame *f);
+/* The Op ScanGrad (owned) over the loop that computes states and the one that goes back over them; fed: the n_fed inner
+ * inputs of `forward` whose values the last sequences of `reverse` get. NULL: memory error. */
+damo_op *scan_replay_op(damo_ctx *ctx, damo_op *forward, damo_op *reverse, const int32_t *fed, int n_fed,
+                        int64_t checkpoint);
+/* The parts of a ScanGrad. */
+damo_op *scan_replay_forward(const damo_op *op);
+damo_op *scan_replay_reverse(const damo_op *op);
+int scan_replay_n_fed(const damo_op *op);
+int scan_replay_fed(const damo_op *op, int q); /* the inner input of the forward loop that sequence q gets */
+int64_t scan_replay_checkpoint(const damo_op *op);
+int scan_replay_first_reverse(const damo_op *op); /* the first of a node's inputs that is the reverse loop's */
+int scan_replay_first_unread(const damo_op *op);  /* and the first that nothing reads */
+/* The class of the reverse loop that a Scan or a ScanGrad is. */
+static inline const scan_class *scan_reverse_class(const damo_apply *node) {
+  return scan_at(node->op->def == &scan_replay_def ? scan_replay_reverse(node->op) : node->op);
+}
+
+/* scan_replay_draft.c */
+typedef struct scan_replay_draft {
+  const scan_class *forward; /* the loop whose states are read */
+  damo_var *const *in;       /* its operands */
+  damo_var *n;               /* the number of its steps */
+  const int32_t *past;       /* its inner inputs, n_past of them, that the sequences of the reverse loop without an
+                              * operand stand for */
+  int n_past;
+  int64_t checkpoint;
+  damo_var *tie; /* a further operand, which is not read; NULL: none */
+} scan_replay_draft;
+/* The node of a ScanGrad over the reverse loop of that draft, whose last sequences have no operand. NULL: the scope has
+ * failed. */
+damo_apply *scan_replay_node(scan_draft *reverse, const scan_replay_draft *r);
+
 /* scan_rules.c */
 damo_status scan_slim_all(damo_fgraph *fg);
 bool scan_any(const damo_fgraph *fg); /* whether the graph has a Scan */
@@ -106,5 +161,8 @@ bool scan_any(const damo_fgraph *fg); /* whether the graph has a Scan */
  * out there too. */
 damo_status scan_each(damo_fgraph *fg, damo_status (*visit)(damo_fgraph *fg, damo_apply *node));
 damo_status scan_register_rules(damo_ctx *ctx);
+
+/* scan_replay_rules.c */
+damo_status scan_register_replay_rules(damo_ctx *ctx);
 
 #endif

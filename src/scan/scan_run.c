@@ -29,6 +29,7 @@ damo_function *scan_frame_function(scan_class *s, scan_frame *w, frame *f) {
 }
 
 const damo_function *scan_running(const thunk *t, const frame *f) {
+  if (t->node->op->def == &scan_replay_def) return scan_replay_running(t, f);
   return scan_of(t->node->op) != NULL ? ((const scan_frame *)thunk_state(t, f))->inner : NULL;
 }
 
@@ -613,13 +614,13 @@ damo_status scan_give(const thunk *t, frame *f, scan_class *s, scan_frame *w, in
 damo_status scan_start(const thunk *t, frame *f, const scan_class *s, scan_frame *w) {
   for (int i = 0; i < scan_n_read(s, w); i++) DAMO_TRY(start_sequence(t, f, s, w, i));
   for (int i = 0; i < s->n_state; i++) DAMO_TRY(start_state(t, f, s, w, i));
-  for (int i = 0; i < s->n_collect; i++) {
-    if (scan_collect_at(s, i)->last >= 0) thunk_set_out(t, f, scan_collect_at(s, i)->last, NULL);
-  }
-  for (int i = 0; i < s->n_state; i++) { /* so that no result of an earlier call is written over */
-    if (scan_state_at(s, i)->last >= 0) thunk_set_out(t, f, scan_state_at(s, i)->last, NULL);
-  }
   return DAMO_OK;
+}
+
+void scan_drop_last(const thunk *t, frame *f, const scan_class *s) {
+  for (int i = 0; i < s->n_parts; i++) {
+    if (s->part[i].last >= 0) thunk_set_out(t, f, s->part[i].last, NULL);
+  }
 }
 
 void scan_advance(const thunk *t, const frame *f, const scan_class *s, scan_frame *w) {
@@ -687,6 +688,7 @@ static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan
     const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
     if (rows < total) total = rows;
   }
+  scan_drop_last(t, f, s);
   DAMO_TRY(scan_start(t, f, s, w));
   DAMO_TRY(scan_begin(f, w));
   const damo_status status = run_steps(t, f, s, w, total, &k);
