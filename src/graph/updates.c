@@ -61,7 +61,7 @@ static damo_status take_update(update_search *u, damo_var *shared, damo_var *now
   return same ? DAMO_OK : refuse_second(u, shared, first, node);
 }
 
-static damo_status look_inside(update_search *u, damo_apply *node) {
+static damo_status look_at_holder(update_search *u, damo_apply *node) {
   if (map_get(u->makers, node, NULL)) return DAMO_OK;
   ptrvec holders, of, to;
   ptrvec *const lists[] = {&holders, &of, &to};
@@ -83,7 +83,7 @@ static damo_status look_inside(update_search *u, damo_apply *node) {
 
 static damo_status look_at_node(update_search *u, damo_apply *node) {
   const op_def *def = node->op->def;
-  if (def->inner_updates != NULL) DAMO_TRY(look_inside(u, node));
+  if (def->inner_updates != NULL) DAMO_TRY(look_at_holder(u, node));
   for (const op_alias *a = def->updates_by_hand ? NULL : def->update_map; a != NULL && a->out >= 0; a++)
     DAMO_TRY(take_update(u, node->in[a->in], node->out[a->out], node));
   return DAMO_OK;

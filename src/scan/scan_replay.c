@@ -26,11 +26,11 @@ int64_t scan_replay_checkpoint(const damo_op *op) { return OP_PROPS(op, replay_p
 
 static scan_class *forward_class(const damo_op *op) { return scan_at(scan_replay_forward(op)); }
 static scan_class *reverse_class(const damo_op *op) { return scan_at(scan_replay_reverse(op)); }
-static int n_operands(const scan_class *s) { return 1 + s->n_seq + s->n_state + s->n_fixed; }
+static int operands_of(const scan_class *s) { return 1 + s->n_seq + s->n_state + s->n_fixed; }
 
-int scan_replay_first_reverse(const damo_op *op) { return n_operands(forward_class(op)); }
+int scan_replay_first_reverse(const damo_op *op) { return operands_of(forward_class(op)); }
 int scan_replay_first_unread(const damo_op *op) {
-  return scan_replay_first_reverse(op) + n_operands(reverse_class(op)) - scan_replay_n_fed(op);
+  return scan_replay_first_reverse(op) + operands_of(reverse_class(op)) - scan_replay_n_fed(op);
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
@@ -309,7 +309,7 @@ static damo_status replay_unfold(build *b, const damo_op *op, damo_var *const *i
   }
   DAMO_TRY(b->status);
   const damo_apply *kept = scan_keep_states(b, forward, in, in[0]);
-  const int n = n_operands(reverse);
+  const int n = operands_of(reverse);
   damo_var **all = kept != NULL ? mem_alloc(b->ctx, (size_t)n * sizeof *all) : NULL;
   if (all == NULL) return b->status = b->status != DAMO_OK ? b->status : DAMO_EMEMORY;
   const scan_class *stacked = scan_at(kept->op);
