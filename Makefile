@@ -121,13 +121,14 @@ endif
 STRESS_collect = $(patsubst %,spec/graph_op/%_spec.lua,feature host_op member op_from_graph perform thunk)
 STRESS_move    = spec/graph_op $(patsubst %,spec/lua/%_spec.lua,array function identity index random save)
 STRESS_block   = spec/op
+STRESS_share   = spec/op spec/sparse
 stress: ## build with internal checks, and run a part of the specs under each switch of DAMO_STRESS
 ifeq ($(MODE),release)
 stress:
 	$(Q)$(MAKE) --no-print-directory MODE=debug stress
 else
 stress: all
-	$(Q)$(foreach s,collect move block,echo "stress: $s" && DAMO_STRESS=$s LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" \
+	$(Q)$(foreach s,collect move block share,echo "stress: $s" && DAMO_STRESS=$s LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" \
 	  SPECS="$(STRESS_$s)" sh make/blas-coretype sh make/run-tests $(LB) &&) true
 endif
 
@@ -166,7 +167,7 @@ asan: ## build with AddressSanitizer and UBSan under build/asan, and run every t
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
 
 # What runs on threads at once; OpenBLAS is not instrumented, and runs on one thread each.
-TSAN_TESTS = $(filter %/frame_test %/threads_test,$(TESTS))
+TSAN_TESTS = $(filter %/frame_test %/threads_test %/pool_test,$(TESTS))
 tsan: ## build with ThreadSanitizer under build/tsan, and run the tests of threads on that
 ifeq ($(MODE),tsan)
 tsan: $(TSAN_TESTS)

@@ -14,7 +14,7 @@ local mutate = require "mutate"
 
 -- The tests of a folder: programs of spec/c, then specs.
 local usual = {
-  base = { "base_test heap_test alloc_fail_test threads_test api_test",
+  base = { "base_test heap_test alloc_fail_test threads_test pool_test api_test",
     "spec/lua/memory_spec.lua spec/lua/error_spec.lua" },
   kernel = { "kernel_test kernel_exact_test kernel_math_test kernel_data_test sparse_kernel_test", "spec/op" },
   array = { "array_test", "spec/lua/array_spec.lua spec/lua/index_spec.lua spec/lua/values_spec.lua" },

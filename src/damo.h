@@ -16,7 +16,7 @@
  *            keeps working: fields that it does not have count as 0. A field that is 0 means the default that its
  *            comment gives; NULL instead of the struct means all defaults.
  * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing, except for the
- *            compiled programs of damo_function_copy_to.
+ *            compiled programs of damo_function_copy_to. damo_compile_options has the threads that a call may use.
  * Numbers.   Axes, positions and indices are 0-based in C (the Lua side is 1-based, and so are the values that an index
  *            operand of an op holds). Strides are in bytes.
  */
@@ -626,7 +626,7 @@ typedef struct damo_compile_options {
   damo_unused on_unused_input;              /* 0: an error */
   bool allow_input_downcast;                /* arguments are cast even if that loses digits: float64 to float32 */
   bool no_default_updates;                  /* default updates of shared Variables, set by scripts, are left out */
-  int threads;                              /* threads that one call may use: 0 or 1; more is a not_implemented error */
+  int threads;                              /* threads that one call may use; 0: those of the context's configuration */
 } damo_compile_options;
 
 /* Compiles a Function, owned, that computes outputs from inputs. The graph is not changed; the Function keeps a copy of

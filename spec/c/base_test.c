@@ -557,11 +557,12 @@ static void test_heap(void) {
 
 /* Only debug builds read DAMO_STRESS: "move" makes every reallocation that grows move, and reuses no array. */
 static void test_stress(void) {
-  setenv("DAMO_STRESS", "collect,move,block", 1);
+  setenv("DAMO_STRESS", "collect,move,block,share", 1);
   damo_ctx *ctx = ctx_new_bare(NULL, NULL);
   unsetenv("DAMO_STRESS");
 #ifdef DAMO_DEBUG
-  CHECK(ctx_stress(ctx, STRESS_COLLECT) && ctx_stress(ctx, STRESS_MOVE) && ctx_stress(ctx, STRESS_BLOCK));
+  CHECK(ctx_stress(ctx, STRESS_COLLECT) && ctx_stress(ctx, STRESS_MOVE) && ctx_stress(ctx, STRESS_BLOCK) &&
+        ctx_stress(ctx, STRESS_SHARE) && ctx_threads(ctx) == 3);
   for (size_t n = 1; n < 100; n++) {
     char *p = mem_calloc(ctx, n);
     const uintptr_t before = (uintptr_t)p;

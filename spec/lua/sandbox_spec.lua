@@ -173,6 +173,9 @@ describe("config.sandbox", function()
       forbidden("gc_floor", function() damo.config.gc_floor = 0 end)
       forbidden("plan_cap", function() damo.config.plan_cap = 0 end)
       forbidden("threads", function() damo.config.threads = 4 end)
+      local x = damo.dvector "x"
+      forbidden("option 'threads'", function() damo.compile({ x }, x, { threads = 2 }) end)
+      damo.compile({ x }, x, { threads = 1 })
       if damo.config.memory_cap ~= 1 << 30 or damo.memory().cap ~= 1 << 30 then tell("cap", damo.config.memory_cap) end
       damo.config.floatX = "float32"
       damo.config.compute_test_value = "raise"

@@ -24,8 +24,8 @@ static damo_status check_options(damo_ctx *ctx, const char *func, const damo_com
   if ((unsigned)o->on_unused_input > DAMO_UNUSED_IGNORE)
     return ctx_fail(ctx, DAMO_EVALUE, "%s: on_unused_input is none of its values", func);
   if (o->threads < 0) return ctx_fail(ctx, DAMO_EVALUE, "%s: threads is %d, expected 0 or more", func, o->threads);
-  if (o->threads > 1)
-    return ctx_fail(ctx, DAMO_ENOT_IMPLEMENTED, "%s: a call uses one thread; threads is %d", func, o->threads);
+  if (o->threads > CTX_MOST_THREADS)
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: threads is %d, the most is %d", func, o->threads, CTX_MOST_THREADS);
   return DAMO_OK;
 }
 
@@ -67,7 +67,8 @@ static damo_function *compile_checked(damo_ctx *ctx, const char *func, damo_var 
                                .name = given->name,
                                .on_unused_input = (unused_mode)given->on_unused_input,
                                .allow_input_downcast = given->allow_input_downcast,
-                               .no_default_updates = given->no_default_updates};
+                               .no_default_updates = given->no_default_updates,
+                               .threads = given->threads};
     fill_specs(given, inputs, n_in, outputs, n_out, in, out);
     f = compile_function(ctx, in, n_in, out, n_out, &o);
   }

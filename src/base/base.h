@@ -83,6 +83,8 @@ void obj_free(damo_obj *obj, size_t size);
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
+#define CTX_MOST_THREADS 1024
+
 typedef struct ctx_config {
   damo_dtype floatX; /* float64 or float32 */
   int threads;
@@ -117,6 +119,7 @@ typedef enum ctx_slot_id {
   CTX_SCALARS,
   CTX_EAGER,
   CTX_SCANS,
+  CTX_POOL,
   CTX_N_SLOTS
 } ctx_slot_id;
 typedef struct ctx_slot {
@@ -145,6 +148,7 @@ struct damo_ctx {
   bool sandbox;                /* set once, never cleared (ctx_gate) */
   ctx_error error;
   ctx_config config;
+  int call_threads;      /* of the Function that is being called; 0: those of config */
   const kernel_isa *isa; /* the kernels for this CPU; set by array_register, the first layer that calls them */
   damo_warning_fn on_warning;
   void *warning_user;
@@ -183,7 +187,8 @@ void lent_collect(damo_ctx *owner);
 typedef enum stress_switch {
   STRESS_COLLECT = 1, /* "collect": the binding runs a full Lua garbage collection in each call that makes an object */
   STRESS_MOVE = 2,    /* "move": growing memory always moves, and results of earlier calls are never reused */
-  STRESS_BLOCK = 4    /* "block": elementwise loops run in blocks of at most 3 elements */
+  STRESS_BLOCK = 4,   /* "block": elementwise loops run in blocks of at most 3 elements */
+  STRESS_SHARE = 8    /* "share": three threads are set, and work of any size is divided among them */
 } stress_switch;
 static inline bool ctx_stress(const damo_ctx *ctx, stress_switch s) {
 #ifdef DAMO_DEBUG
@@ -243,6 +248,31 @@ damo_status ctx_gate(damo_ctx *ctx, gate_kind gate, const char *what);
 /* Nanoseconds of a monotonic clock, and since 1970. */
 int64_t clock_ns(void);
 int64_t clock_epoch_ns(void);
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+/* Computes one share of a loop. worker: 0 is the calling thread, others are below pool_size; no two shares of one worker
+ * run at once, so each may have memory of its own. Runs on any thread: it touches no context, no reference count, and
+ * cannot fail. */
+typedef void (*share_fn)(void *arg, int64_t share, int worker);
+typedef struct thread_pool thread_pool;
+
+/* The threads that the call under way may use, from 1. */
+int ctx_threads(const damo_ctx *ctx);
+/* The pool for work of about that many nanoseconds on one thread; NULL if it does not pay, or one thread is set. */
+thread_pool *ctx_pool(damo_ctx *ctx, double ns);
+/* The threads that take part in a run, the caller included; 1 of NULL. */
+int pool_size(const thread_pool *p);
+/* Runs fn for each share 0 … n_shares - 1, each once, in any order; returns when all are done. With p NULL, or one share,
+ * in order on this thread. */
+void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg);
+/* How many shares to make of `units`, where a share of fewer than `least` does not pay: 1, or a few for each thread, so
+ * that threads which the system interrupts hold up nobody. */
+int64_t pool_shares(const thread_pool *p, int64_t units, int64_t least);
+/* The first of `units` that belongs to share number `share` of n; of share n: the end. */
+static inline int64_t pool_share_first(int64_t units, int64_t share, int64_t n) {
+  return units / n * share + (share < units % n ? share : units % n);
+}
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 

@@ -24,7 +24,7 @@ static unsigned stress_at_birth(void) {
   static const struct {
     const char *name;
     stress_switch bit;
-  } switches[] = {{"collect", STRESS_COLLECT}, {"move", STRESS_MOVE}, {"block", STRESS_BLOCK}};
+  } switches[] = {{"collect", STRESS_COLLECT}, {"move", STRESS_MOVE}, {"block", STRESS_BLOCK}, {"share", STRESS_SHARE}};
   const char *text = getenv("DAMO_STRESS");
   unsigned bits = 0;
   for (size_t i = 0; text && i < sizeof switches / sizeof *switches; i++) {
@@ -63,6 +63,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .next_id = 1,
       .borrowers = 1,
   };
+  if (ctx_stress(ctx, STRESS_SHARE)) ctx->config.threads = 3;
   return ctx;
 }
 

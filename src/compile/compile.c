@@ -378,6 +378,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
   if (s == DAMO_OK) {
     p->fgraph = damo_retain(fg);
     p->allow_downcast = j->options->allow_input_downcast;
+    p->threads = j->options->threads;
     p->watcher = watcher;
     s = mem_copy_text(j->ctx, j->options->name, &p->name);
   }

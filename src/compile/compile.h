@@ -43,6 +43,7 @@ typedef struct compile_options {
   bool allow_input_downcast;
   bool no_default_updates;
   bool profile; /* the program keeps a fn_report, its Functions a fn_profile */
+  int threads;  /* of the Function's calls; 0: the context's */
 } compile_options;
 
 /* The values of compile_options.optimizer, NULL-terminated. */
@@ -108,6 +109,7 @@ struct fn_program {
   damo_var **no_recycling;          /* n_no_recycling owned Variables of fgraph; each call empties their cells */
   int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
   bool allow_downcast;
+  int threads;       /* 0: those of the call that this one is inside, or of the context */
   fn_report *report; /* how it was compiled; NULL: without profile */
 };
 

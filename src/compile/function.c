@@ -427,9 +427,12 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
   f->running = true;
   if (f->profile != NULL) profile_enter(f);
+  const int threads = f->obj.ctx->call_threads;
+  if (f->program->threads > 0) f->obj.ctx->call_threads = f->program->threads;
   const rounding host = rounding_enter();
   damo_status s = function_steps(f, args, n_args, into);
   rounding_leave(host);
+  f->obj.ctx->call_threads = threads;
   ctx_leave(f->obj.ctx, STACK_CALL);
   if (into != NULL) target_forget(f, into);
   if (s == DAMO_OK) {

@@ -428,18 +428,19 @@ static void run_block(const block_run *r, int64_t n) {
   }
 }
 
-/* Sets all operands to that row. */
-static void run_begin(const block_run *r, char *const *base, int64_t row) {
+/* Sets all operands to that position of a row. */
+static void run_begin(const block_run *r, char *const *base, int64_t row, int64_t pos) {
   const loop_plan *p = r->plan;
   for (int k = 0; k < n_operands(p->lp); k++) {
     nd_cursor *c = &r->cursor[k];
     if (p->operand[k].mode == MODE_WHOLE || p->operand[k].mode == MODE_STREAM) {
-      c->p = base[k] + row * p->inner * p->reg[k].size;
+      c->p = base[k] + (row * p->inner + pos) * p->reg[k].size;
     } else if (p->operand[k].mode == MODE_VALUE && p->reg[k].time == TIME_ONCE) {
       c->p = base[k];
     } else if (p->operand[k].mode != MODE_UNUSED) {
       nd_cursor_begin(c, &p->operand[k].space, base[k]);
       if (row > 0) nd_seek(&c->walk, row, &c->p);
+      if (p->reg[k].time == TIME_BLOCK) c->pos = pos;
     }
   }
 }
@@ -488,41 +489,122 @@ static void run_single(const block_run *r, char *const *base) {
   }
 }
 
-void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
-  if (row >= end) return;
-  damo_assert(row >= 0 && end <= p->space.rows);
-  damo_assert(p->workspace == 0 || (uintptr_t)workspace % 64 == 0);
-  if (p->direct) {
-    for (int i = 0; i < p->lp->n_steps; i++) loop_step_run(&p->lp->steps[i], (void *const *)base, p->inner);
-    return;
-  }
+/* Runs the elements from position `from` of row `row` to position `end` of row `last`, which is at least 1. Of plans with
+ * several rows a block, whole rows alone. */
+static void run_span(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t from, int64_t last,
+                     int64_t end) {
   const int n_regs = p->lp->n_regs;
   char *const work = workspace;
   block_run r = {.plan = p, .block = workspace};
+  damo_assert((uintptr_t)workspace % 64 == 0);
   r.value = r.block + n_regs;
   r.cursor = (nd_cursor *)(void *)(work + p->cursors);
   for (int i = 0; i < n_regs; i++) {
     r.block[i] = work + p->reg[i].buffer;
     r.value[i] = work + p->reg[i].value;
   }
-  if (p->single && row == 0 && end == p->space.rows) {
+  if (p->single && row == 0 && from == 0 && last + 1 == p->space.rows && end == p->inner) {
     run_single(&r, base);
     return;
   }
-  run_begin(&r, base, row);
+  run_begin(&r, base, row, from);
   r.streams = stream_first(&r, base);
   if (p->once) run_once(&r);
-  for (; row < end; row += p->rows) {
+  for (; row <= last; row += p->rows, from = 0) {
     if (p->n_values > 0) run_row(&r);
     if (p->rows > 1) {
-      const int64_t n = end - row < p->rows ? end - row : p->rows;
+      const int64_t n = last + 1 - row < p->rows ? last + 1 - row : p->rows;
       run_block(&r, n * p->inner);
       continue;
     }
-    for (int64_t pos = 0; pos < p->inner; pos += p->block) {
-      const int64_t n = p->inner - pos < p->block ? p->inner - pos : p->block;
+    const int64_t length = row == last ? end : p->inner;
+    for (int64_t pos = from; pos < length; pos += p->block) {
+      const int64_t n = length - pos < p->block ? length - pos : p->block;
       run_block(&r, n);
     }
   }
   if (r.streams) kernel_stream_fence();
+}
+
+void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
+  if (row >= end) return;
+  damo_assert(row >= 0 && end <= p->space.rows);
+  if (!p->direct) {
+    run_span(p, base, workspace, row, 0, end - 1, p->inner);
+    return;
+  }
+  for (int i = 0; i < p->lp->n_steps; i++) loop_step_run(&p->lp->steps[i], (void *const *)base, p->inner);
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+#define SHARE_ELEMENTS 8192 /* at least, of a share: some 10 µs of cheap steps */
+#define STEP_NS 0.5         /* of one element */
+#define OPERAND_NS 0.2
+
+double loop_cost(const loop_plan *p) {
+  const double n = (double)p->space.rows * (double)p->inner;
+  return n * (STEP_NS * p->lp->n_steps + OPERAND_NS * n_operands(p->lp));
+}
+
+size_t loop_workspace_on(const thread_pool *pool, const loop_plan *p) { return p->workspace * (size_t)pool_size(pool); }
+
+/* Units are what shares are made of: a block of rows, or a piece of a row where one block has no more than that. */
+typedef struct block_shares {
+  const loop_plan *plan;
+  char *const *base;
+  char *workspace;
+  int64_t piece;  /* elements of a unit, where it is a piece of a row; 0: a block of rows */
+  int64_t pieces; /* of a row */
+  int64_t units, n;
+} block_shares;
+
+/* Runs elements [from, end) of operands that are all used in place. */
+static void run_direct(const loop_plan *p, char *const *base, int64_t from, int64_t end) {
+  const loop_program *lp = p->lp;
+  for (int i = 0; i < lp->n_steps; i++) {
+    const loop_step *s = &lp->steps[i];
+    void *args[LOOP_STEP_REGS];
+    for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = base[s->reg[k]] + from * (int64_t)p->reg[s->reg[k]].size;
+    if (s->kind == LOOP_KERNEL)
+      s->fn.kernel(args, end - from);
+    else
+      s->fn.cast(args[0], args[1], end - from);
+  }
+}
+
+static void run_share(void *arg, int64_t share, int worker) {
+  const block_shares *s = arg;
+  const loop_plan *p = s->plan;
+  const int64_t from = pool_share_first(s->units, share, s->n), end = pool_share_first(s->units, share + 1, s->n);
+  void *const work = s->workspace + (size_t)worker * p->workspace;
+  damo_assert(from < end);
+  if (s->piece == 0) {
+    const int64_t rows = end * p->rows < p->space.rows ? end * p->rows : p->space.rows;
+    run_span(p, s->base, work, from * p->rows, 0, rows - 1, p->inner);
+    return;
+  }
+  const int64_t last = (end - 1) / s->pieces, stop = ((end - 1) % s->pieces + 1) * s->piece;
+  const int64_t to = stop < p->inner ? stop : p->inner;
+  if (p->direct)
+    run_direct(p, s->base, from * s->piece, to);
+  else
+    run_span(p, s->base, work, from / s->pieces, from % s->pieces * s->piece, last, to);
+}
+
+void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void *workspace) {
+  block_shares s = {.plan = p, .base = base, .workspace = workspace};
+  if (pool == NULL || p->space.rows == 0 || p->inner == 0) {
+    loop_run(p, base, workspace, 0, p->space.rows);
+    return;
+  }
+  s.piece = p->rows > 1 ? 0 : p->block < p->inner ? p->block : p->inner < SHARE_ELEMENTS ? p->inner : SHARE_ELEMENTS;
+  s.pieces = s.piece > 0 ? (p->inner + s.piece - 1) / s.piece : 0;
+  s.units = s.piece > 0 ? p->space.rows * s.pieces : (p->space.rows + p->rows - 1) / p->rows;
+  const int64_t unit = s.piece > 0 ? s.piece : p->rows * p->inner;
+  s.n = pool_shares(pool, s.units, SHARE_ELEMENTS / unit);
+  if (s.n < 2)
+    loop_run(p, base, workspace, 0, p->space.rows);
+  else
+    pool_run(pool, s.n, run_share, &s);
 }

@@ -147,6 +147,11 @@ size_t loop_workspace(const loop_plan *plan);
 int64_t loop_rows(const loop_plan *plan);
 /* Runs rows [row, end). base: the operands' first elements. */
 void loop_run(const loop_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
+/* Runs all rows, divided among the threads of the pool (NULL: this one), with the same bits for any number of them. */
+size_t loop_workspace_on(const thread_pool *pool, const loop_plan *plan);
+void loop_run_on(thread_pool *pool, const loop_plan *plan, char *const *base, void *workspace);
+/* About how many nanoseconds a run takes, if its steps are cheap. */
+double loop_cost(const loop_plan *plan);
 
 /* The plan of a program with folds, whose rows are the last n_axes axes. A run's share of rows must hold whole sequences
  * of all folds. Strides of row registers along these are not
@@ -159,5 +164,9 @@ pass_plan *pass_plan_init(void *memory, const loop_program *lp, const kernel_isa
 size_t pass_workspace(const pass_plan *plan);
 int64_t pass_rows(const pass_plan *plan);
 void pass_run(const pass_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
+/* As loop_run_on: all rows, and where these are few and long, parts of each. */
+size_t pass_workspace_on(const thread_pool *pool, const pass_plan *plan);
+void pass_run_on(thread_pool *pool, const pass_plan *plan, char *const *base, void *workspace);
+double pass_cost(const pass_plan *plan);
 
 #endif

@@ -382,8 +382,17 @@ pass_plan *pass_plan_init(void *memory, const loop_program *lp, const kernel_isa
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
+/* The threads that compute the parts of a row, where it is cut into such; the workspaces of the pool's threads. */
+typedef struct pass_team {
+  thread_pool *pool;
+  char *work;
+  reduce_part *parts; /* one for each fold of each part */
+} pass_team;
+
 typedef struct pass_state {
   const pass_plan *plan;
+  const pass_team *team; /* or NULL */
+  int64_t row;           /* the first that is run */
   char *const *base;
   char *work;
   void **block, **value; /* addresses of the registers' blocks and values */
@@ -638,6 +647,74 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
   }
 }
 
+/* ---- Parts of a row ---------------------------------------------------------------------------------------------- */
+
+/* A row that is long enough is cut into parts of REDUCE_PART elements, and a rest, of at least one element, which is left
+ * to the caller. A part has buffers, cursors and folds of its own; row registers and operands are those of the row. */
+
+typedef struct pass_parts {
+  const pass_state *row;
+  const pass_span *span;
+} pass_parts;
+
+static void pass_state_init(pass_state *r, const pass_plan *p, char *const *base, char *workspace) {
+  const int n_regs = p->lp->n_regs;
+  damo_assert((uintptr_t)workspace % 64 == 0);
+  *r = (pass_state){.plan = p, .base = base, .work = workspace};
+  r->block = (void **)(void *)(workspace + p->addresses);
+  r->value = r->block + n_regs;
+  r->start = (char **)(r->value + n_regs);
+  r->p = r->start + n_regs;
+  r->cursor = (nd_cursor *)(void *)(workspace + p->cursors);
+}
+
+/* Sets the cursors of the row in hand to that position. */
+static void pass_seek(const pass_state *r, int64_t pos) {
+  const pass_plan *p = r->plan;
+  for (int k = 0; k < pass_operands(p->lp); k++) {
+    const pass_reg *t = &p->reg[k];
+    if (t->home != HOME_BUFFER || t->same) continue;
+    pass_cursor_begin(&r->cursor[k], &t->space, r->base[k], r->row * p->inner + pos);
+  }
+}
+
+static void pass_run_part(void *arg, int64_t share, int worker) {
+  const pass_parts *s = arg;
+  const pass_state *row = s->row;
+  const pass_plan *p = row->plan;
+  pass_state r;
+  pass_state_init(&r, p, row->base, row->team->work + (size_t)worker * p->workspace);
+  r.row = row->row;
+  for (int i = 0; i < p->lp->n_regs; i++) {
+    r.block[i] = p->reg[i].is_row ? row->block[i] : r.work + p->reg[i].buffer;
+    r.value[i] = row->value[i];
+    r.start[i] = row->start[i];
+  }
+  pass_begin_folds(&r, 0);
+  for (int i = 0; i < p->n_folds; i++) reduce_fold_begin(pass_fold_at(&r, i), p->inner);
+  const int64_t first = share * REDUCE_PART, end = first + REDUCE_PART;
+  pass_seek(&r, first);
+  for (int64_t pos = first; pos < end; pos += p->block) pass_block(&r, s->span, pos, p->block, 1, (pass_count){0, 0});
+  for (int i = 0; i < p->n_folds; i++) reduce_fold_part(pass_fold_at(&r, i), &row->team->parts[share * p->n_folds + i]);
+}
+
+/* Runs all parts of the row; returns where the rest begins. */
+static int64_t pass_run_parts(const pass_state *r, const pass_span *span) {
+  const pass_plan *p = r->plan;
+  const int64_t n = (p->inner - 1) / REDUCE_PART;
+  pass_parts s = {r, span};
+  pool_run(r->team->pool, n, pass_run_part, &s);
+  for (int i = 0; i < p->n_folds; i++) {
+    reduce_fold *f = pass_fold_at(r, i);
+    reduce_fold_begin(f, p->inner);
+    for (int64_t k = 0; k < n; k++) reduce_fold_join(f, &r->team->parts[k * p->n_folds + i]);
+  }
+  pass_seek(r, n * REDUCE_PART);
+  return n * REDUCE_PART;
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
 /* All passes over n rows. */
 static void pass_run_rows(const pass_state *r, int64_t n) {
   const pass_plan *p = r->plan;
@@ -648,8 +725,8 @@ static void pass_run_rows(const pass_state *r, int64_t n) {
     for (int j = s->expand.from; j < s->expand.end; j++) pass_expand(r, p->pool[j], n);
     if (p->chunk > 1 || p->inner == 0) {
       pass_block(r, s, 0, n * p->inner, n, at);
-    } else {
-      for (int64_t pos = 0; pos < p->inner; pos += p->block)
+    } else if (s->steps < s->end) {
+      for (int64_t pos = r->team ? pass_run_parts(r, s) : 0; pos < p->inner; pos += p->block)
         pass_block(r, s, pos, p->inner - pos < p->block ? p->inner - pos : p->block, 1, at);
     }
     for (int i = s->steps; i < s->end; i++) {
@@ -660,22 +737,81 @@ static void pass_run_rows(const pass_state *r, int64_t n) {
   }
 }
 
-void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
-  if (p->rows == 0 || p->inner == 0) pass_fill_streams(p, base, workspace);
-  if (row >= end) return;
-  damo_assert(row >= 0 && end <= p->rows && (uintptr_t)workspace % 64 == 0);
-  const int n_regs = p->lp->n_regs;
-  pass_state r = {.plan = p, .base = base, .work = workspace};
-  r.block = (void **)(void *)(r.work + p->addresses);
-  r.value = r.block + n_regs;
-  r.start = (char **)(r.value + n_regs);
-  r.p = r.start + n_regs;
-  r.cursor = (nd_cursor *)(void *)(r.work + p->cursors);
+static void pass_run_with(const pass_team *team, const pass_plan *p, char *const *base, void *workspace, int64_t row,
+                          int64_t end) {
+  pass_state r;
+  pass_state_init(&r, p, base, workspace);
+  r.team = team;
   pass_begin(&r, row);
   for (; row < end; row += p->chunk) {
     const int64_t n = end - row < p->chunk ? end - row : p->chunk;
+    r.row = row;
     pass_begin_rows(&r, row, n);
     pass_run_rows(&r, n);
     if (p->chunk == 1) nd_next(&r.walk, r.p);
+  }
+}
+
+void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
+  if (p->rows == 0 || p->inner == 0) pass_fill_streams(p, base, workspace);
+  if (row >= end) return;
+  damo_assert(row >= 0 && end <= p->rows);
+  pass_run_with(NULL, p, base, workspace, row, end);
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+#define PASS_STEP_NS 0.5                 /* of one element, if the steps are cheap */
+#define PASS_SHARE 8192                  /* elements of a share, at least */
+#define PASS_PART_WORK ((size_t)1 << 20) /* most bytes of a workspace of which each part has its own */
+
+double pass_cost(const pass_plan *p) {
+  return PASS_STEP_NS * (double)p->rows * (double)p->inner * (p->lp->n_steps + 1);
+}
+
+typedef struct pass_shares {
+  const pass_plan *plan;
+  char *const *base;
+  char *work;
+  int64_t units, n; /* units: chunks of rows */
+} pass_shares;
+
+static void pass_run_share(void *arg, int64_t share, int worker) {
+  const pass_shares *s = arg;
+  const pass_plan *p = s->plan;
+  const int64_t from = pool_share_first(s->units, share, s->n), end = pool_share_first(s->units, share + 1, s->n);
+  pass_run(p, s->base, s->work + (size_t)worker * p->workspace, from * p->chunk,
+           end * p->chunk < p->rows ? end * p->chunk : p->rows);
+}
+
+/* How many shares of rows to make; 1 where a fold's result has elements of several rows. */
+static int64_t pass_row_shares(const thread_pool *pool, const pass_plan *p) {
+  if (pool == NULL || p->n_streams > 0 || p->rows == 0 || p->inner == 0) return 1;
+  return pool_shares(pool, (p->rows + p->chunk - 1) / p->chunk, PASS_SHARE / (p->chunk * p->inner));
+}
+
+static bool pass_takes_parts(const thread_pool *pool, const pass_plan *p) {
+  return pool != NULL && p->n_streams == 0 && p->lp->n_passes == 1 && p->chunk == 1 && p->inner > 2 * REDUCE_PART &&
+         p->rows < 2 * pool_size(pool) && p->workspace <= PASS_PART_WORK && REDUCE_PART % p->block == 0;
+}
+
+size_t pass_workspace_on(const thread_pool *pool, const pass_plan *p) {
+  const size_t threads = (size_t)pool_size(pool);
+  if (!pass_takes_parts(pool, p)) return p->workspace * threads;
+  return p->workspace * (threads + 1) + (size_t)(p->inner / REDUCE_PART * p->n_folds) * sizeof(reduce_part);
+}
+
+void pass_run_on(thread_pool *pool, const pass_plan *p, char *const *base, void *workspace) {
+  pass_shares s = {.plan = p, .base = base, .work = workspace};
+  s.n = pass_row_shares(pool, p);
+  if (pass_takes_parts(pool, p)) {
+    const pass_team team = {pool, s.work + p->workspace,
+                            (reduce_part *)(void *)(s.work + p->workspace * ((size_t)pool_size(pool) + 1))};
+    pass_run_with(&team, p, base, workspace, 0, p->rows);
+  } else if (s.n > 1) {
+    s.units = (p->rows + p->chunk - 1) / p->chunk;
+    pool_run(pool, s.n, pass_run_share, &s);
+  } else {
+    pass_run(p, base, workspace, 0, p->rows);
   }
 }

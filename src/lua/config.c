@@ -215,7 +215,7 @@ static int config_newindex(lua_State *L) {
     case CONFIG_PLAN_CAP:
       c->plan_cap = (size_t)config_check_count(L, 3, "plan_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER);
       break;
-    case CONFIG_THREADS: c->threads = (int)config_check_count(L, 3, "threads", 1, 1024); break;
+    case CONFIG_THREADS: c->threads = (int)config_check_count(L, 3, "threads", 1, CTX_MOST_THREADS); break;
     case CONFIG_SANDBOX: config_set_sandbox(L, st->ctx, 3); break;
     case CONFIG_MODE:
       snprintf(st->mode, sizeof st->mode, "%s", CONFIG_MODES[config_check_word(L, 3, "mode", CONFIG_MODES)]);

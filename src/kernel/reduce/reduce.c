@@ -327,11 +327,23 @@ static void reduce_one_position(const reduce_plan *plan, const char *x, char *ou
   memcpy(out, &at, sizeof at);
 }
 
-static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out) {
-  const size_t step = plan->arg ? sizeof(int64_t) : plan->op->size;
+/* Sets a cursor to element number `at`. */
+static void reduce_cursor_at(nd_cursor *c, const nd_space *s, const char *x, int64_t at) {
+  nd_cursor_begin(c, s, (char *)(uintptr_t)x);
+  if (at == 0) return;
+  nd_seek(&c->walk, at / c->length, &c->p);
+  c->pos = at % c->length;
+}
+
+static size_t reduce_out_size(const reduce_plan *plan) { return plan->arg ? sizeof(int64_t) : plan->op->size; }
+
+/* Results [first, end). out: of the first result of all. */
+static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out, int64_t first, int64_t end) {
+  const size_t step = reduce_out_size(plan);
   nd_cursor c;
-  nd_cursor_begin(&c, &plan->kept, (char *)(uintptr_t)x);
-  for (int64_t i = 0; i < plan->n_out; i++, out += step) {
+  reduce_cursor_at(&c, &plan->kept, x, first);
+  out += (size_t)first * step;
+  for (int64_t i = first; i < end; i++, out += step) {
     if (plan->arg)
       reduce_one_position(plan, nd_cursor_address(&c), out);
     else
@@ -491,12 +503,15 @@ static void reduce_strip_positions(reduce_strip *s, const char *x, char *out) {
   memcpy(out, at, (size_t)s->width * sizeof *at);
 }
 
-static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out) {
-  const size_t step = plan->arg ? sizeof(int64_t) : plan->op->size;
+/* Results [first, end). out: of the first result of all. */
+static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out, int64_t first, int64_t end) {
+  const size_t step = reduce_out_size(plan);
   nd_cursor c;
-  nd_cursor_begin(&c, &plan->kept, (char *)(uintptr_t)x);
-  for (int64_t i = 0; i < plan->n_out;) {
-    const int64_t left = c.length - c.pos, width = left < REDUCE_STRIP ? left : REDUCE_STRIP;
+  reduce_cursor_at(&c, &plan->kept, x, first);
+  out += (size_t)first * step;
+  for (int64_t i = first; i < end;) {
+    const int64_t row = c.length - c.pos, left = row < end - i ? row : end - i;
+    const int64_t width = left < REDUCE_STRIP ? left : REDUCE_STRIP;
     reduce_strip s = {.plan = plan, .stride = c.step, .width = width, .bytes = (size_t)width * plan->op->size};
     if (plan->arg)
       reduce_strip_positions(&s, nd_cursor_address(&c), out);
@@ -527,28 +542,26 @@ static bool reduce_takes_strips(const reduce_plan *plan) {
   return reduce_distance(&plan->kept) < reduce_distance(&plan->reduced) || plan->n_per < 32;
 }
 
-void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
-                   const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work) {
-  reduce_plan plan;
-  reduce_plan_op(&plan, isa->reduce, kind, in);
-  reduce_plan_axes(&plan, ndim, shape, strides, axes);
-  if (plan.n_out == 0) return;
-  if (plan.n_per == 0) {
-    reduce_fill_empty(kind, plan.acc, out, plan.n_out);
-    return;
-  }
-  reduce_plan_scratch(&plan, work);
-  reduce_plan second = plan; /* its spaces are those of plan */
-  if (kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV) {
-    second.op = &isa->reduce->sum[plan.acc];
+static bool reduce_has_two_passes(reduce_kind kind) { return kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV; }
+
+/* Results [first, end) of a plan that is complete but for its workspace. */
+static void reduce_results(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, const char *x, char *out,
+                           int64_t first, int64_t end, char *work) {
+  reduce_plan second;
+  reduce_plan_scratch(plan, work);
+  if (reduce_has_two_passes(kind)) {
+    second = *plan; /* its spaces are those of plan */
+    second.op = &isa->reduce->sum[plan->acc];
     second.pass = kind == REDUCE_LOGSUMEXP ? PASS_EXP : PASS_DEVIATIONS;
     second.isa = isa;
-    plan.next = &second;
+    plan->next = &second;
   }
-  if (reduce_takes_strips(&plan))
-    reduce_by_strips(&plan, x, out);
-  else
-    reduce_by_sequence(&plan, x, out);
+  (reduce_takes_strips(plan) ? reduce_by_strips : reduce_by_sequence)(plan, x, out, first, end);
+}
+
+void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
+                   const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work) {
+  kernel_reduce_on(NULL, isa, kind, in, x, ndim, shape, strides, axes, out, work);
 }
 
 /* ---- Folds ------------------------------------------------------------------------------------------------------- */
@@ -600,4 +613,144 @@ void reduce_fold_end(reduce_fold *f, void *out) {
   const int64_t blocks = (f->n_per + REDUCE_BLOCK - 1) / REDUCE_BLOCK;
   if (f->n_per > REDUCE_BLOCK) reduce_tree_finish(f->plan.op, f->tree, blocks, f->value);
   memcpy(out, f->value, f->plan.op->size);
+}
+
+void reduce_fold_part(const reduce_fold *f, reduce_part *part) {
+  damo_assert(f->done == REDUCE_PART && f->n_per >= REDUCE_PART);
+  memcpy(part->value, f->plan.arg ? f->value : f->tree[REDUCE_PART_LEVEL], f->plan.op->size);
+  part->at = f->at;
+}
+
+void reduce_fold_join(reduce_fold *f, const reduce_part *part) {
+  damo_assert(f->done % REDUCE_PART == 0);
+  if (!f->plan.arg) {
+    reduce_tree_push(f->plan.op, f->tree, REDUCE_PART_LEVEL, f->done / REDUCE_BLOCK, part->value);
+  } else if (f->done == 0) {
+    memcpy(f->value, part->value, f->plan.op->size);
+    f->at = part->at;
+  } else {
+    f->plan.arg->run(part->value, 1, f->done + part->at, f->value, &f->at);
+  }
+  f->done += REDUCE_PART;
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+/* With many results each share computes some of them; with few, one after another is made of parts. */
+
+#define REDUCE_SHARE 16384       /* elements of a share, at least */
+#define REDUCE_SHARE_COLUMNS 256 /* results of a share, at least, where they are read as rows */
+
+typedef struct reduce_shares {
+  const kernel_isa *isa;
+  reduce_kind kind;
+  damo_dtype in;
+  const reduce_plan *plan;
+  const char *x;
+  char *out, *work;
+  size_t work_bytes; /* of a worker */
+  int64_t n;
+  reduce_part *parts;
+} reduce_shares;
+
+static void reduce_share_results(void *arg, int64_t share, int worker) {
+  const reduce_shares *s = arg;
+  const int64_t n_out = s->plan->n_out;
+  reduce_plan plan = *s->plan; /* whose spaces are those of the original */
+  reduce_results(s->isa, s->kind, &plan, s->x, s->out, pool_share_first(n_out, share, s->n),
+                 pool_share_first(n_out, share + 1, s->n), s->work + (size_t)worker * s->work_bytes);
+}
+
+/* Adds elements [first, end) of a result to its fold. */
+static void reduce_fold_sequence(const reduce_plan *plan, const char *x, int64_t first, int64_t end, reduce_fold *f,
+                                 char *gathered) {
+  reduce_plan plain = *plan;
+  nd_cursor c;
+  plain.gathered = gathered;
+  plain.cast = NULL; /* the fold converts */
+  reduce_cursor_at(&c, &plan->reduced, x, first);
+  for (int64_t m; first < end; first += m) {
+    m = end - first < REDUCE_BLOCK ? end - first : REDUCE_BLOCK;
+    reduce_fold_add(f, reduce_next_block(&plain, &c, m), m);
+  }
+}
+
+static size_t reduce_part_work(void) { return ((sizeof(reduce_fold) + 63) & ~(size_t)63) + REDUCE_STAGE_BYTES; }
+
+static reduce_fold *reduce_part_fold(const reduce_shares *s, int worker, char **gathered) {
+  char *const work = s->work + (size_t)worker * reduce_part_work();
+  reduce_fold *f = (reduce_fold *)(void *)work;
+  *gathered = work + reduce_part_work() - REDUCE_STAGE_BYTES;
+  reduce_fold_init(f, s->isa, s->kind, s->in);
+  reduce_fold_begin(f, s->plan->n_per);
+  return f;
+}
+
+static void reduce_share_part(void *arg, int64_t share, int worker) {
+  const reduce_shares *s = arg;
+  char *gathered;
+  reduce_fold *f = reduce_part_fold(s, worker, &gathered);
+  reduce_fold_sequence(s->plan, s->x, share * REDUCE_PART, (share + 1) * REDUCE_PART, f, gathered);
+  reduce_fold_part(f, &s->parts[share]);
+}
+
+/* One result after another, each from its parts. */
+static void reduce_by_parts(thread_pool *pool, reduce_shares *s) {
+  const int64_t n_parts = s->plan->n_per / REDUCE_PART;
+  nd_cursor c;
+  char *gathered, *out = s->out;
+  const char *const x = s->x;
+  nd_cursor_begin(&c, &s->plan->kept, (char *)(uintptr_t)x);
+  for (int64_t i = 0; i < s->plan->n_out; i++, out += reduce_out_size(s->plan)) {
+    s->x = nd_cursor_address(&c);
+    pool_run(pool, n_parts, reduce_share_part, s);
+    reduce_fold *f = reduce_part_fold(s, 0, &gathered);
+    for (int64_t k = 0; k < n_parts; k++) reduce_fold_join(f, &s->parts[k]);
+    reduce_fold_sequence(s->plan, s->x, n_parts * REDUCE_PART, s->plan->n_per, f, gathered);
+    reduce_fold_end(f, out);
+    nd_cursor_skip(&c, 1);
+  }
+}
+
+static bool reduce_takes_parts(const thread_pool *pool, reduce_kind kind, int64_t n_out, int64_t n_per) {
+  return n_out < 2 * pool_size(pool) && n_per >= 2 * REDUCE_PART && !reduce_has_two_passes(kind);
+}
+
+size_t reduce_workspace_on(const thread_pool *pool, reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape,
+                           uint32_t axes) {
+  const size_t one = reduce_workspace(kind, in, ndim, shape, axes), threads = (size_t)pool_size(pool);
+  int64_t n_per = 1, n_out = 1;
+  if (pool == NULL) return one;
+  for (int k = 0; k < ndim; k++) *(axes >> k & 1 ? &n_per : &n_out) *= shape[k];
+  const size_t whole = threads * one;
+  if (!reduce_takes_parts(pool, kind, n_out, n_per)) return whole;
+  const size_t parts = threads * reduce_part_work() + (size_t)(n_per / REDUCE_PART) * sizeof(reduce_part);
+  return whole > parts ? whole : parts;
+}
+
+void kernel_reduce_on(thread_pool *pool, const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x,
+                      int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work) {
+  reduce_plan plan;
+  reduce_plan_op(&plan, isa->reduce, kind, in);
+  reduce_plan_axes(&plan, ndim, shape, strides, axes);
+  if (plan.n_out == 0) return;
+  if (plan.n_per == 0) {
+    reduce_fill_empty(kind, plan.acc, out, plan.n_out);
+    return;
+  }
+  if (pool == NULL) {
+    reduce_results(isa, kind, &plan, x, out, 0, plan.n_out, work);
+    return;
+  }
+  const bool strips = reduce_takes_strips(&plan);
+  reduce_shares s = {.isa = isa, .kind = kind, .in = in, .plan = &plan, .x = x, .out = out, .work = work};
+  s.work_bytes = reduce_workspace(kind, in, ndim, shape, axes);
+  s.n = pool_shares(pool, plan.n_out, strips ? REDUCE_SHARE_COLUMNS : REDUCE_SHARE / plan.n_per);
+  if (strips && s.n > pool_size(pool)) s.n = pool_size(pool); /* the wider a strip is, the faster it is read */
+  if (!strips && reduce_takes_parts(pool, kind, plan.n_out, plan.n_per)) {
+    s.parts = (reduce_part *)(void *)(s.work + (size_t)pool_size(pool) * reduce_part_work());
+    reduce_by_parts(pool, &s);
+  } else {
+    pool_run(pool, s.n, reduce_share_results, &s);
+  }
 }

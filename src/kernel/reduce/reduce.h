@@ -36,6 +36,12 @@ size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t
 void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
                    const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work);
 
+/* The same, divided among the threads of the pool (NULL: this one), with the same bits for any number of them. */
+size_t reduce_workspace_on(const thread_pool *pool, reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape,
+                           uint32_t axes);
+void kernel_reduce_on(thread_pool *pool, const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x,
+                      int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work);
+
 /* One result of a reduction whose elements come in blocks, for a loop that computes them: the bits are kernel_reduce's.
  * Each block has REDUCE_FOLD_BLOCK elements but the last, which may be shorter; there is at least one element. Not for
  * logsumexp and sum_sqr_dev, which take two passes. */
@@ -50,5 +56,20 @@ void reduce_fold_begin(reduce_fold *f, int64_t n_per);
 void reduce_fold_add(reduce_fold *f, const void *block, int64_t n);
 /* Writes the result, of reduce_out_dtype. */
 void reduce_fold_end(reduce_fold *f, void *out);
+
+/* A result whose elements come in parts, each on a thread of its own: a part is a whole subtree of the pairwise tree, so
+ * the bits stay. Each but the last, which may be shorter and is added by reduce_fold_add, has REDUCE_PART elements. */
+#define REDUCE_PART_LEVEL 7
+#define REDUCE_PART ((int64_t)REDUCE_FOLD_BLOCK << REDUCE_PART_LEVEL)
+
+typedef struct reduce_part {
+  _Alignas(16) char value[16];
+  int64_t at;
+} reduce_part;
+
+/* Takes what a fold has after the REDUCE_PART elements of a part; it was begun with the elements of the whole result. */
+void reduce_fold_part(const reduce_fold *f, reduce_part *part);
+/* Adds the next part to the fold of the result. */
+void reduce_fold_join(reduce_fold *f, const reduce_part *part);
 
 #endif

@@ -347,9 +347,14 @@ static void compile_read_options(lua_State *L, compile_args *j, int idx) {
   j->o.no_default_updates = bind_option_bool(L, idx, "no_default_updates", false, "compile");
   j->o.profile = bind_option_bool(L, idx, "profile", false, "compile");
   if (bind_option(L, idx, "threads")) {
-    if (lua_type(L, -1) != LUA_TNUMBER || lua_tonumber(L, -1) != 1) {
-      bind_raise(L, DAMO_ENOT_IMPLEMENTED, "compile: option 'threads' can only be 1");
-    }
+    const lua_Number n = lua_tonumber(L, -1);
+    if (lua_type(L, -1) != LUA_TNUMBER)
+      bind_raise(L, DAMO_ETYPE, "compile: option 'threads' must be an integer, got %s", bind_typename(L, -1));
+    if (!(n >= 1 && n <= CTX_MOST_THREADS && n == (lua_Number)(int)n))
+      bind_raise(L, DAMO_EVALUE, "compile: option 'threads' must be an integer from 1 to %d", CTX_MOST_THREADS);
+    j->o.threads = (int)n;
+    if (j->o.threads > bind_get(L)->ctx->config.threads)
+      bind_gate(L, GATE_LIMIT, "compile: option 'threads'");
     lua_pop(L, 1);
   }
   if (bind_option(L, idx, "mode")) compile_read_mode(L, j);

@@ -15,7 +15,6 @@ struct loop_kept {
   int32_t ndim;   /* of the iteration space */
   int32_t n_axes; /* of the folds, 0: there are none */
   int64_t placed; /* the length of a row that parts which place values have */
-  size_t work_bytes;
   loop_program program;
   loop_reg *regs;
   loop_step *steps;
@@ -528,10 +527,8 @@ static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   operand_strides(t, f, k, strides, (int64_t *)(void *)(strides + n_ops));
   if (k->n_axes > 0) {
     k->passes = pass_plan_init(k->plan_memory, &k->program, f->ctx->isa, k->ndim, k->shape, strides, k->n_axes);
-    k->work_bytes = pass_workspace(k->passes);
   } else {
     k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
-    k->work_bytes = loop_workspace(k->plan);
   }
   mem_free(f->ctx, strides, bytes);
   elemwise_key_matches(k->key, t, f, true);
@@ -610,13 +607,15 @@ damo_status loop_perform(const thunk *t, frame *f) {
     same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
   }
   if (!same) DAMO_TRY(plan_loop(t, f, k));
-  char *work = k->work_bytes > 0 ? thunk_scratch(t, f, k->work_bytes) : NULL;
-  if (k->work_bytes > 0 && work == NULL) return damo_error_status(f->ctx);
+  thread_pool *pool = ctx_pool(f->ctx, k->n_axes > 0 ? pass_cost(k->passes) : loop_cost(k->plan));
+  const size_t bytes = k->n_axes > 0 ? pass_workspace_on(pool, k->passes) : loop_workspace_on(pool, k->plan);
+  char *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
   for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
   if (k->n_axes > 0)
-    pass_run(k->passes, k->base, work, 0, pass_rows(k->passes));
+    pass_run_on(pool, k->passes, k->base, work);
   else
-    loop_run(k->plan, k->base, work, 0, loop_rows(k->plan));
+    loop_run_on(pool, k->plan, k->base, work);
   return DAMO_OK;
 }

@@ -272,8 +272,9 @@ damo_status elemwise_perform(const thunk *t, frame *f) {
   void *workspace = NULL;
   for (int i = 0; i < p->n_in; i++) base[i] = thunk_in(t, f, i)->data;
   base[p->n_in] = out->data;
-  const size_t bytes = loop_workspace(p->loop);
+  thread_pool *pool = ctx_pool(f->ctx, loop_cost(p->loop));
+  const size_t bytes = loop_workspace_on(pool, p->loop);
   if (bytes > 0 && (workspace = thunk_scratch(t, f, bytes)) == NULL) return damo_error_status(f->ctx);
-  loop_run(p->loop, base, workspace, 0, loop_rows(p->loop));
+  loop_run_on(pool, p->loop, base, workspace);
   return DAMO_OK;
 }

@@ -167,6 +167,8 @@ damo_status reduce_op_check(damo_ctx *ctx, const damo_op *op, int ndim, const in
   return DAMO_OK;
 }
 
+#define ELEMENT_NS 0.25 /* about, of a sum that reads memory */
+
 static damo_status reduce_perform(const thunk *t, frame *f) {
   const reduce_data *d = reduce_data_of(t->node->op);
   const damo_array *x = thunk_in(t, f, 0);
@@ -177,13 +179,15 @@ static damo_status reduce_perform(const thunk *t, frame *f) {
   int64_t n_out = 1;
   for (int k = 0; k < ndim; k++) n_out *= shape[k];
   DAMO_TRY(reduce_op_check(f->ctx, t->node->op, x->ndim, array_shape(x)));
-  size_t bytes = reduce_workspace(d->kind, dt, x->ndim, array_shape(x), mask);
+  thread_pool *pool = ctx_pool(f->ctx, ELEMENT_NS * (double)array_size(x));
+  size_t bytes = reduce_workspace_on(pool, d->kind, dt, x->ndim, array_shape(x), mask);
   void *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   damo_array *out = thunk_out(t, f, 0, reduce_out_dtype(d->kind, dt), ndim, shape);
   if (out == NULL) return damo_error_status(f->ctx);
   if (n_out == 0) return DAMO_OK;
-  kernel_reduce(f->ctx->isa, d->kind, dt, x->data, x->ndim, array_shape(x), array_strides(x), mask, out->data, work);
+  kernel_reduce_on(pool, f->ctx->isa, d->kind, dt, x->data, x->ndim, array_shape(x), array_strides(x), mask, out->data,
+                   work);
   return DAMO_OK;
 }
 
