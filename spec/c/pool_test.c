@@ -12,6 +12,7 @@
 #include "kernel/isa.h"
 #include "kernel/kernel.h"
 #include "kernel/reduce/reduce.h"
+#include "sparse/sparse.h"
 #include "test.h"
 
 #define MUCH 1e9 /* nanoseconds of work: enough for a pool */
@@ -277,7 +278,113 @@ static void test_results(void) {
   damo_ctx_release(ctx);
 }
 
+/* ---- Functions and sparse products ------------------------------------------------------------------------------- */
+
+static bool same_values(const damo_array *a, const damo_array *b) {
+  return a != NULL && b != NULL && array_size(a) == array_size(b) &&
+         memcmp(a->data, b->data, (size_t)array_size(a) * dtype_size(array_dtype(a))) == 0;
+}
+
+static damo_array *matrix(damo_ctx *ctx, int64_t rows, int64_t cols) {
+  damo_array *a = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){rows, cols});
+  double *x = damo_array_data(a);
+  for (int64_t i = 0; i < rows * cols; i++) x[i] = sin(0.37 * (double)i);
+  return a;
+}
+
+/* Rows that several passes go over, a sum of all, and elements. */
+static void test_function(void) {
+  damo_ctx *ctx = with_threads(1);
+  damo_type *t = damo_type_tensor(ctx, DAMO_FLOAT64, 2, NULL);
+  damo_var *x = damo_var_new(ctx, t, "x"), *out[3];
+  out[0] = damo_call(ctx, "softmax", &x, 1);
+  damo_var *e = damo_call(ctx, "exp", &x, 1), *s = damo_call(ctx, "sin", &x, 1);
+  out[1] = damo_call(ctx, "mul", (damo_var *[]){e, s}, 2);
+  out[2] = damo_call(ctx, "sum", &out[1], 1);
+  damo_array *a = matrix(ctx, 500, 700), *want[3], *got[3];
+  damo_function *f = damo_compile(ctx, &x, 1, out, 3, NULL, NULL, 0, NULL);
+  CHECK_EQ_I(damo_function_call(f, &a, 1, want), DAMO_OK);
+  for (int threads = 2; threads < 5; threads++) {
+    ctx->config.threads = threads;
+    CHECK_EQ_I(damo_function_call(f, &a, 1, got), DAMO_OK);
+    for (int i = 0; i < 3; i++) {
+      CHECK(same_values(want[i], got[i]));
+      damo_release(got[i]);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    damo_release(want[i]);
+    damo_release(out[i]);
+  }
+  damo_release(f);
+  damo_release(e);
+  damo_release(s);
+  damo_release(a);
+  damo_release(x);
+  damo_release(t);
+  CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
+  damo_ctx_release(ctx);
+}
+
+/* 3000 x 3000, with up to 60 entries in a row. */
+static damo_sparse *uneven(damo_ctx *ctx) {
+  const int64_t n = 3000, shape[2] = {n, n};
+  int64_t nnz = 0;
+  for (int64_t i = 0; i < n; i++) nnz += i * 37 % 61;
+  damo_sparse *a = sparse_empty(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, shape, nnz);
+  int32_t *ptr = (int32_t *)(void *)a->indptr->data, *idx = (int32_t *)(void *)a->indices->data;
+  double *val = (double *)(void *)a->data->data;
+  ptr[0] = 0;
+  for (int64_t i = 0, p = 0; i < n; i++) {
+    for (int64_t k = 0; k < i * 37 % 61; k++, p++) {
+      idx[p] = (int32_t)((i + 49 * k) % n);
+      val[p] = cos((double)p);
+    }
+    ptr[i + 1] = (int32_t)p;
+  }
+  return a;
+}
+
+static void test_sparse(void) {
+  damo_ctx *ctx = with_threads(1);
+  damo_sparse *a = uneven(ctx), *square = sparse_dot_sparse(a, a);
+  damo_array *d = matrix(ctx, 3000, 40), *y = sparse_dot_dense(a, false, NULL, d, NULL),
+             *z = sparse_dot_dense(a, true, NULL, d, NULL);
+  damo_sparse *sample = sparse_sample(a, d, d);
+  for (int threads = 2; threads < 5; threads++) {
+    ctx->config.threads = threads;
+    damo_sparse *square_too = sparse_dot_sparse(a, a), *sample_too = sparse_sample(a, d, d);
+    damo_array *y_too = sparse_dot_dense(a, false, NULL, d, NULL), *z_too = sparse_dot_dense(a, true, NULL, d, NULL);
+    CHECK(same_values(y, y_too) && same_values(z, z_too) && same_values(sample->data, sample_too->data));
+    CHECK(same_values(square->data, square_too->data) && same_values(square->indices, square_too->indices) &&
+          same_values(square->indptr, square_too->indptr));
+    damo_release(square_too);
+    damo_release(sample_too);
+    damo_release(y_too);
+    damo_release(z_too);
+  }
+  const int64_t bytes = (int64_t)ctx->bytes;
+  for (int64_t k = 0; k < 60; k++) { /* a refusal anywhere leaves nothing behind */
+    ctx->fail_after = k;
+    damo_sparse *made = sparse_dot_sparse(a, a);
+    ctx->fail_after = -1;
+    damo_release(made);
+    ctx_clear_error(ctx);
+    CHECK_EQ_I(ctx->bytes, bytes);
+    if (made != NULL) break;
+  }
+  damo_release(a);
+  damo_release(square);
+  damo_release(d);
+  damo_release(y);
+  damo_release(z);
+  damo_release(sample);
+  damo_ctx_release(ctx);
+}
+
 int main(void) {
+  test_function();
+  test_sparse();
   test_shares();
   test_share_bounds();
   test_counts();

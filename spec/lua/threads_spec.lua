@@ -16,15 +16,17 @@ local function same(a, b)
   return a.dtype:find "^float" == nil or damo.array_equal(1 / a, 1 / b, { equal_nan = true })
 end
 
---- Checks that a graph gives the same bits for all counts, with and without fusion.
+--- Checks that a graph, or each of a list, gives the same bits for all counts, with and without fusion.
 local function same_for_all(inputs, output, ...)
   for _, mode in ipairs { damo.Mode {}, damo.Mode { exclude = { "fusion" } } } do
     local want
     for _, threads in ipairs(COUNTS) do
       damo.config.threads = threads
-      local got = damo.compile(inputs, output, { mode = mode })(...)
-      if want == nil then want = got end
-      if not same(got, want) then error(("other bits with %d threads"):format(threads), 2) end
+      local got = { damo.compile(inputs, output, { mode = mode })(...) }
+      want = want or got
+      for i, value in ipairs(want) do
+        if not same(got[i], value) then error(("other bits with %d threads"):format(threads), 2) end
+      end
     end
   end
 end
@@ -121,6 +123,76 @@ describe("reductions on several threads", function()
   it("end in a value that more elements read", function()
     same_for_all({ v }, v / damo.sum(damo.exp(v)), wave)
     same_for_all({ v }, damo.sum(damo.exp(v - damo.max(v))), wave)
+  end)
+end)
+
+describe("sparse products on several threads", function()
+  local sparse = damo.sparse
+  local columns = damo.reshape(damo.sin(damo.arange(3000 * 40) * 0.3), { 3000, 40 })
+
+  -- Rows of 0 to 200 entries, with 100,000 in all, and stored zeros.
+  local function uneven(format, itype)
+    local rows, cols, values = {}, {}, {}
+    for i = 1, 3000 do
+      for k = 1, (i * 37 % 67) do
+        rows[#rows + 1], cols[#cols + 1], values[#values + 1] = i, (i * 7 + k * k * 13) % 3000 + 1, (i + k) % 11 - 5
+      end
+    end
+    local shape = { 3000, 3000 }
+    return sparse.coo { rows = rows, cols = cols, values = values, shape = shape, format = format, itype = itype }
+  end
+
+  for _, format in ipairs { "csr", "csc" } do
+    local A = uneven(format, "int32")
+    local S, d = sparse[format .. "_dmatrix"] "S", damo.dmatrix "d"
+
+    it("are the same with vectors and matrices, " .. format, function()
+      local column = columns[{ {}, 1 }]
+      same_for_all({ S, v }, sparse.dot(S, v), A, column)
+      same_for_all({ S, v }, sparse.dot(v, S), A, column)
+      for _, n_columns in ipairs { 1, 3, 17, 40 } do
+        local x = columns[{ {}, { 1, n_columns } }]
+        same_for_all({ S, d }, sparse.dot(S, d), A, x)
+        same_for_all({ S, d }, sparse.dot(S.T, d) * 2 + d, A, x)
+        same_for_all({ S, d }, damo.grad(damo.sum(damo.sqr(sparse.dot(S, d))), d), A, x)
+      end
+      same_for_all({ S, d }, sparse.dot(S, d.T), A, columns.T:copy())
+    end)
+
+    it("are the same where the pattern is given, " .. format, function()
+      same_for_all({ S, d }, sparse.sampling_dot(d, d, S), A, columns)
+      local cost = damo.sum(damo.sqr(sparse.structured_dot(S, d)))
+      same_for_all({ S, d }, damo.grad(cost, S), A, columns)
+      same_for_all({ S, d }, damo.grad(cost, d), A, columns)
+      same_for_all({ S, d }, damo.grad(cost, { S, d }), A, columns)
+    end)
+
+    it("are the same with sparse matrices, " .. format, function()
+      local T = sparse[format .. "_dmatrix"] "T"
+      same_for_all({ S, T }, sparse.true_dot(S, T), A, A)
+      same_for_all({ S }, sparse.true_dot(S, S.T), A)
+    end)
+  end
+end)
+
+describe("a sparse product on several threads", function()
+  it("is the same where a sample of its rows foretells too few entries", function()
+    local sparse, size, ones = damo.sparse, 6000, {}
+    local a_rows, a_cols, b_cols = {}, {}, {}
+    for i = 1, size do
+      for k = 1, 40 do
+        a_rows[#a_rows + 1] = i
+        a_cols[#a_cols + 1] = i % 12 == 1 and k or 40 + (i + k * 97) % (size - 40) + 1
+      end
+      b_cols[i] = i <= 40 and 1 or i
+      ones[i] = i
+    end
+    local shape = { size, size }
+    local A = sparse.coo { rows = a_rows, cols = a_cols, values = 0.5, shape = shape, format = "csr" }
+    local values = damo.sin(damo.arange(size))
+    local B = sparse.coo { rows = ones, cols = b_cols, values = values, shape = shape, format = "csr" }
+    local S, T = sparse.csr_dmatrix "S", sparse.csr_dmatrix "T"
+    same_for_all({ S, T }, sparse.true_dot(S, T), A, B)
   end)
 end)
 

@@ -66,6 +66,25 @@ int64_t sparse_count_listed(const damo_sparse *a, const int64_t *at, int64_t n, 
 /* If the index dtypes differ, replaces the int32 matrix by one with int64 indices. */
 damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
 
+/* The major vectors of a matrix, divided among threads. */
+typedef struct sparse_division {
+  sparse_raw a;
+  bool wide;
+  int64_t n; /* shares; 1: they are not divided */
+} sparse_division;
+sparse_division sparse_divide(const thread_pool *pool, const sparse_raw *a, bool wide);
+/* The vectors of a share, which may be none; returns the number of the first. Their entries keep the positions that they
+ * have in the matrix. */
+int64_t sparse_division_rows(const sparse_division *s, int64_t share, sparse_raw *rows);
+
+/* Computes something for the major vectors of `rows`, those of a matrix from `first` on. */
+typedef void (*sparse_rows_fn)(const void *arg, const sparse_raw *rows, int64_t first);
+/* Runs fn over all major vectors of a, divided among the context's threads if it takes about so many nanoseconds that this
+ * pays. wide: int64 indices. */
+void sparse_run_rows(damo_ctx *ctx, double ns, const sparse_raw *a, bool wide, sparse_rows_fn fn, const void *arg);
+#define ENTRY_NS 1.0   /* about, of one entry in a product */
+#define COLUMN_NS 0.25 /* for each column beside the first */
+
 /* The reduction of all stored entries, into memory for one element of its dtype. REDUCE_MAX and REDUCE_MIN require at
  * least one entry. */
 damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *out);

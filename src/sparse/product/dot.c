@@ -85,11 +85,28 @@ static damo_status sp_check_sample(const damo_sparse *p, const damo_array *x, co
                   (long long)p->shape[0], (long long)p->shape[1]);
 }
 
+typedef struct sp_sample_blocks {
+  void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
+  sparse_block x, y;
+  int64_t row_bytes; /* of x */
+  void *out;
+} sp_sample_blocks;
+
+static void sp_sample_share(const void *arg, const sparse_raw *rows, int64_t first) {
+  const sp_sample_blocks *b = arg;
+  const sparse_block x = {(char *)b->x.data + first * b->row_bytes, b->x.cols, b->x.stride};
+  b->sample(rows, &x, &b->y, b->out);
+}
+
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out) {
-  const sparse_block bx = sp_block_of(x), by = sp_block_of(y);
   const sparse_isa *fns = &x->obj.ctx->isa->sparse;
   const sparse_dense_fns *v = &fns->dense[wide][array_dtype(x)];
-  (v->sample && bx.cols > 1 ? v->sample : fns->value[wide][array_dtype(x)]->sample)(at, &bx, &by, out);
+  sp_sample_blocks b = {.x = sp_block_of(x), .y = sp_block_of(y), .out = out};
+  b.sample = v->sample && b.x.cols > 1 ? v->sample : fns->value[wide][array_dtype(x)]->sample;
+  b.row_bytes = b.x.stride * (int64_t)dtype_size(array_dtype(x));
+  const int64_t nnz = sparse_index_get(at->indptr, wide, at->major);
+  const double ns = ENTRY_NS * (double)nnz * (1 + COLUMN_NS * (double)b.x.cols);
+  sparse_run_rows(x->obj.ctx, ns, at, wide, sp_sample_share, &b);
 }
 
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y) {

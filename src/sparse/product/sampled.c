@@ -38,13 +38,33 @@ size_t sparse_sampled_workspace(const sparse_sampled *s) {
   return sparse_product_workspace(&p);
 }
 
+typedef struct sp_sampled_blocks {
+  const sparse_sampled *s;
+  const void *places;
+  sparse_block along, across, y;
+  int64_t size;
+} sp_sampled_blocks;
+
+static void sp_sampled_share(const void *arg, const sparse_raw *rows, int64_t first) {
+  const sp_sampled_blocks *b = arg;
+  const sparse_block along = {(char *)b->along.data + first * b->along.stride * b->size, b->along.cols,
+                              b->along.stride},
+                     y = {(char *)b->y.data + first * b->y.stride * b->size, b->y.cols, b->y.stride};
+  sp_sampled_vectors(b->s)->both(rows, b->places, &along, &b->across, b->s->samples, &y);
+}
+
 static void sp_sampled_run_one_pass(const sparse_sampled *s, void *workspace) {
   const void *places = NULL;
   const sparse_raw a =
       sp_sampled_is_direct(s) ? sparse_raw_of(s->a) : sparse_transpose_raw(s->a, s->cache, workspace, &places);
-  const sparse_block along = sp_sampled_block_of(s->transposed ? s->cols : s->rows),
-                     across = sp_sampled_block_of(s->transposed ? s->rows : s->cols), y = sp_sampled_block_of(s->y);
-  sp_sampled_vectors(s)->both(&a, places, &along, &across, s->samples, &y);
+  const sp_sampled_blocks b = {s,
+                               places,
+                               sp_sampled_block_of(s->transposed ? s->cols : s->rows),
+                               sp_sampled_block_of(s->transposed ? s->rows : s->cols),
+                               sp_sampled_block_of(s->y),
+                               (int64_t)dtype_size(sparse_dtype(s->a))};
+  const double ns = ENTRY_NS * (double)sparse_nnz(s->a) * (1 + 2 * COLUMN_NS * (double)b.y.cols);
+  sparse_run_rows(s->a->obj.ctx, ns, &a, sparse_is_wide(s->a), sp_sampled_share, &b);
 }
 
 void sparse_sampled_run(const sparse_sampled *s, void *workspace) {

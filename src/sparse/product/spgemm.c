@@ -101,6 +101,140 @@ static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wid
   return NULL;
 }
 
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+/* On several threads each share of the rows is computed into memory of its own; the shares are then copied one behind
+ * the other. A row is the same sum in the same order, wherever it is computed. A share that runs out of memory is
+ * computed again with twice as much. */
+
+#define SPGEMM_NS 3.0 /* about, of one multiplication */
+
+typedef struct spgemm_share {
+  sparse_raw rows;
+  int64_t first, bound;
+  sparse_progress at;
+  bool done;
+  void *indices, *data;
+  int64_t held;   /* entries that fit */
+  int64_t before; /* entries of the shares before it */
+} spgemm_share;
+
+typedef struct spgemm_job {
+  spgemm_product *p;
+  sparse_division shares;
+  spgemm_share *share;
+  char *marks, *ptr; /* a mark for each thread; indptr of each share, one entry longer than it has rows */
+  size_t index, element;
+  damo_sparse *out;
+} spgemm_job;
+
+static void *spgemm_share_ptr(const spgemm_job *j, int64_t share) {
+  return j->ptr + (size_t)(j->share[share].first + share) * j->index;
+}
+
+static void spgemm_run_share(void *arg, int64_t share, int worker) {
+  const spgemm_job *j = arg;
+  spgemm_share *s = &j->share[share];
+  void *mark = j->marks + (size_t)worker * j->p->mark_size;
+  if (s->done) return;
+  memset(mark, 0xff, j->p->mark_size);
+  s->at = (sparse_progress){.capacity = s->held};
+  value_fns_of(j->p->x)->fill_product(&s->rows, &j->p->b, mark, &s->at, spgemm_share_ptr(j, share), s->indices,
+                                      s->data);
+  s->done = s->at.major == s->rows.major;
+}
+
+static void spgemm_copy_share(void *arg, int64_t share, int worker) {
+  const spgemm_job *j = arg;
+  const spgemm_share *s = &j->share[share];
+  const bool wide = j->shares.wide;
+  const void *ptr = spgemm_share_ptr(j, share);
+  (void)worker;
+  for (int64_t i = 1; i <= s->rows.major; i++)
+    sparse_index_set(j->out->indptr->data, wide, s->first + i, s->before + sparse_index_get(ptr, wide, i));
+  memcpy(j->out->indices->data + (size_t)s->before * j->index, s->indices, (size_t)s->at.n * j->index);
+  memcpy(j->out->data->data + (size_t)s->before * j->element, s->data, (size_t)s->at.n * j->element);
+}
+
+static void spgemm_share_free(damo_ctx *ctx, const spgemm_job *j, spgemm_share *s) {
+  if (s->indices != NULL) mem_free(ctx, s->indices, (size_t)s->held * j->index);
+  if (s->data != NULL) mem_free(ctx, s->data, (size_t)s->held * j->element);
+  s->indices = s->data = NULL;
+}
+
+/* Gives a share memory for so many entries. */
+static bool spgemm_share_hold(damo_ctx *ctx, const spgemm_job *j, spgemm_share *s, int64_t entries) {
+  spgemm_share_free(ctx, j, s);
+  s->held = entries < s->bound ? entries : s->bound;
+  s->indices = mem_alloc(ctx, (size_t)s->held * j->index);
+  s->data = s->indices != NULL ? mem_alloc(ctx, (size_t)s->held * j->element) : NULL;
+  return s->data != NULL;
+}
+
+/* Computes all shares; false: no memory. share: entries made by one multiplication, as estimated. */
+static bool spgemm_run_shares(damo_ctx *ctx, thread_pool *pool, spgemm_job *j, double share) {
+  for (int64_t k = 0; k < j->shares.n; k++) {
+    spgemm_share *s = &j->share[k];
+    s->first = sparse_division_rows(&j->shares, k, &s->rows);
+    s->bound = index_fns_of(j->p->x)->bound_product(&s->rows, &j->p->b, 1);
+    const double likely = share * (double)s->bound;
+    if (!spgemm_share_hold(ctx, j, s, (int64_t)(likely + likely / SPGEMM_SPARE_SHARE) + SPGEMM_SURE_CAPACITY))
+      return false;
+  }
+  for (bool all = false; !all;) {
+    pool_run(pool, j->shares.n, spgemm_run_share, j);
+    all = true;
+    for (int64_t k = 0; k < j->shares.n; k++) {
+      if (j->share[k].done) continue;
+      all = false;
+      if (!spgemm_share_hold(ctx, j, &j->share[k], 2 * j->share[k].held)) return false;
+    }
+  }
+  return true;
+}
+
+/* The shares as one matrix, with zeros left out; NULL: no memory, or *wider. */
+static damo_sparse *spgemm_join(damo_ctx *ctx, thread_pool *pool, spgemm_job *j, damo_format format,
+                                const int64_t shape[2], bool *wider) {
+  spgemm_product *p = j->p;
+  p->at.n = 0;
+  for (int64_t k = 0; k < j->shares.n; k++) {
+    j->share[k].before = p->at.n;
+    p->at.n += j->share[k].at.n;
+  }
+  *wider = p->at.n > p->most;
+  if (*wider) return NULL;
+  j->out = sparse_empty(ctx, format, sparse_dtype(p->x), sparse_itype(p->x), shape, p->at.n);
+  if (j->out == NULL) return NULL;
+  sparse_index_set(j->out->indptr->data, j->shares.wide, 0, 0);
+  pool_run(pool, j->shares.n, spgemm_copy_share, j);
+  return spgemm_closed(p, j->out);
+}
+
+static damo_sparse *spgemm_divided(thread_pool *pool, spgemm_product *p, damo_format format, const int64_t shape[2],
+                                   bool *wider) {
+  damo_ctx *ctx = p->x->obj.ctx;
+  spgemm_job j = {.p = p, .shares = sparse_divide(pool, &p->a, sparse_is_wide(p->x))};
+  j.index = dtype_size(sparse_itype(p->x));
+  j.element = dtype_size(sparse_dtype(p->x));
+  const double entries = (double)spgemm_first_capacity(p); /* before any marks are in use */
+  const size_t shares = (size_t)j.shares.n * sizeof *j.share, marks = (size_t)pool_size(pool) * p->mark_size,
+               ptr = (size_t)(p->a.major + j.shares.n) * j.index;
+  damo_sparse *out = NULL;
+  j.share = mem_calloc(ctx, shares);
+  j.marks = j.share != NULL ? mem_alloc(ctx, marks) : NULL;
+  j.ptr = j.marks != NULL ? mem_alloc(ctx, ptr) : NULL;
+  if (j.ptr != NULL && spgemm_run_shares(ctx, pool, &j, entries / (double)p->bound))
+    out = spgemm_join(ctx, pool, &j, format, shape, wider);
+  for (int64_t k = 0; j.share != NULL && k < j.shares.n; k++) spgemm_share_free(ctx, &j, &j.share[k]);
+  if (j.ptr != NULL) mem_free(ctx, j.ptr, ptr);
+  if (j.marks != NULL) mem_free(ctx, j.marks, marks);
+  if (j.share != NULL) mem_free(ctx, j.share, shares);
+  return out;
+}
+
+/* ---- The product ------------------------------------------------------------------------------------------------- */
+
 /* The product of the storage x·y (rows by rows), of one dtype and index width; the result has `format` and `shape`.
  * *wider: it may have more entries than int32 indices can count. */
 static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, damo_format format,
@@ -115,9 +249,15 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
   *wider = false;
   if (!p.mark) return NULL;
   memset(p.mark, 0xff, p.mark_size);
-  p.at.capacity = spgemm_first_capacity(&p);
-  damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.capacity);
-  out = spgemm_filled(&p, out, wider);
+  thread_pool *pool = ctx_pool(ctx, SPGEMM_NS * (double)p.bound);
+  damo_sparse *out;
+  if (pool != NULL && p.bound > SPGEMM_SURE_CAPACITY) {
+    out = spgemm_divided(pool, &p, format, shape, wider);
+  } else {
+    p.at.capacity = spgemm_first_capacity(&p);
+    out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.capacity);
+    out = spgemm_filled(&p, out, wider);
+  }
   if (out) out->unique = true;
   mem_free(ctx, p.mark, p.mark_size);
   return out;

@@ -17,6 +17,7 @@
 #define TILE_ROWS 64            /* rows packed at a time: a tile stays in the L1 cache */
 #define TRANSPOSE_ROW_BYTES 256 /* from this row size of the result on, A is transposed instead of scattering */
 #define TRANSPOSE_BLOCK_MOST (32 << 20)
+#define SHARE_COLS 8 /* of a share of columns, at least: cache lines that no other thread writes */
 
 /* Entry (i, j) lies at data + i·rs + j·cs. */
 typedef struct sp_dense_view {
@@ -97,7 +98,43 @@ typedef struct sp_product_plan {
   bool across;                     /* the result runs along the minor axis: entries scatter into it */
   const void *alpha;
   int64_t size;
+  damo_ctx *ctx;
+  bool wide;
+  double ns; /* about, of one column */
 } sp_product_plan;
+
+/* A product as shares of it see it. */
+typedef struct sp_product_blocks {
+  const sp_product_plan *plan;
+  bool vectors;
+  sparse_block x, y, z;
+  bool has_z;
+  int64_t n; /* shares of columns */
+} sp_product_blocks;
+
+static sparse_block sp_block_part(const sparse_block *b, int64_t at, int64_t cols) {
+  return (sparse_block){(char *)b->data + at, cols, b->stride};
+}
+
+/* Rows of Y = alpha·A·X + Z. */
+static void sp_product_share_rows(const void *arg, const sparse_raw *rows, int64_t first) {
+  const sp_product_blocks *b = arg;
+  const sp_product_plan *w = b->plan;
+  const sparse_block y = sp_block_part(&b->y, first * b->y.stride * w->size, b->y.cols),
+                     z = sp_block_part(&b->z, first * b->z.stride * w->size, b->z.cols);
+  (b->vectors ? w->vectors->matmat : w->plain->matmat)(rows, w->alpha, &b->x, b->has_z ? &z : NULL, &y);
+}
+
+/* Columns of Y += alpha·Aᵀ·X, whose rows no two threads may write. */
+static void sp_product_share_columns(void *arg, int64_t share, int worker) {
+  const sp_product_blocks *b = arg;
+  const sp_product_plan *w = b->plan;
+  const int64_t from = pool_share_first(b->y.cols, share, b->n), end = pool_share_first(b->y.cols, share + 1, b->n);
+  const sparse_block x = sp_block_part(&b->x, from * w->size, end - from),
+                     y = sp_block_part(&b->y, from * w->size, end - from);
+  (void)worker;
+  (b->vectors ? w->vectors->matmat_t : w->plain->matmat_t)(&w->a, w->alpha, &x, &y);
+}
 
 /* Product with x, y and z laid out in rows. z: NULL, y itself, or not overlapping y. */
 static void sp_product_run_rows(const sp_product_plan *w, const sp_dense_view *x, const sp_dense_view *z,
@@ -105,20 +142,39 @@ static void sp_product_run_rows(const sp_product_plan *w, const sp_dense_view *x
   const sparse_block bx = sp_view_block(x, w->size), by = sp_view_block(y, w->size);
   const sparse_block bz = z ? sp_view_block(z, w->size) : by;
   const bool vectors = w->vectors && y->cols >= VECTOR_COLS;
+  sp_product_blocks b = {w, vectors, bx, by, bz, z != NULL, 1};
+  const double ns = w->ns * (1 + COLUMN_NS * (double)y->cols);
   if (!w->across) {
-    (vectors ? w->vectors->matmat : w->plain->matmat)(&w->a, w->alpha, &bx, z ? &bz : NULL, &by);
+    sparse_run_rows(w->ctx, ns, &w->a, w->wide, sp_product_share_rows, &b);
     return;
   }
   if (!z) sp_view_clear(y, w->size);
   if (z && z->data != y->data) sp_view_copy(z, y, w->size);
-  (vectors ? w->vectors->matmat_t : w->plain->matmat_t)(&w->a, w->alpha, &bx, &by);
+  thread_pool *pool = ctx_pool(w->ctx, ns);
+  b.n = pool_shares(pool, y->cols, SHARE_COLS);
+  if (b.n > pool_size(pool)) b.n = pool_size(pool); /* each share reads all of A */
+  pool_run(pool, b.n, sp_product_share_columns, &b);
+}
+
+/* Rows of y = alpha·A·x, plus y. */
+typedef struct sp_product_column {
+  const sp_product_plan *plan;
+  const char *x;
+  char *y;
+  bool add;
+} sp_product_column;
+
+static void sp_product_share_column(const void *arg, const sparse_raw *rows, int64_t first) {
+  const sp_product_column *c = arg;
+  c->plan->plain->matvec(rows, c->plan->alpha, c->x, c->y + first * c->plan->size, c->add);
 }
 
 static void sp_product_run_column(const sp_product_plan *w, const sp_dense_view *x, const sp_dense_view *z,
                                   const sp_dense_view *y) {
   if (z && z->data != y->data) sp_view_copy(z, y, w->size);
   if (!w->across) {
-    w->plain->matvec(&w->a, w->alpha, x->data, y->data, z != NULL);
+    const sp_product_column c = {w, x->data, y->data, z != NULL};
+    sparse_run_rows(w->ctx, w->ns, &w->a, w->wide, sp_product_share_column, &c);
     return;
   }
   if (!z) memset(y->data, 0, (size_t)(y->rows * w->size));
@@ -206,7 +262,10 @@ static sp_product_plan sp_product_plan_of(const sparse_product *p) {
                            .vectors = vectors->matmat ? vectors : NULL,
                            .across = transposed == (a->format == DAMO_CSR),
                            .alpha = p->alpha,
-                           .size = (int64_t)dtype_size(sparse_dtype(a))};
+                           .size = (int64_t)dtype_size(sparse_dtype(a)),
+                           .ctx = a->obj.ctx,
+                           .wide = sparse_is_wide(a),
+                           .ns = ENTRY_NS * (double)sparse_nnz(a)};
 }
 
 size_t sparse_product_workspace(const sparse_product *p) {
