@@ -4,6 +4,8 @@ LUA     = 5.4
 GPL     = 1
 # 0 leaves the second definitions of Op classes out, by which DEBUG mode checks results (src/graph/op_check.h).
 CHECKS  = 1
+# 0 leaves machine code out (src/jit): loops over scalars then run as kernels.
+JIT     = 1
 PREFIX  = /usr/local
 DESTDIR =
 MODE    = release
@@ -21,7 +23,7 @@ endif
 
 # Builds that must not mix have folders of their own: one for each mode, with and without GPL code and checks, and in it
 # one for the binding to each Lua but 5.4. The core's objects are the same for every Lua.
-B       := build/$(MODE)$(if $(filter 0,$(GPL)),-free)$(if $(filter 0,$(CHECKS)),-unchecked)
+B       := build/$(MODE)$(if $(filter 0,$(GPL)),-free)$(if $(filter 0,$(CHECKS)),-unchecked)$(if $(filter 0,$(JIT)),-nojit)
 LB      := $(B)$(if $(filter-out 5.4,$(LUA)),/lua-$(LUA))
 ARCH    := $(shell uname -m)
 LUA_EXE  = $(if $(filter jit,$(LUA)),luajit,lua$(LUA))
@@ -29,6 +31,7 @@ LUA_VER  = $(if $(filter jit,$(LUA)),5.1,$(LUA))
 $(if $(filter 5.4 5.3 5.1 jit,$(LUA)),,$(error LUA is 5.4, 5.3, 5.1 or jit, not '$(LUA)'))
 $(if $(filter 0 1,$(GPL)),,$(error GPL is 0 or 1, not '$(GPL)'))
 $(if $(filter 0 1,$(CHECKS)),,$(error CHECKS is 0 or 1, not '$(CHECKS)'))
+$(if $(filter 0 1,$(JIT)),,$(error JIT is 0 or 1, not '$(JIT)'))
 
 OPT_release = -O2 -g
 OPT_debug   = -O0 -g3 -DDAMO_DEBUG
@@ -51,7 +54,7 @@ LIBS = $(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
 
 WARN = -Wall -Wextra -Wshadow -Wvla -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
 BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN) -fPIC -fvisibility=hidden \
-  -ffp-contract=off -pthread -Isrc $(if $(filter 0,$(CHECKS)),-DDAMO_NO_CHECKS )$(CFLAGS)
+  -ffp-contract=off -pthread -Isrc $(if $(filter 0,$(CHECKS)),-DDAMO_NO_CHECKS )$(if $(filter 0,$(JIT)),-DDAMO_JIT=0 )$(CFLAGS)
 LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 
 # Sources lie at most three folders deep: src/op/sparse/solve/lstsq.c.

@@ -120,6 +120,7 @@ typedef enum ctx_slot_id {
   CTX_EAGER,
   CTX_SCANS,
   CTX_POOL,
+  CTX_JIT,
   CTX_N_SLOTS
 } ctx_slot_id;
 typedef struct ctx_slot {

@@ -6,7 +6,9 @@
  * below and spare_high from above; the context's counts do not include it, and it is emptied when malloc fails. Debug
  * builds cache nothing, so that a sanitizer sees each block freed.
  */
+#ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

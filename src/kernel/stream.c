@@ -1,5 +1,7 @@
 /* stream: copies of results that are too long to stay in the cache. */
+#ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* _SC_LEVEL3_CACHE_SIZE */
+#endif
 #include <string.h>
 #include <unistd.h>
 
