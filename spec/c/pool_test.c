@@ -167,6 +167,33 @@ static void test_refused(void) {
   damo_ctx_release(ctx);
 }
 
+#ifdef __linux__
+#include <dirent.h>
+
+static int n_threads(void) {
+  int n = 0;
+  DIR *d = opendir("/proc/self/task");
+  for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) n += e->d_name[0] != '.';
+  if (d != NULL) closedir(d);
+  return n;
+}
+
+/* Threads start with the first work, and are gone when the host has released the context, though objects keep it. */
+static void test_end(void) {
+  const int before = n_threads();
+  damo_ctx *ctx = with_threads(5);
+  CHECK_EQ_I(n_threads(), before);
+  damo_array *a = damo_array_scalar(ctx, DAMO_FLOAT64, 1);
+  pool_run(ctx_pool(ctx, MUCH), 100, nothing, NULL);
+  CHECK_EQ_I(n_threads(), before + 4);
+  damo_ctx_release(ctx);
+  CHECK_EQ_I(n_threads(), before);
+  damo_release(a);
+}
+#else
+static void test_end(void) {}
+#endif
+
 #ifndef __SANITIZE_THREAD__ /* which does not follow a child that starts threads */
 /* A child has a pool of its own, and may end with or without having used it. */
 static void test_fork(void) {
@@ -252,6 +279,23 @@ static void test_reductions(void) {
       free(x);
       free(with_nan);
     }
+  }
+  damo_ctx_release(ctx);
+}
+
+/* Of results side by side, from several blocks of rows, in one strip and in several. */
+static void test_columns(void) {
+  damo_ctx *ctx = with_threads(1);
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    const int64_t size = (int64_t)dtype_size(dtypes[d]), tall[] = {4200, 300}, wide[] = {2900, 4300};
+    const int64_t tall_steps[] = {300 * size, size}, wide_steps[] = {4300 * size, size};
+    char *x = values(dtypes[d], 2900 * 4300, 4321);
+    for (int kind = REDUCE_SUM; kind <= REDUCE_SUM_SQR_DEV; kind++) {
+      if (!reduce_supported((reduce_kind)kind, dtypes[d])) continue;
+      CHECK(same_for_all(ctx, (reduce_kind)kind, dtypes[d], x, 2, tall, tall_steps, 1, 300));
+      if (d == 0) CHECK(same_for_all(ctx, (reduce_kind)kind, dtypes[d], x, 2, wide, wide_steps, 1, 4300));
+    }
+    free(x);
   }
   damo_ctx_release(ctx);
 }
@@ -391,8 +435,10 @@ int main(void) {
   test_rounding();
   test_idle();
   test_refused();
+  test_end();
   test_fork();
   test_reductions();
   test_results();
+  test_columns();
   TEST_MAIN_END;
 }

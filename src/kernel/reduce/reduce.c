@@ -544,18 +544,23 @@ static bool reduce_takes_strips(const reduce_plan *plan) {
 
 static bool reduce_has_two_passes(reduce_kind kind) { return kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV; }
 
+/* Gives a plan its workspace, and its second pass, whose spaces are those of the first. */
+static void reduce_plan_complete(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, reduce_plan *second,
+                                 char *work) {
+  reduce_plan_scratch(plan, work);
+  if (!reduce_has_two_passes(kind)) return;
+  *second = *plan;
+  second->op = &isa->reduce->sum[plan->acc];
+  second->pass = kind == REDUCE_LOGSUMEXP ? PASS_EXP : PASS_DEVIATIONS;
+  second->isa = isa;
+  plan->next = second;
+}
+
 /* Results [first, end) of a plan that is complete but for its workspace. */
 static void reduce_results(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, const char *x, char *out,
                            int64_t first, int64_t end, char *work) {
   reduce_plan second;
-  reduce_plan_scratch(plan, work);
-  if (reduce_has_two_passes(kind)) {
-    second = *plan; /* its spaces are those of plan */
-    second.op = &isa->reduce->sum[plan->acc];
-    second.pass = kind == REDUCE_LOGSUMEXP ? PASS_EXP : PASS_DEVIATIONS;
-    second.isa = isa;
-    plan->next = &second;
-  }
+  reduce_plan_complete(isa, kind, plan, &second, work);
   (reduce_takes_strips(plan) ? reduce_by_strips : reduce_by_sequence)(plan, x, out, first, end);
 }
 
@@ -636,7 +641,8 @@ void reduce_fold_join(reduce_fold *f, const reduce_part *part) {
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
-/* With many results each share computes some of them; with few, one after another is made of parts. */
+/* With many results each share computes some of them; with few, one after another is made of parts. Results that are read
+ * as rows are made of blocks of rows, as wide as possible, since rows are then read in long runs. */
 
 #define REDUCE_SHARE 16384       /* elements of a share, at least */
 #define REDUCE_SHARE_COLUMNS 256 /* results of a share, at least, where they are read as rows */
@@ -712,6 +718,90 @@ static void reduce_by_parts(thread_pool *pool, reduce_shares *s) {
   }
 }
 
+/* ---- Blocks of rows ---- */
+
+/* Every block of every strip, folded by itself: `folded` has for each block a row of n_out values. */
+typedef struct reduce_row_blocks {
+  reduce_shares *shares;
+  const reduce_plan *plan; /* of the pass in hand */
+  char *folded;
+  int64_t blocks; /* of a result */
+  int64_t strips, width;
+} reduce_row_blocks;
+
+/* Sets s to strip number i, and *at to the address of its first column. */
+static void reduce_strip_at(const reduce_row_blocks *b, int64_t i, reduce_strip *s, const char **at) {
+  const reduce_plan *plan = b->plan;
+  const int64_t first = i * b->width, left = plan->n_out - first;
+  nd_cursor c;
+  reduce_cursor_at(&c, &plan->kept, b->shares->x, first);
+  *s = (reduce_strip){.plan = plan, .stride = c.step, .width = left < b->width ? left : b->width};
+  s->bytes = (size_t)s->width * plan->op->size;
+  *at = nd_cursor_address(&c);
+}
+
+static void reduce_share_rows(void *arg, int64_t share, int worker) {
+  const reduce_row_blocks *b = arg;
+  const int64_t strip = share % b->strips, block = share / b->strips, done = block * REDUCE_BLOCK;
+  const int64_t left = b->plan->n_per - done, m = left < REDUCE_BLOCK ? left : REDUCE_BLOCK;
+  const size_t size = b->plan->op->size;
+  reduce_plan plan = *b->plan;
+  reduce_strip s;
+  const char *x;
+  nd_cursor c;
+  reduce_plan_scratch(&plan, b->shares->work + (size_t)worker * b->shares->work_bytes);
+  reduce_strip_at(b, strip, &s, &x);
+  s.plan = &plan;
+  reduce_cursor_at(&c, &plan.reduced, x, done);
+  reduce_strip_fold(&s, &c, m, b->shares->out + (size_t)(strip * b->width) * size);
+  memcpy(b->folded + (size_t)(block * plan.n_out + strip * b->width) * size, plan.lanes, s.bytes);
+}
+
+/* The results of a pass, from the folded blocks, which go through the tree in their order. */
+static void reduce_join_rows(const reduce_row_blocks *b) {
+  const reduce_plan *plan = b->plan;
+  const size_t size = plan->op->size;
+  for (int64_t i = 0; i < b->strips; i++) {
+    reduce_strip s;
+    const char *x;
+    reduce_strip_at(b, i, &s, &x);
+    const size_t at = (size_t)(i * b->width) * size;
+    for (int64_t block = 0; block < b->blocks; block++) {
+      memcpy(plan->lanes, b->folded + (size_t)(block * plan->n_out) * size + at, s.bytes);
+      reduce_strip_push(&s, block);
+    }
+    char *result = plan->lanes;
+    memcpy(result, reduce_strip_finish(&s, b->blocks), s.bytes);
+    reduce_end_pass(plan, b->shares->out + at, result, s.width);
+    memcpy(b->shares->out + at, result, s.bytes);
+  }
+}
+
+static int64_t reduce_row_shares(int64_t n_out, int64_t n_per, int64_t *strips) {
+  *strips = (n_out + REDUCE_STRIP - 1) / REDUCE_STRIP;
+  return (n_per + REDUCE_BLOCK - 1) / REDUCE_BLOCK * *strips;
+}
+
+/* plan: of the first pass, complete. */
+static void reduce_by_row_blocks(thread_pool *pool, reduce_shares *s, const reduce_plan *plan, char *folded) {
+  reduce_row_blocks b = {.shares = s, .plan = plan, .folded = folded, .width = REDUCE_STRIP};
+  const int64_t n = reduce_row_shares(plan->n_out, plan->n_per, &b.strips);
+  b.blocks = n / b.strips;
+  for (; b.plan != NULL; b.plan = b.plan->next) {
+    reduce_begin_pass(b.plan, s->out, plan->n_out);
+    pool_run(pool, n, reduce_share_rows, &b);
+    reduce_join_rows(&b);
+  }
+}
+
+static bool reduce_takes_row_blocks(const thread_pool *pool, reduce_kind kind, const reduce_plan *plan) {
+  int64_t strips;
+  const bool one_row = plan->kept.n_axes == 1; /* of results, of which each strip is a piece */
+  return one_row && kind != REDUCE_ARGMAX && kind != REDUCE_ARGMIN && plan->n_per > REDUCE_BLOCK &&
+         plan->n_out >= REDUCE_SHARE_COLUMNS &&
+         reduce_row_shares(plan->n_out, plan->n_per, &strips) >= 2 * pool_size(pool);
+}
+
 static bool reduce_takes_parts(const thread_pool *pool, reduce_kind kind, int64_t n_out, int64_t n_per) {
   return n_out < 2 * pool_size(pool) && n_per >= 2 * REDUCE_PART && !reduce_has_two_passes(kind);
 }
@@ -722,7 +812,10 @@ size_t reduce_workspace_on(const thread_pool *pool, reduce_kind kind, damo_dtype
   int64_t n_per = 1, n_out = 1;
   if (pool == NULL) return one;
   for (int k = 0; k < ndim; k++) *(axes >> k & 1 ? &n_per : &n_out) *= shape[k];
-  const size_t whole = threads * one;
+  const damo_dtype acc = reduce_out_dtype(kind, in);
+  int64_t strips;
+  const size_t folded = (size_t)(reduce_row_shares(n_out, n_per, &strips) / strips) * (size_t)n_out * dtype_size(acc);
+  const size_t whole = threads * one + (n_per > REDUCE_BLOCK && n_out >= REDUCE_SHARE_COLUMNS ? folded : 0);
   if (!reduce_takes_parts(pool, kind, n_out, n_per)) return whole;
   const size_t parts = threads * reduce_part_work() + (size_t)(n_per / REDUCE_PART) * sizeof(reduce_part);
   return whole > parts ? whole : parts;
@@ -747,7 +840,11 @@ void kernel_reduce_on(thread_pool *pool, const kernel_isa *isa, reduce_kind kind
   s.work_bytes = reduce_workspace(kind, in, ndim, shape, axes);
   s.n = pool_shares(pool, plan.n_out, strips ? REDUCE_SHARE_COLUMNS : REDUCE_SHARE / plan.n_per);
   if (strips && s.n > pool_size(pool)) s.n = pool_size(pool); /* the wider a strip is, the faster it is read */
-  if (!strips && reduce_takes_parts(pool, kind, plan.n_out, plan.n_per)) {
+  if (strips && reduce_takes_row_blocks(pool, kind, &plan)) {
+    reduce_plan second;
+    reduce_plan_complete(isa, kind, &plan, &second, work);
+    reduce_by_row_blocks(pool, &s, &plan, s.work + (size_t)pool_size(pool) * s.work_bytes);
+  } else if (!strips && reduce_takes_parts(pool, kind, plan.n_out, plan.n_per)) {
     s.parts = (reduce_part *)(void *)(s.work + (size_t)pool_size(pool) * reduce_part_work());
     reduce_by_parts(pool, &s);
   } else {
