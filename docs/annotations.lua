@@ -637,7 +637,7 @@ function damo.In(variable, options) end
 ---@param options? { borrow?: boolean }
 ---@return table
 function damo.Out(variable, options) end
----@param options { linker?: "vm"|"c"|"cvm"|"nanguard"|"debug", optimizer?: "fast_run"|"fast_compile"|"none", include?: string[], exclude?: string[], require?: string[] }
+---@param options { linker?: "vm"|"c"|"cvm"|"nanguard"|"debug", optimizer?: "fast_run"|"fast_compile"|"none", jit?: boolean, include?: string[], exclude?: string[], require?: string[] }
 ---@return table
 function damo.Mode(options) end
 
@@ -755,7 +755,7 @@ function damo.grad_undefined(op, i, x, why) end
 function damo.grad_not_implemented(op, i, x, why) end
 
 ---Versions, libraries, kernels. `licence` is what a program with this build falls under as a whole: MIT without GPL code.
----@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[] }
+---@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[], jit: { enabled: boolean, target?: string, why?: string, bytes: integer } }
 function damo.info() end
 ---@return { bytes: integer, peak: integer, cap: integer, objects: integer }
 function damo.memory() end

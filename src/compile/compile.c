@@ -254,10 +254,14 @@ static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
   return rewrite_check_words(ctx, "require", o->require);
 }
 
+static const char *optimizer_of(const compile_options *o) {
+  if (o->optimizer != NULL) return o->optimizer;
+  return strcmp(mode_of(o), "FAST_COMPILE") == 0 ? "fast_compile" : "fast_run";
+}
+
 static damo_status rewrite_by_mode(compile_job *j, damo_fgraph *fg) {
   const compile_options *o = j->options;
-  const char *optimizer = o->optimizer;
-  if (optimizer == NULL) optimizer = strcmp(mode_of(o), "FAST_COMPILE") == 0 ? "fast_compile" : "fast_run";
+  const char *optimizer = optimizer_of(o);
   bool none = strcmp(optimizer, "none") == 0;
   const fn_watcher *watcher = o->mode != NULL ? compile_watcher(j->ctx, o->mode) : NULL;
   const rewrite_query q = {.include = none ? NULL : optimizer,
@@ -380,6 +384,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
     p->allow_downcast = j->options->allow_input_downcast;
     p->threads = j->options->threads;
     p->watcher = watcher;
+    p->no_jit = j->options->no_jit || watcher != NULL || strcmp(optimizer_of(j->options), "fast_run") != 0;
     s = mem_copy_text(j->ctx, j->options->name, &p->name);
   }
   if (s == DAMO_OK) s = keep_fresh(p, fresh);
@@ -418,7 +423,7 @@ damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrve
                                  int64_t n_pairs) {
   if (protect_graph(j, graph, true) != DAMO_OK) return NULL;
   damo_function *f = make_function(j, graph, fresh, NULL, pair_names, n_pairs);
-  if (f != NULL) f->frame.frame.silent = true;
+  if (f != NULL) f->frame.frame.silent = f->frame.frame.no_jit = true;
   return f;
 }
 

@@ -42,6 +42,7 @@ typedef struct compile_options {
   unused_mode on_unused_input;
   bool allow_input_downcast;
   bool no_default_updates;
+  bool no_jit;  /* no machine code; FAST_COMPILE and modes with a watcher make none anyway */
   bool profile; /* the program keeps a fn_report, its Functions a fn_profile */
   int threads;  /* of the Function's calls; 0: the context's */
 } compile_options;
@@ -110,6 +111,7 @@ struct fn_program {
   int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
   bool allow_downcast;
   int threads;       /* 0: those of the call that this one is inside, or of the context */
+  bool no_jit;       /* frames of the program have no_jit */
   fn_report *report; /* how it was compiled; NULL: without profile */
 };
 

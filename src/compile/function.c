@@ -141,6 +141,7 @@ damo_function *function_over(damo_ctx *ctx, const fn_program *p) {
 
 void function_watch(damo_function *f) {
   const fn_watcher *w = f->program->watcher;
+  f->frame.frame.no_jit = f->program->no_jit;
   if (w == NULL) return;
   f->frame.step = w->step;
   f->frame.step_user = f;

@@ -167,6 +167,7 @@ damo_function *inner_function_for(const inner_graph *g, frame *f) {
   if (inner == NULL) return NULL;
   inner->lends = true;
   inner->frame.frame.silent = f->silent;
+  inner->frame.frame.no_jit |= f->no_jit;
   if (f->profiled && function_profile(inner) != DAMO_OK) {
     damo_release(inner);
     return NULL;

@@ -53,6 +53,7 @@ struct frame {
   bool profiled; /* an Op that holds a graph counts what the calls of that graph cost */
   bool silent;   /* what a mode computes for a check: a Print writes nothing */
   bool watched;  /* under DEBUG mode: an Op that holds a graph then runs that graph in DEBUG mode too */
+  bool no_jit;   /* thunks make no machine code */
 };
 
 /* How a thunk is to be made. */

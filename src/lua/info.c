@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "binding.h"
+#include "jit/jit.h"
 #include "sparse/sparse.h"
 
 /* SuiteSparse's libraries have no function that returns their version: these are the versions compiled against. */
@@ -155,6 +156,24 @@ static void info_set_libraries(lua_State *L) {
   BIND_LEAVES(L, 0);
 }
 
+/* Sets what makes machine code, or why nothing does, and the bytes of its pages. */
+static void info_set_jit(lua_State *L, damo_ctx *ctx) {
+  BIND_HEIGHT(L);
+  const char *refusal = jit_refusal(ctx);
+  lua_createtable(L, 0, 3);
+  lua_pushboolean(L, refusal == NULL);
+  lua_setfield(L, -2, "enabled");
+  if (refusal != NULL)
+    info_set_text(L, "why", refusal);
+  else
+    info_set_text(L, "target", jit_isa_name());
+  lua_pushinteger(L, (lua_Integer)jit_pages_bytes(ctx));
+  lua_setfield(L, -2, "bytes");
+  bind_set_record(L);
+  lua_setfield(L, -2, "jit");
+  BIND_LEAVES(L, 0);
+}
+
 static int info_call(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
   lua_createtable(L, 0, 10);
@@ -169,6 +188,7 @@ static int info_call(lua_State *L) {
   info_set_text(L, "licence", DAMO_GPL ? "GPL-2.0-or-later" : "MIT");
   lua_pushinteger(L, ctx->config.threads);
   lua_setfield(L, -2, "threads");
+  info_set_jit(L, ctx);
   info_set_libraries(L);
   info_set_backends(L);
   info_warn_of_core(ctx);

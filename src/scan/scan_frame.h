@@ -22,15 +22,17 @@ typedef struct scan_frame {
   damo_function *inner;
   void *block;
   size_t bytes;
-  damo_obj **args;    /* n_in, borrowed: the values of the step */
-  damo_array **views; /* n_in: for taps of sequences, owned */
-  damo_obj **ring;    /* per state its past values, owned, newest first */
-  damo_obj **fresh;   /* inner outputs of the step, owned */
-  damo_obj **spare;   /* per inner output: an object to be written over, owned, or NULL */
-  int32_t *ring_at;   /* per state its first entry of `ring`; then their number */
-  scan_rows *rows;    /* per part */
-  bool direct;        /* the inner thunks run without a call */
-  int64_t n_run;      /* steps since scan_begin */
+  damo_obj **args;     /* n_in, borrowed: the values of the step */
+  damo_array **views;  /* n_in: for taps of sequences, owned */
+  damo_obj **ring;     /* per state its past values, owned, newest first */
+  damo_obj **fresh;    /* inner outputs of the step, owned */
+  damo_obj **spare;    /* per inner output: an object to be written over, owned, or NULL */
+  int32_t *ring_at;    /* per state its first entry of `ring`; then their number */
+  scan_rows *rows;     /* per part */
+  scan_native *native; /* machine code of the loop; NULL: not made */
+  int64_t seen;        /* steps before it was tried; -1: it was */
+  bool direct;         /* the inner thunks run without a call */
+  int64_t n_run;       /* steps since scan_begin */
   /* Where the operands are among the node's inputs: from first_in on, as those of a Scan. */
   int32_t first_in;
   int32_t n_fed; /* of the last sequences, which are no operands: the caller sets their args before each step */

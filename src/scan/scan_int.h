@@ -51,6 +51,15 @@ damo_status scan_prepare_foreign(const thunk *t, frame *f);
 void scan_state_clear(const thunk *t, frame *f);
 size_t scan_state_size(void);
 
+/* scan_jit.c: a Scan of 0-d values as machine code, for one thunk in one frame. */
+typedef struct scan_native scan_native;
+/* NULL without an error: there is none for the class, whose inner Function that is, or in this context. */
+scan_native *scan_native_new(const scan_class *s, const damo_function *inner);
+void scan_native_free(scan_native *n, damo_ctx *ctx);
+/* Runs at most `total` steps, at least 1, and gives all results; *taken: the number of steps. */
+damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,
+                            int64_t *taken);
+
 /* scan_grad.c */
 damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);

@@ -12,6 +12,9 @@
 #include "scan_frame.h"
 #include "sparse/sparse.h"
 
+/* Steps after which machine code is made: about what its making costs. */
+#define NATIVE_STEPS 200
+
 size_t scan_state_size(void) { return sizeof(scan_frame); }
 
 static int ring_size(const scan_class *s) {
@@ -89,6 +92,8 @@ void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
   scan_frame_release(s, w, false);
   if (w->block != NULL) mem_free(ctx, w->block, w->bytes);
   w->block = NULL;
+  scan_native_free(w->native, ctx);
+  w->native = NULL;
   damo_release(w->inner);
   w->inner = NULL;
 }
@@ -682,12 +687,41 @@ static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame
   return DAMO_OK;
 }
 
+/* Whether the initial values have the rows that the taps reach. */
+static bool has_past(const thunk *t, const frame *f, const scan_class *s) {
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    if (!p->bare && array_shape(thunk_in(t, f, scan_in(s, p)))[0] < p->span) return false;
+  }
+  return true;
+}
+
+/* The machine code for the loop; NULL: there is none, or not yet. */
+static scan_native *native_of(const scan_class *s, scan_frame *w, int64_t total) {
+  if (w->native != NULL || w->seen < 0) return w->native;
+  if (w->inner->frame.frame.no_jit || s->progress != NULL || !is_direct(w->inner)) return NULL;
+  w->seen = total > NATIVE_STEPS ? NATIVE_STEPS : w->seen + total;
+  if (w->seen < NATIVE_STEPS) return NULL;
+  w->seen = -1;
+  return w->native = scan_native_new(s, w->inner);
+}
+
+static damo_status run_native(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t total) {
+  int64_t k = 0;
+  DAMO_TRY(scan_begin(f, w));
+  const damo_status status = scan_native_run(t, f, s, w->native, total, &k);
+  scan_end(f, w);
+  w->inner->n_calls += (uint64_t)k;
+  return status;
+}
+
 static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n) {
   int64_t total = n, k = 0;
   for (int i = 0; i < s->n_seq && n == SCAN_NO_LIMIT; i++) { /* the shortest sequence ends the loop */
     const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
     if (rows < total) total = rows;
   }
+  if (total > 0 && has_past(t, f, s) && native_of(s, w, total) != NULL) return run_native(t, f, s, w, total);
   scan_drop_last(t, f, s);
   DAMO_TRY(scan_start(t, f, s, w));
   DAMO_TRY(scan_begin(f, w));

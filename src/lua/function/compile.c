@@ -69,14 +69,15 @@ static const char *mode_join_tags(lua_State *L, int idx, const char *field) {
   return bind_text(L, -1, "Mode");
 }
 
-/* damo.Mode{optimizer=, linker=, include=, exclude=, require=} */
+/* damo.Mode{optimizer=, linker=, jit=, include=, exclude=, require=} */
 static int mode_make(lua_State *L) {
-  static const char *const options[] = {"linker", "optimizer", "include", "exclude", "require", NULL};
+  static const char *const options[] = {"linker", "optimizer", "jit", "include", "exclude", "require", NULL};
   lua_settop(L, 1);
   bind_check_options(L, "Mode", 1, options);
   mode_word(L, 1, "linker", mode_linkers);
   mode_word(L, 1, "optimizer", compile_optimizers);
-  for (int i = 2; options[i]; i++)
+  bind_option_bool(L, 1, "jit", true, "Mode");
+  for (int i = 3; options[i]; i++)
     bind_check(L, rewrite_check_words(bind_ctx(L), options[i], mode_join_tags(L, 1, options[i])));
   lua_settop(L, 1);
   lua_createtable(L, 0, 4);
@@ -326,6 +327,7 @@ static void compile_read_mode(lua_State *L, compile_args *j) {
     const char *linker = mode_word(L, idx, "linker", mode_linkers);
     j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
     j->o.optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
+    j->o.no_jit = !bind_option_bool(L, idx, "jit", true, "Mode");
     j->o.include = mode_join_tags(L, idx, "include");
     j->o.exclude = mode_join_tags(L, idx, "exclude");
     j->o.require = mode_join_tags(L, idx, "require");

@@ -1,0 +1,228 @@
+-- scan as machine code (src/jit, src/scan/scan_jit.c): the same bits as the steps of the VM, on random steps, and what
+-- is and is not machine code.
+local damo = require "damo"
+
+local A = damo.array
+local without = damo.Mode { jit = false }
+local enabled = damo.info().jit.enabled
+local unpack = table.unpack or _G.unpack
+
+-- The bytes of machine code, of what is reachable.
+local function code_bytes()
+  collectgarbage()
+  collectgarbage()
+  return damo.info().jit.bytes
+end
+
+-- The bits of a value as text; any nan is any nan.
+local function bits(v)
+  if type(v) == "table" then
+    local each = {}
+    for i, x in ipairs(v) do each[i] = bits(x) end
+    return table.concat(each, " ")
+  end
+  if v ~= v then return "nan" end
+  if v == 0 and type(v) == "number" then return 1 / v < 0 and "-0" or "0" end
+  return type(v) == "number" and ("%.17g"):format(v) or tostring(v)
+end
+
+local function as_table(v)
+  local is_array = type(v) ~= "number" and type(v) ~= "boolean" and v.totable
+  return is_array and v:totable() or v
+end
+
+-- Compiles twice, with and without machine code, and compares what both give for each list of arguments.
+local function compare(inputs, outputs, arguments, what)
+  local f = damo.compile(inputs, outputs, { on_unused_input = "ignore" })
+  local g = damo.compile(inputs, outputs, { on_unused_input = "ignore", mode = without })
+  local before = code_bytes()
+  for _, args in ipairs(arguments) do
+    local r, s = { f(unpack(args)) }, { g(unpack(args)) }
+    for i = 1, #s do assert.equal(bits(as_table(s[i])), bits(as_table(r[i])), what .. ", output " .. i) end
+  end
+  return damo.info().jit.bytes > before, f
+end
+
+local unary = { "neg", "abs", "sign", "sqr", "sqrt", "reciprocal", "ceil", "floor", "trunc", "round_half_to_even",
+  "round_half_away_from_zero", "exp", "log", "sin", "cos", "tanh", "sigmoid", "erf", "log1p", "deg2rad", "rad2deg" }
+local binary = { "add", "sub", "mul", "true_div", "maximum", "minimum", "mod", "pow", "arctan2", "floor_div" }
+local relations = { "lt", "le", "gt", "ge", "eq", "neq" }
+local casts = { "float32", "int64", "int32", "bool" }
+
+-- A value of the pool's, changed by a random op; the result has the dtype `want`.
+local function grow(pool, want)
+  local function any() return pool[math.random(#pool)] end
+  local k = math.random(9)
+  local v
+  if k <= 3 then
+    v = damo[binary[math.random(#binary)]](any(), any())
+  elseif k <= 5 then
+    v = damo[unary[math.random(#unary)]](any())
+  elseif k == 6 then
+    v = damo.where(damo[relations[math.random(6)]](any(), any()), any(), any())
+  elseif k == 7 then
+    v = damo.cast(damo.cast(any(), casts[math.random(4)]), want)
+  elseif k == 8 then
+    v = damo.clip(any(), any(), any())
+  else
+    v = damo.where(damo.or_(damo.isnan(any()), damo.isinf(any())), any(), any() * 0.5 + any())
+  end
+  return damo.cast(v, want)
+end
+
+local specials = { 0, -0.0, 1, -1, 0.5, 1 / 0, -1 / 0, 0 / 0, 1e300, 2.5, -3.5 }
+local function draw() return math.random(4) == 1 and specials[math.random(#specials)] or math.random() * 4 - 2 end
+
+-- A random scan of `dtype`: its inputs, results and arguments.
+local function random_scan(dtype)
+  local n = 230 + math.random(200)
+  local inputs, args, sequences, outputs_info = {}, {}, {}, {}
+  local function input(rows)
+    local v = rows and damo.vector("v" .. #inputs, { dtype = dtype }) or damo.scalar("v" .. #inputs, { dtype = dtype })
+    inputs[#inputs + 1] = v
+    if rows then
+      local list = {}
+      for i = 1, rows do list[i] = draw() end
+      args[#args + 1] = A(list, dtype)
+    else
+      args[#args + 1] = draw()
+    end
+    return v
+  end
+  local tap_lists = { { 0 }, { -1, 0 }, { 0, 2 }, { -2, 1 } }
+  for i = 1, math.random(3) - 1 do
+    local taps = tap_lists[math.random(4)]
+    sequences[i] = { input = input(n + 5), taps = taps }
+  end
+  local past_lists = { { -1 }, { -1, -2 }, { -3 }, { -2, -1, -4 } }
+  local n_states = math.random(4)
+  for i = 1, n_states do
+    local taps = past_lists[math.random(4)]
+    outputs_info[i] = #taps == 1 and taps[1] == -1 and input() or { initial = input(4), taps = taps }
+  end
+  local n_collected = math.random(3) - 1
+  for i = 1, n_collected do outputs_info[n_states + i] = false end
+  local fixed = { input(), input() }
+  local until_after = math.random(3) == 1 and math.random(n) or nil
+  local results = damo.scan(function(...)
+    local pool = { ... }
+    for _ = 1, math.random(12) do pool[#pool + 1] = grow(pool, dtype) end
+    local out = {}
+    for i = 1, n_states + n_collected do out[i] = grow(pool, dtype) end
+    if until_after then
+      return out, damo.until_(damo.gt(damo.abs(out[1]) + pool[1], draw()))
+    end
+    return out
+  end, { sequences = sequences, outputs_info = outputs_info, non_sequences = fixed, n_steps = n,
+    go_backwards = math.random(3) == 1, return_list = true })
+  local wanted = {}
+  for i, r in ipairs(results) do wanted[i] = math.random(3) == 1 and r[-1] or r end
+  if math.random(4) == 1 and not until_after then wanted[#wanted + 1] = results[1][{ { -3, -1 } }] end
+  return inputs, wanted, { args }
+end
+
+describe("scan as machine code", function()
+  it("has the VM's bits, on random steps", function()
+    local ran = 0
+    for seed = 1, 150 do
+      math.randomseed(seed)
+      local inputs, wanted, arguments = random_scan(seed % 3 == 0 and "float32" or "float64")
+      if compare(inputs, wanted, arguments, "seed " .. seed) then ran = ran + 1 end
+    end
+    if enabled then assert.is_true(ran > 100, ran .. " of 150") end
+  end)
+
+  it("has them for gradients", function()
+    local x0, y0, s = damo.dscalar "x0", damo.dscalar "y0", damo.dscalar "s"
+    local x, y = damo.scan(function(x, y, rate)
+      return x + 0.01 * (rate * (y - x)), y + 0.01 * (x * damo.tanh(rate - y) - y * damo.abs(x))
+    end, { outputs_info = { x0, y0 }, non_sequences = { s }, n_steps = 300 })
+    local cost = (x ^ 2):sum() + y[-1]
+    local g = damo.grad(cost, { x0, y0, s })
+    local ran = compare({ x0, y0, s }, { cost, g[1], g[2], g[3] }, { { 1, 2, 3 }, { -1, 0.5, 0 } }, "gradient")
+    if enabled then assert.is_true(ran) end
+  end)
+
+  it("counts in integers and in bools", function()
+    local n0, m0, b0 = damo.lscalar "n0", damo.iscalar "m0", damo.scalar("b0", { dtype = "bool" })
+    local n, m, b = damo.scan(function(n, m, b)
+      local odd = damo.eq(n % 2, 1)
+      return damo.where(odd, 3 * n + 1, n // 2), damo.cast(m * 7 + damo.cast(n, "int32"), "int32"),
+        damo.xor(b, damo.and_(odd, damo.gt(m, 0)))
+    end, { outputs_info = { n0, m0, b0 }, n_steps = 250 })
+    local ran = compare({ n0, m0, b0 }, { n, m, b, n[-1], b[-1] }, { { 27, 1, true }, { -5, -3, false } }, "integers")
+    if enabled then assert.is_true(ran) end
+  end)
+
+  it("is interrupted", function()
+    local h0 = damo.dscalar "h0"
+    local f = damo.compile({ h0 }, damo.while_loop(function() return damo.constant(true) end,
+      function(h) return h + 1 end, h0))
+    local clock, started = os.clock, os.clock()
+    debug.sethook(function()
+      if clock() - started < 0.02 then return end
+      debug.sethook()
+      error("too long", 0)
+    end, "", 100)
+    local ok, err = pcall(f, 0)
+    debug.sethook()
+    assert.is_false(ok)
+    assert.is_truthy(tostring(err):find "too long")
+    assert.is_true(clock() - started < 1)
+  end)
+
+  it("keeps the rows that are asked for while the length is unknown", function()
+    local h0, most = damo.dscalar "h0", damo.dscalar "most"
+    local function loop()
+      return damo.scan(function(h) return h + 1, damo.until_(h:ge(most)) end,
+        { outputs_info = { h0 }, n_steps = 1000000 })
+    end
+    local f = damo.compile({ h0, most }, { loop(), loop()[-1], loop()[{ { -3, -1 } }] })
+    for _, n in ipairs { 3, 5, 64, 65, 1000, 5000 } do
+      local h, last, tail = f(0, n - 1)
+      assert.equal(n, #h)
+      assert.equal(n, h[n])
+      assert.equal(n, last)
+      assert.equal(n, tail:totable()[#tail])
+    end
+  end)
+
+  it("runs in copies, under profile, in DEBUG and NANGUARD", function()
+    local h0 = damo.dscalar "h0"
+    local h = damo.scan(function(h_prev) return damo.cos(h_prev) + 0.5 end, { outputs_info = { h0 }, n_steps = 300 })
+    local f = damo.compile({ h0 }, h[-1])
+    local expected = bits(f(1))
+    assert.equal(expected, bits(f:copy()(1)))
+    local others = { { mode = "DEBUG" }, { mode = "NANGUARD" }, { profile = true }, { mode = "FAST_COMPILE" } }
+    for _, options in ipairs(others) do
+      assert.equal(expected, bits(damo.compile({ h0 }, h[-1], options)(1)))
+    end
+  end)
+
+  it("gives its pages back", function()
+    local before = code_bytes()
+    for _ = 1, 20 do
+      local h0 = damo.dscalar "h0"
+      local h = damo.scan(function(h_prev) return h_prev * 0.5 end, { outputs_info = { h0 }, n_steps = 300 })
+      local f = damo.compile({ h0 }, h[-1])
+      f(1)
+      f:free()
+    end
+    assert.is_true(code_bytes() <= before)
+  end)
+
+  it("is not made where a Mode says so, nor for arrays", function()
+    local h0, v0 = damo.dscalar "h0", damo.dvector "v0"
+    local function made(x, value, mode)
+      local h = damo.scan(function(h_prev) return h_prev * 0.5 end, { outputs_info = { x }, n_steps = 300 })
+      local f = damo.compile({ x }, h[-1], { mode = mode })
+      local before = code_bytes()
+      f(value)
+      return damo.info().jit.bytes > before
+    end
+    assert.equal(enabled, made(h0, 1))
+    assert.is_false(made(h0, 1, without))
+    assert.is_false(made(v0, A { 1, 2 }))
+    assert.has_error(function() damo.Mode { jit = "no" } end)
+  end)
+end)
