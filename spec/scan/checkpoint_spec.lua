@@ -145,6 +145,25 @@ describe("checkpoint", function()
     end
   end)
 
+  it("needs memory for the states that it keeps, not for all", function()
+    local w = damo.dvector "w"
+    local function fits(policy)
+      local y = damo.scan(function(h) return damo.sin(h * w) end,
+        { outputs_info = w, n_steps = 2000, checkpoint = policy })
+      local f, one = damo.compile({ w }, damo.grad(y[-1]:sum(), w)), damo.ones { 1000 }
+      collectgarbage()
+      local cap = damo.config.memory_cap
+      damo.config.memory_cap = damo.memory().bytes + 60 * 8000 -- 44 states, and what a step computes
+      local ok, err = pcall(f, one)
+      damo.config.memory_cap = cap
+      assert.is_true(ok or err.kind == "memory", err)
+      return ok
+    end
+    assert.is_true(fits "log")
+    assert.is_false(fits(100))
+    assert.is_false(fits "all")
+  end)
+
   it("names the step of both loops in errors", function()
     local x, w = damo.dvector "x", damo.dvector "w"
     local function message(at, values)

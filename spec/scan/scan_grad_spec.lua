@@ -125,6 +125,17 @@ describe("the gradient of a scan", function()
     assert.equal(12, slope)
   end)
 
+  it("of the last value alone makes no stack of cotangents, and needs a step", function()
+    local x, h0 = damo.dvector "x", damo.dscalar "h0"
+    local y = damo.scan(function(v, h) return damo.sin(h) * v end, { sequences = x, outputs_info = h0 })
+    local f = damo.compile({ x, h0 }, damo.grad(y[-1], h0))
+    for _, node in ipairs(f.fgraph.apply_nodes) do assert.is_nil(tostring(node.op):find "IncSubtensor") end
+    assert.near(3 * math.cos(2 * math.sin(0.5)) * 2 * math.cos(0.5), f(damo.array { 2, 3 }, 0.5), 1e-12)
+    assert.is_false((pcall(f, damo.zeros { 0 }, 0.5)))
+    local both = damo.compile({ x, h0 }, damo.grad(y[-1] + y:sum(), h0))
+    assert.near(f(damo.array { 2, 3 }, 0.5) * 2 + 2 * math.cos(0.5), both(damo.array { 2, 3 }, 0.5), 1e-12)
+  end)
+
   it("is zero for the initial value of an integer state", function()
     local x, k0 = damo.dvector "x", damo.lscalar "k0"
     local y = damo.scan(function(v, h, k) return h * v * damo.cast(k, "float64"), k + 1 end,

@@ -160,12 +160,50 @@ static damo_type *value_type(const scan_class *s, int o) {
 
 static damo_var *cotangent_of(const reverse_scan *r, int out) { return out >= 0 ? r->gout[out] : NULL; }
 
+/* The cotangent y of h[-1], if that of the stacked result h is made of it alone (zeros of which the last row becomes y),
+ * as it is where h[-1] is all that a cost depends on; NULL: else. */
+static damo_var *last_row_alone(const damo_var *g) {
+  const damo_apply *inc = g != NULL ? g->owner : NULL;
+  if (inc == NULL || inc->op->def != &incsubtensor_def || inc->n_in != 3) return NULL;
+  const index_props *p = OP_PROPS(inc->op, index_props);
+  const damo_apply *zeros = inc->in[0]->owner;
+  int64_t row;
+  double value;
+  if (prop_bool_or(p->set_instead_of_inc, false) || strcmp(p->spec.u.s, "i") != 0) return NULL;
+  if (!var_static_int(inc->in[2], &row) || row != -1) return NULL;
+  if (zeros == NULL || zeros->op->def != &alloc_def || var_constant_array(zeros->in[0]) == NULL) return NULL;
+  value = scalar_to_double(array_item(var_constant_array(zeros->in[0])));
+  return value == 0 ? inc->in[1] : NULL;
+}
+
+/* y, the cotangent of the last row of the stacked result h, on which it depends as h[-1] does: there is an error if there
+ * is no step. */
+static damo_var *of_last_step(const reverse_scan *r, damo_var *h, damo_var *y) {
+  build *b = r->b;
+  int64_t n;
+  y = build_second(b, build_index(b, h, 0, scan_i64(b, -1)), y);
+  if (var_static_int(r->n, &n) && n > 0) return y;
+  const prop_value message = prop_str("scan: the gradient of the last value is asked for, and there is no step");
+  damo_var *in[2] = {y, build_gt(b, r->n, scan_i64(b, 0))};
+  return in[1] != NULL ? build_op(b, op_new(b->ctx, &assert_def, &message), in, 2) : NULL;
+}
+
+/* The cotangent of the last value of state p; NULL: none. */
+static damo_var *last_cotangent(const reverse_scan *r, const scan_part *p) {
+  damo_var *last = cotangent_of(r, p->last), *row = NULL;
+  if (p->stack >= 0 && !r->s->flipped) row = last_row_alone(r->gout[p->stack]);
+  if (row != NULL) row = of_last_step(r, r->node->out[p->stack], row);
+  return last == NULL ? row : row == NULL ? last : build_add(r->b, last, row);
+}
+
 /* Lets cotangents flow into inner output o: those of its results, and of a state what later steps contribute. */
 static void reverse_activate(reverse_scan *r, int o) {
   build *b = r->b;
   const scan_part *p = part_of_output(r->s, o);
   damo_type *t = value_type(r->s, o);
-  if (cotangent_of(r, p->stack) != NULL) r->slice[o] = placeholder(b, t);
+  damo_var *rows = cotangent_of(r, p->stack);
+  const bool last_alone = p->role == SCAN_STATE && !r->s->flipped && last_row_alone(rows) != NULL;
+  if (rows != NULL && !last_alone) r->slice[o] = placeholder(b, t);
   r->total[o] = r->slice[o];
   if (p->role != SCAN_STATE) return;
   for (int j = r->ring[o]; j < r->ring[o + 1]; j++) r->carry[j] = placeholder(b, t);
@@ -380,7 +418,7 @@ static void reverse_carries(reverse_scan *r, int i) {
   damo_var *like = p->bare ? init : build_index(b, init, 0, scan_i64(b, 0));
   if (s->until && p->stack < 0 && p->last >= 0) like = r->node->out[p->last]; /* the shape may change */
   damo_var *zero = build_zeros_like(b, like);
-  damo_var *last = cotangent_of(r, p->last);
+  damo_var *last = last_cotangent(r, p);
   for (int j = 1; j <= p->span && b->status == DAMO_OK; j++) {
     damo_var **c = r->carry + r->ring[i] + j - 1, *next = j < p->span ? c[1] : NULL;
     for (int k = p->first; k < p->first + p->n; k++) {
