@@ -134,7 +134,7 @@ static blas_mat mat(int64_t rows, int64_t cols, int64_t rs, int64_t cs) {
 static size_t scratch_of(blas_mat a, blas_mat b) {
   int k = 0;
   gemm_plan p;
-  gemm_plan_init(&p, next_isa(&k), DAMO_FLOAT64, a, b, mat(a.rows, b.cols, b.cols, 1));
+  gemm_plan_init(&p, NULL, next_isa(&k), DAMO_FLOAT64, a, b, mat(a.rows, b.cols, b.cols, 1));
   return p.scratch;
 }
 

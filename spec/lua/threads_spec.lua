@@ -126,6 +126,19 @@ describe("reductions on several threads", function()
   end)
 end)
 
+describe("products with a short dimension on several threads", function()
+  it("are the same", function()
+    local x, y = damo.dmatrix "x", damo.dmatrix "y"
+    local tall_x = damo.reshape(damo.sin(damo.arange(20011 * 9)), { 20011, 9 })
+    local narrow = damo.reshape(damo.cos(damo.arange(9 * 12)), { 9, 12 })
+    same_for_all({ x, y }, damo.dot(x, y), tall_x, narrow)
+    same_for_all({ x, y }, damo.dot(y.T, x.T), tall_x, narrow)
+    same_for_all({ x, y, m }, m - 0.5 * damo.dot(x, y), tall_x, narrow, damo.dot(tall_x, narrow) * 3)
+    same_for_all({ x, y }, damo.tanh(damo.dot(x, y) + 1), tall_x, narrow)
+    same_for_all({ x, y }, damo.dot(damo.cast(x, "float32"), damo.cast(y, "float32")), tall_x, narrow)
+  end)
+end)
+
 describe("sparse products on several threads", function()
   local sparse = damo.sparse
   local columns = damo.reshape(damo.sin(damo.arange(3000 * 40) * 0.3), { 3000, 40 })

@@ -26,6 +26,7 @@ blas_mat mat_column_of(const damo_array *a);
 
 /* The plan of a product for these shapes and strides; valid for any data pointers of the same alignment. */
 typedef struct gemm_plan {
+  damo_ctx *ctx; /* among whose threads the rows of a small product are divided; NULL: one thread */
   damo_dtype dtype;
   bool swapped; /* computed as cᵀ = bᵀ aᵀ: a and b change places */
   bool use_blas;
@@ -38,7 +39,8 @@ typedef struct gemm_plan {
 } gemm_plan;
 
 /* a is m × k, b k × n, c m × n: the caller has checked. */
-void gemm_plan_init(gemm_plan *p, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c);
+void gemm_plan_init(gemm_plan *p, damo_ctx *ctx, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b,
+                    blas_mat c);
 /* c = alpha a b + beta c over these data pointers. With beta 0 c need not be initialised. alpha, beta: 1 and 0 for
  * integers and bool. c overlaps neither a nor b. */
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch);

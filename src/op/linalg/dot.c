@@ -290,7 +290,7 @@ static damo_status matmul_perform(const thunk *t, frame *f) {
   if (!z) return DAMO_EMEMORY;
   if (count > 1 && is_one_product(&s, &a)) s.n = 0;
   const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
-  gemm_plan_init(&p, f->ctx->isa, dtype, a, b, c);
+  gemm_plan_init(&p, f->ctx, f->ctx->isa, dtype, a, b, c);
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   matmul_stack(&s, &p, x->data, y->data, z->data, c.rows * c.cols * size, scratch);
   return DAMO_OK;

@@ -169,7 +169,7 @@ static damo_status update_perform(const thunk *t, frame *f) {
   /* The output has z's layout where it is z, else a contiguous one. Scratch is taken before anything is written. */
   const int64_t size = (int64_t)dtype_size(array_dtype(z));
   const bool over_z = t->node->op->destroy_map != NULL && z->writeable;
-  gemm_plan_init(&p, f->ctx->isa, array_dtype(z), a, b,
+  gemm_plan_init(&p, f->ctx, f->ctx->isa, array_dtype(z), a, b,
                  over_z ? zm : (blas_mat){NULL, zm.rows, zm.cols, zm.cols * size, size});
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   const bool reads = beta.re != 0 || beta.im != 0, adds = reads && !over_z && gemm_takes_sum(&p, &zm);

@@ -296,11 +296,12 @@ static void plan_small(gemm_plan *p, const kernel_isa *isa) {
     p->small = isa->small_gemm->run[p->dtype];
 }
 
-void gemm_plan_init(gemm_plan *p, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c) {
+void gemm_plan_init(gemm_plan *p, damo_ctx *ctx, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b,
+                    blas_mat c) {
   const size_t size = dtype_size(dtype);
   const blas_mat ct = mat_transposed(c);
   int ld;
-  *p = (gemm_plan){.dtype = dtype, .a = a, .b = b, .c = c};
+  *p = (gemm_plan){.ctx = ctx, .dtype = dtype, .a = a, .b = b, .c = c};
   if (!has_rows(&c, size, &ld) && has_rows(&ct, size, &ld)) { /* cᵀ = bᵀ aᵀ */
     p->swapped = true;
     p->a = mat_transposed(b);
@@ -331,6 +332,33 @@ static void copy_mat(const blas_mat *src, const blas_mat *dst, size_t size) {
   kernel_copy_nd(src->data, from, dst->data, to, 2, shape, size);
 }
 
+#define SMALL_SHARE_ROWS 64 /* of a share, at least */
+
+/* Rows of a small product, divided among threads: an entry is the same sum wherever it is computed. */
+typedef struct small_shares {
+  const gemm_plan *p;
+  const small_gemm *g;
+  int64_t n;
+} small_shares;
+
+static void run_small_share(void *arg, int64_t share, int worker) {
+  const small_shares *s = arg;
+  const int64_t size = (int64_t)dtype_size(s->p->dtype);
+  const int64_t row = pool_share_first(s->g->m, share, s->n), end = pool_share_first(s->g->m, share + 1, s->n);
+  small_gemm g = *s->g;
+  (void)worker;
+  g.m = end - row;
+  g.a = (const char *)g.a + row * g.a_row * size;
+  g.c = (char *)g.c + row * g.c_row * size;
+  if (g.beta != 0) g.z = (const char *)g.z + row * g.z_row * size;
+  s->p->small(&g);
+}
+
+/* About how many nanoseconds it takes: multiplications, and entries of a and c that come from memory. */
+static double small_cost(const small_gemm *g) {
+  return 0.05 * (double)g->m * (double)g->n * (double)g->k + 0.25 * (double)g->m * (double)(g->n + g->k);
+}
+
 static void run_small(const gemm_plan *p, double alpha, const blas_mat *a, const blas_mat *b, double beta,
                       const blas_mat *z, const blas_mat *c) {
   const size_t size = dtype_size(p->dtype);
@@ -349,7 +377,12 @@ static void run_small(const gemm_plan *p, double alpha, const blas_mat *a, const
                         .z_row = in_elements(z->rs, size),
                         .alpha = alpha,
                         .beta = beta};
-  p->small(&g);
+  thread_pool *pool = p->ctx != NULL ? ctx_pool(p->ctx, small_cost(&g)) : NULL;
+  small_shares s = {p, &g, pool_shares(pool, g.m, SMALL_SHARE_ROWS)};
+  if (s.n > 1)
+    pool_run(pool, s.n, run_small_share, &s);
+  else
+    p->small(&g);
 }
 
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch) {
@@ -392,7 +425,7 @@ damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alph
                       damo_c128 beta, blas_mat c) {
   gemm_plan p;
   void *scratch = NULL;
-  gemm_plan_init(&p, f->ctx->isa, dtype, a, b, c);
+  gemm_plan_init(&p, f->ctx, f->ctx->isa, dtype, a, b, c);
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   gemm_run(&p, alpha, a.data, b.data, beta, c.data, scratch);
   return DAMO_OK;

@@ -303,7 +303,7 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
   if (!z) return DAMO_EMEMORY;
   tensordot_parts parts;
   if (parts_init(&parts, p, x, y, z, fx, nfx, fy, nfy)) {
-    gemm_plan_init(&plan, f->ctx->isa, dtype, parts.a, parts.b, parts.c);
+    gemm_plan_init(&plan, f->ctx, f->ctx->isa, dtype, parts.a, parts.b, parts.c);
     if (plan.scratch == 0) {
       run_parts(&parts, &plan);
       return DAMO_OK;
@@ -312,7 +312,7 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
   operand_init(&ox, x, p->bx, p->n_batch, fx, nfx, p->ax, p->n);
   operand_init(&oy, y, p->by, p->n_batch, p->ay, p->n, fy, nfy);
   const blas_mat c = {z->data, ox.mat.rows, oy.mat.cols, oy.mat.cols * size, size};
-  gemm_plan_init(&plan, f->ctx->isa, dtype, ox.mat, oy.mat, c);
+  gemm_plan_init(&plan, f->ctx, f->ctx->isa, dtype, ox.mat, oy.mat, c);
   ox.at = (plan.scratch + 63) & ~(size_t)63;
   oy.at = ox.at + ox.bytes;
   if (oy.at + oy.bytes > 0 && !(scratch = thunk_scratch(t, f, oy.at + oy.bytes))) return DAMO_EMEMORY;
