@@ -198,6 +198,8 @@ void jit_stop_if(jit_program *p, jit_value condition) {
   p->stop_slot = p->n_slots++;
 }
 
+int32_t jit_n_plain(const jit_program *p) { return p->n_insts - p->n_calls; }
+
 /* ---- Dead values ------------------------------------------------------------------------------------------------- */
 
 static int32_t leave_out(jit_inst *list, int32_t n, const uint8_t *live) {

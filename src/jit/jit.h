@@ -162,6 +162,9 @@ jit_value jit_call_cast(jit_program *p, void (*cast)(const void *from, void *to,
 /* Ends the loop with the step in which the bool holds. */
 void jit_stop_if(jit_program *p, jit_value condition);
 
+/* How many operations a step has that are no calls. */
+int32_t jit_n_plain(const jit_program *p);
+
 /* ---- Code -------------------------------------------------------------------------------------------------------- */
 
 typedef struct jit_code jit_code;

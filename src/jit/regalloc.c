@@ -300,7 +300,7 @@ static void choose_head(allocator *a, jit_class c, uint8_t *alive) {
   for (int k = 0; k < n; k++) {
     const jit_value v = best_candidate(a, c);
     if (v == NOWHERE) return;
-    a->v[v].head = isa->regs[c][isa->n_regs[c] - 1 - k];
+    a->v[v].head = isa->regs[c][first + k];
   }
 }
 

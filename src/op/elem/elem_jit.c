@@ -248,3 +248,64 @@ bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, 
   for (int i = 0; i < node->n_in; i++) dtype[i] = var_dtype(node->in[i]);
   return lower_elemwise(p, node->op, var_dtype(node->out[0]), dtype, in, out);
 }
+
+/* ---- A node alone ------------------------------------------------------------------------------------------------ */
+
+/* Slot i of the frame is the address of operand i. */
+struct elem_native {
+  jit_code *code;
+  size_t bytes;
+  int32_t n_operands;
+  jit_slot frame[];
+};
+
+/* Loads all inputs before it stores an output. */
+static bool lower_alone(jit_program *p, const damo_apply *node, jit_value *v) {
+  const int n_in = node->n_in;
+  jit_value *out = v + n_in, *address = out + node->n_out;
+  for (int i = 0; i < n_in + node->n_out; i++) address[i] = jit_input(p, JIT_I64);
+  for (int i = 0; i < n_in; i++) {
+    const jit_type type = jit_type_of(var_dtype(node->in[i]));
+    if (type == JIT_N_TYPES) return false;
+    v[i] = jit_load(p, type, address[i]);
+  }
+  if (!elem_jit_node(p, node, v, out)) return false;
+  for (int o = 0; o < node->n_out; o++) jit_store(p, address[n_in + o], out[o]);
+  return jit_n_plain(p) >= 2 + n_in + node->n_out;
+}
+
+elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
+  const size_t n_operands = (size_t)node->n_in + (size_t)node->n_out, values = 2 * n_operands * sizeof(jit_value);
+  jit_value *v = jit_refusal(ctx) == NULL ? mem_alloc(ctx, values) : NULL;
+  if (v == NULL) {
+    ctx_clear_error(ctx);
+    return NULL;
+  }
+  jit_program p;
+  jit_begin(&p, ctx);
+  jit_code *code = lower_alone(&p, node, v) ? jit_compile(&p) : NULL;
+  jit_end(&p);
+  mem_free(ctx, v, values);
+  if (code == NULL) return NULL;
+  const size_t bytes = sizeof(elem_native) + (size_t)jit_n_slots(code) * sizeof(jit_slot);
+  elem_native *n = mem_alloc(ctx, bytes);
+  if (n == NULL) {
+    ctx_clear_error(ctx);
+    jit_code_free(code);
+    return NULL;
+  }
+  *n = (elem_native){.code = code, .bytes = bytes, .n_operands = (int32_t)n_operands};
+  jit_frame_init(code, n->frame);
+  return n;
+}
+
+void elem_native_free(elem_native *n, damo_ctx *ctx) {
+  if (n == NULL) return;
+  jit_code_free(n->code);
+  mem_free(ctx, n, n->bytes);
+}
+
+void elem_native_run(elem_native *n, char *const *base) {
+  for (int32_t i = 0; i < n->n_operands; i++) n->frame[i].address = base[i];
+  jit_run(n->code, n->frame, 1);
+}

@@ -12,4 +12,12 @@ bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, 
 /* A 0-d constant as a value; integers narrower than machine code has are int64. -1: of a dtype that it has not. */
 jit_value elem_jit_const(jit_program *p, const damo_array *a);
 
+/* A node's code of its own, which runs once a call. */
+typedef struct elem_native elem_native;
+/* NULL, without an error: there is none, or kernels take most of the time anyway. */
+elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node);
+void elem_native_free(elem_native *n, damo_ctx *ctx);
+/* base: the addresses of inputs, then outputs, which may be inputs. */
+void elem_native_run(elem_native *n, char *const *base);
+
 #endif

@@ -11,7 +11,7 @@
  * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part over elements has
  * the whole shape, so nothing is computed twice. The value of an entry is that of the separate nodes to the bit: the same
  * kernels run, over blocks that stay in L1 (loop/loop.h), and folds take the blocks that a reduction by itself takes. A
- * Loop of 0-d values runs its kernels one after the other on values.
+ * Loop of 0-d values runs its kernels one after the other on values, and after some runs as machine code (elem_jit.c).
  */
 #include "loop_op_int.h"
 

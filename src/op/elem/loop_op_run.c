@@ -1,6 +1,7 @@
 /* loop_op_run: runs a Loop: the program of its parts, and its plan for given shapes and strides (loop/loop.h). */
 #include <string.h>
 
+#include "elem_jit.h"
 #include "loop/loop.h"
 #include "loop_op_int.h"
 #include "op/shape/shape_int.h"
@@ -25,11 +26,18 @@ struct loop_kept {
   char **base;       /* operands' addresses; 0-d: of all registers */
   bool *spans;       /* per axis: some input does not broadcast along it */
   int64_t *shape, *key, *out_strides;
+  elem_native *native; /* 0-d: NULL if there is none, or not yet */
+  int32_t runs;        /* 0-d: so many, up to NATIVE_RUNS */
 };
+
+/* Runs after which a Loop of 0-d values becomes machine code: its making costs about as much. */
+#define NATIVE_RUNS 200
 
 void loop_state_clear(const thunk *t, frame *f) {
   loop_state *s = thunk_state(t, f);
-  if (s->kept != NULL) mem_free(f->ctx, s->kept, s->kept->bytes);
+  if (s->kept == NULL) return;
+  elem_native_free(s->kept->native, f->ctx);
+  mem_free(f->ctx, s->kept, s->kept->bytes);
   s->kept = NULL;
 }
 
@@ -484,6 +492,11 @@ static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
     k->base[t->n_in + o] = out->data;
   }
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  if (k->runs < NATIVE_RUNS && ++k->runs == NATIVE_RUNS && !f->no_jit) k->native = elem_native_new(f->ctx, t->node);
+  if (k->native != NULL) {
+    elem_native_run(k->native, k->base);
+    return DAMO_OK;
+  }
   for (const loop_step *s = k->steps, *end = s + k->program.n_steps; s < end; s++) {
     void *args[LOOP_STEP_REGS];
     for (int i = 0; i < s->n_in + s->n_out; i++) args[i] = k->base[s->reg[i]];
