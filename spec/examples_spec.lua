@@ -134,6 +134,35 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
+  it("rnn forecasts the temperature of the sea", function()
+    local out, ok = run("examples/rnn.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("rnn: 732 months, 600 to train on, mean 23.07, standard deviation 2.26 degrees", out, 1, true)
+    local ahead, month, year =
+      out:match "a month ahead ([%d.]+) degrees; of last month's value ([%d.]+), of last year's ([%d.]+)"
+    assert.is_true(tonumber(ahead) < 0.6, out)
+    assert.near(1.171, tonumber(month), 5e-4)
+    assert.near(1.151, tonumber(year), 5e-4)
+    local own = tonumber(out:match "two years by itself ([%d.]+) degrees")
+    assert.is_true(own and own < 0.8, out)
+    local picture = out:match "picture ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
+  it("pendulum finds its lengths and its mass", function()
+    local out, ok = run("examples/pendulum.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    local angle, upper, lower, mass =
+      out:match "2000 steps, +%d+ rounds, error of an angle ([%d.]+), parameters ([%d.]+) ([%d.]+) ([%d.]+)"
+    assert.near(0.02, tonumber(angle), 1e-3)
+    assert.near(1.0, tonumber(upper), 3e-3)
+    assert.near(0.7, tonumber(lower), 3e-3)
+    assert.near(0.5, tonumber(mass), 3e-3)
+    assert.is_true(tonumber(out:match "differ by ([%d.e+-]+),") < 1e-10, out)
+    local picture = out:match "picture ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
   it("without a folder writes to a new one, so that users of one machine do not collide", function()
     local command = ("env TMPDIR='%s' '%s' examples/lorenz.lua 200 2>&1"):format(folder, arg[-1] or "lua")
     local seen = {}
@@ -161,6 +190,7 @@ describe("the example", function()
     local pipe = io.popen "ls examples/*.lua"
     local files = pipe:read "a"
     pipe:close()
-    assert.equal("custom_op digits filterbank gmrf lorenz poisson2d sms ", (files:gsub("examples/(.-)%.lua\n", "%1 ")))
+    local names = files:gsub("examples/(.-)%.lua\n", "%1 ")
+    assert.equal("custom_op digits filterbank gmrf lorenz pendulum poisson2d rnn sms ", names)
   end)
 end)
