@@ -248,6 +248,31 @@ describe("scan", function()
   end)
 end)
 
+describe("NANGUARD", function()
+  local rows = damo.dmatrix "rows"
+  local function log_rows()
+    return damo.scan(function(row)
+      return damo.scan(function(v) return damo.exp(damo.log(v)) end, { sequences = row, name = "inner" })
+    end, { sequences = rows, name = "outer" })
+  end
+
+  it("names the inner node and the steps", function()
+    local f = damo.compile({ rows }, log_rows(), { mode = "NANGUARD" })
+    local message = failure("numeric", f, A { { 1, 1 }, { 2, -1 } })
+    assert.equal("NANGUARD: the result Elemwise{log}.1 holds nan\nin step 2 of Scan{inner}\nin step 2 of Scan{outer}",
+      message)
+    f = damo.compile({ rows }, log_rows() + 1, { mode = "NANGUARD" }) -- the node of the sum finds it
+    message = failure("numeric", f, A { { 1, 1 }, { 2, -1 } })
+    assert.truthy(message:find("Elemwise{log}.1 holds nan in step 2 of Scan{inner} in step 2 of Scan{outer}", 1, true))
+  end)
+
+  it("lets a switch outside of the loop discard entries", function()
+    local y = log_rows()
+    local f = damo.compile({ rows }, damo.switch(damo.isnan(y), 0, y), { mode = "NANGUARD" })
+    assert.same({ { 1, 0 } }, f(A { { 1, -1 } }):totable())
+  end)
+end)
+
 describe("what scan refuses", function()
   local x = damo.dvector "x"
 

@@ -166,7 +166,7 @@ typedef struct fn_watcher {
   void (*clear)(damo_function *f);
 
   const char *leaves_out; /* tags of rules that the mode runs without, space-separated; NULL: none */
-  bool watches_inner;     /* Ops that hold a graph run that graph in this mode too (frame.watched) */
+  bool watches_inner;     /* Ops that hold a graph run that graph in this mode too (frame.inner_mode) */
   bool keeps_results;     /* thunks must not write into the caller's arrays, because compare reads the inputs again */
 } fn_watcher;
 

@@ -146,6 +146,7 @@ void function_watch(damo_function *f) {
   f->frame.step = w->step;
   f->frame.step_user = f;
   f->frame.frame.watched = w->watches_inner;
+  f->frame.frame.inner_mode = w->watches_inner ? w->mode : NULL;
 }
 
 damo_status function_free(damo_function *f) {

@@ -157,8 +157,8 @@ damo_function *inner_function(const inner_graph *g) {
 damo_function *inner_function_for(const inner_graph *g, frame *f) {
   damo_ctx *ctx = g->fgraph->obj.ctx;
   damo_function *inner = NULL;
-  if (f->watched && g->mode == NULL) {
-    inner = inner_compile(g, "DEBUG");
+  if (f->inner_mode != NULL && g->mode == NULL) {
+    inner = inner_compile(g, f->inner_mode);
   } else {
     const damo_function *fn = inner_function(g);
     if (fn != NULL) inner = function_copy_to(fn, f->ctx);

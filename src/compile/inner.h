@@ -8,7 +8,7 @@
 typedef struct inner_graph {
   const damo_fgraph *fgraph;
   const char *name;     /* the class's, for errors */
-  const char *mode;     /* in which it is compiled; NULL: FAST_RUN, and DEBUG under DEBUG mode */
+  const char *mode;     /* in which it is compiled; NULL: the frame's inner_mode */
   const bool *mutable_; /* per input: the Function may overwrite its value; NULL: none */
   damo_function **fn;   /* where the class keeps the compiled Function, owned; *fn NULL: not compiled yet */
 } inner_graph;

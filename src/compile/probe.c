@@ -61,6 +61,7 @@ damo_function *function_probe_new(const damo_function *f) {
     return NULL;
   }
   g->frame.frame.watched = f->frame.frame.watched;
+  g->frame.frame.inner_mode = f->frame.frame.inner_mode;
   return g;
 }
 

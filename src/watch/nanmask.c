@@ -244,6 +244,14 @@ static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node,
   return s;
 }
 
+/* Adds to text what a message says, without the mode at its start, on the same line. */
+static void add_inside(char *text, size_t n, const char *message, const char *func) {
+  const size_t mode = strlen(func) + 2, from = strlen(text);
+  const char *what = strncmp(message, func, mode - 2) == 0 && strlen(message) > mode ? message + mode : message;
+  snprintf(text + from, n - from, ": %s", what);
+  for (char *p = text + from; *p != '\0'; p++) *p = *p == '\n' ? ' ' : *p;
+}
+
 damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool faulty, const char *func) {
   const damo_array *a = value_array(thunk_result(t, &f->frame.frame, o));
   const damo_var *v = t->node->out[o];
@@ -251,17 +259,23 @@ damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool f
   char holds[200], name[160];
   if ((!faulty && !reads_mask(f, t->node)) || array_size(a) == 0) return DAMO_OK;
   damo_status s = mask_find(f, t, a, &found);
+  bool inside = false;
   if (s == DAMO_OK && found.fresh) {
     snprintf(holds, sizeof holds, "%.199s", found.text);
     snprintf(found.text, sizeof found.text, "the result %s holds %s", var_format(name, sizeof name, v), holds);
+    s = nanguard_look_inside(t, &f->frame.frame, &inside);
   }
-  const bool any = found.fresh || found.inherited != NULL;
-  if (s == DAMO_OK && any && may_wait(f, v))
+  const bool any = found.fresh || found.inherited != NULL, waits = any && may_wait(f, v);
+  if (inside && (waits || found.inherited != NULL)) {
+    add_inside(found.text, sizeof found.text, damo_error_message(f->obj.ctx), func);
+    ctx_clear_error(f->obj.ctx);
+  }
+  if (s == DAMO_OK && waits)
     s = mask_keep(f, v, t->node, &found);
   else if (s == DAMO_OK && found.inherited != NULL)
     s = mask_blame(f->obj.ctx, func, found.inherited->origin, found.inherited->text);
   else if (s == DAMO_OK && found.fresh)
-    s = mask_blame(f->obj.ctx, func, t->node, found.text);
+    s = inside ? DAMO_ENUMERIC : mask_blame(f->obj.ctx, func, t->node, found.text);
   damo_release(found.at);
   return s;
 }

@@ -21,6 +21,9 @@ void nanguard_clear_masks(damo_function *f);
 /* The check of output o, a dense array; faulty: it holds a non-finite entry that the Op does not allow. Such an entry, or
  * one inherited from an operand, is an error unless it may still be discarded by a switch. */
 damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool faulty, const char *func);
+/* naninside.c: runs the thunk's node, a result of which is not finite, once more with its inner graph in NANGUARD mode.
+ * *found: that has ended with a numeric error, which is pending. */
+damo_status nanguard_look_inside(const thunk *t, const frame *f, bool *found);
 /* Called before the node runs: warns if it divides an integer by zero, or the smallest integer by -1. */
 void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func);
 /* A numeric error if an argument or a shared value holds nan or inf. */
