@@ -54,6 +54,20 @@ describe("ifelse", function()
     assert.same({ 3 }, f(0, { 1 }, { 3 }):totable())
   end)
 
+  it("stays two nodes where two are equal, since a lazy node decides by itself what runs", function()
+    local first, second = damo.ifelse(c, damo.exp(x), y), damo.ifelse(c, damo.exp(x), y)
+    local f = damo.compile({ c, x, y }, { damo.cumsum(first), damo.sort(second) })
+    local n = { IfElse = 0, exp = 0 }
+    for _, node in ipairs(f.fgraph.apply_nodes) do
+      local name = node.op.scalar or node.op.name
+      n[name] = (n[name] or 0) + 1
+    end
+    assert.equal(2, n.IfElse)
+    assert.equal(1, n.exp)
+    local sums, sorted = f(0, damo.zeros { 2 }, damo.array { 2, 1 })
+    assert.same({ { 2, 3 }, { 1, 2 } }, { sums:totable(), sorted:totable() })
+  end)
+
   it("takes lists, which give several results", function()
     local a, b = damo.ifelse(c, { x, 1.5 }, { y, 2 })
     local f = damo.compile({ c, x, y }, { a, b })

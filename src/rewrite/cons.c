@@ -51,7 +51,7 @@ static bool is_commutative(const damo_op *op) {
   }
 }
 
-static bool is_shared_class(const damo_op *op) {
+bool cons_takes(const damo_op *op) {
   const op_def *def = op->def;
   return !def->impure && !def->lazy && !def->may_be_lazy && def->branches == NULL && op->destroy_map == NULL;
 }
@@ -78,25 +78,25 @@ static const void *as_key(uint64_t h) { return (const void *)(uintptr_t)(h | 2);
 
 /* The node that the table has under its key is the node itself, an equal one or, rarely, another with the same key. */
 damo_status cons_add(cons_table *t, damo_apply *node) {
-  if (!is_shared_class(node->op)) return DAMO_OK;
+  if (!cons_takes(node->op)) return DAMO_OK;
   const void *key = as_key(cons_key(node->op, node->in, node->n_in));
   return map_get(&t->of_key, key, NULL) ? DAMO_OK : map_put(&t->of_key, key, (uintptr_t)node);
 }
 
 void cons_remove(cons_table *t, const damo_apply *node) {
-  if (!is_shared_class(node->op)) return;
+  if (!cons_takes(node->op)) return;
   const void *key = as_key(cons_key(node->op, node->in, node->n_in));
   if (map_get_ptr(&t->of_key, key) == node) map_remove(&t->of_key, key);
 }
 
 damo_apply *cons_find(const cons_table *t, const damo_op *op, damo_var *const *in, int n_in) {
-  if (!is_shared_class(op)) return NULL;
+  if (!cons_takes(op)) return NULL;
   damo_apply *node = map_get_ptr(&t->of_key, as_key(cons_key(op, in, n_in)));
   return node != NULL && cons_same(node, op, in, n_in) ? node : NULL;
 }
 
 damo_status cons_input_changed(cons_table *t, damo_apply *node, int index, damo_var *old, damo_var *now) {
-  if (!is_shared_class(node->op)) return DAMO_OK;
+  if (!cons_takes(node->op)) return DAMO_OK;
   damo_assert(node->in[index] == now);
   node->in[index] = old; /* for the key that it had */
   const void *key = as_key(cons_key(node->op, node->in, node->n_in));

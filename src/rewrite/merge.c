@@ -96,7 +96,7 @@ damo_status merge_traces(damo_ctx *ctx, damo_apply *twin, const damo_apply *node
 }
 
 static damo_status merge_node(merger *m, damo_apply *node) {
-  if (node->op->def->impure) return DAMO_OK;
+  if (!cons_takes(node->op)) return DAMO_OK;
   const uint64_t h = cons_key(node->op, node->in, node->n_in);
   for (int64_t i = merge_first_entry(m, h); i >= 0; i = m->entries[i].next) {
     damo_apply *twin = m->entries[i].what;

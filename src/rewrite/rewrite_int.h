@@ -56,6 +56,8 @@ typedef struct cons_table {
   map of_key; /* hash of Op and inputs → damo_apply*, borrowed */
 } cons_table;
 /* Hash of an Op and its inputs; whether a node has that Op and these inputs. */
+/* Whether equal nodes of the Op may be one: it is neither impure nor lazy, and destroys no operand. */
+bool cons_takes(const damo_op *op);
 uint64_t cons_key(const damo_op *op, damo_var *const *in, int n_in);
 bool cons_same(const damo_apply *node, const damo_op *op, damo_var *const *in, int n_in);
 damo_status cons_add(cons_table *t, damo_apply *node); /* no effect if it has an equal node */
