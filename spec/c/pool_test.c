@@ -391,7 +391,7 @@ static damo_sparse *uneven(damo_ctx *ctx) {
 
 static void test_sparse(void) {
   damo_ctx *ctx = with_threads(1);
-  damo_sparse *a = uneven(ctx), *square = sparse_dot_sparse(a, a);
+  damo_sparse *a = uneven(ctx), *square = sparse_dot_sparse(a, a), *sum = sparse_merge(SPARSE_SUB, a, square);
   damo_array *d = matrix(ctx, 3000, 40), *y = sparse_dot_dense(a, false, NULL, d, NULL),
              *z = sparse_dot_dense(a, true, NULL, d, NULL);
   damo_sparse *sample = sparse_sample(a, d, d);
@@ -402,23 +402,29 @@ static void test_sparse(void) {
     CHECK(same_values(y, y_too) && same_values(z, z_too) && same_values(sample->data, sample_too->data));
     CHECK(same_values(square->data, square_too->data) && same_values(square->indices, square_too->indices) &&
           same_values(square->indptr, square_too->indptr));
+    damo_sparse *sum_too = sparse_merge(SPARSE_SUB, a, square_too);
+    CHECK(same_values(sum->data, sum_too->data) && same_values(sum->indices, sum_too->indices) &&
+          same_values(sum->indptr, sum_too->indptr) && sum_too->sorted && sum_too->unique);
+    damo_release(sum_too);
     damo_release(square_too);
     damo_release(sample_too);
     damo_release(y_too);
     damo_release(z_too);
   }
   const int64_t bytes = (int64_t)ctx->bytes;
-  for (int64_t k = 0; k < 60; k++) { /* a refusal anywhere leaves nothing behind */
+  for (int64_t k = 0; k < 120; k++) { /* a refusal anywhere leaves nothing behind */
     ctx->fail_after = k;
-    damo_sparse *made = sparse_dot_sparse(a, a);
+    damo_sparse *made = sparse_dot_sparse(a, a), *added = sparse_merge(SPARSE_ADD, a, square);
     ctx->fail_after = -1;
     damo_release(made);
+    damo_release(added);
     ctx_clear_error(ctx);
     CHECK_EQ_I(ctx->bytes, bytes);
-    if (made != NULL) break;
+    if (made != NULL && added != NULL) break;
   }
   damo_release(a);
   damo_release(square);
+  damo_release(sum);
   damo_release(d);
   damo_release(y);
   damo_release(z);

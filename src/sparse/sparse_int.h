@@ -82,6 +82,18 @@ typedef void (*sparse_rows_fn)(const void *arg, const sparse_raw *rows, int64_t 
 /* Runs fn over all major vectors of a, divided among the context's threads if it takes about so many nanoseconds that this
  * pays. wide: int64 indices. */
 void sparse_run_rows(damo_ctx *ctx, double ns, const sparse_raw *a, bool wide, sparse_rows_fn fn, const void *arg);
+/* The major vectors of one share of a result, made in memory of their own: `rows` of them from `first` on, with n entries.
+ * ptr has their indptr, which begins with 0. */
+typedef struct sparse_piece {
+  int64_t first, rows, n;
+  int64_t before; /* entries of the pieces before it; set by sparse_join */
+  const void *ptr, *indices, *data;
+} sparse_piece;
+/* A matrix of the pieces, which are all its major vectors in their order. More entries than the index type can count must
+ * have been excluded. NULL: no memory. */
+damo_sparse *sparse_join(damo_ctx *ctx, thread_pool *pool, damo_format format, damo_dtype dtype, damo_dtype itype,
+                         const int64_t shape[2], sparse_piece *pieces, int64_t n_pieces);
+
 #define ENTRY_NS 1.0   /* about, of one entry in a product */
 #define COLUMN_NS 0.25 /* for each column beside the first */
 

@@ -56,6 +56,65 @@ static damo_sparse *sp_merge_aligned(kernel_fn fn, const damo_sparse *a, const d
   return fewer;
 }
 
+/* ---- Shares ---- */
+
+#define MERGE_NS 2.5 /* about, of one entry */
+
+/* On several threads the rows of each share are merged into a part of `made`, which has capacity for all entries of both, and
+ * then copied behind each other. */
+typedef struct sp_merge_job {
+  sparse_merge_op op;
+  sparse_raw x, y;
+  const sparse_value_fns *fns;
+  const sparse_division *shares;
+  damo_sparse *made;
+  sparse_piece *pieces;
+  char *ptr; /* indptr of each share, one entry longer than it has rows */
+  size_t index, element;
+  bool wide;
+} sp_merge_job;
+
+static void sp_merge_share(void *arg, int64_t share, int worker) {
+  const sp_merge_job *j = arg;
+  sparse_raw rows, x = j->x, y = j->y;
+  const int64_t first = sparse_division_rows(j->shares, share, &rows);
+  const size_t at = (size_t)(sparse_index_get(x.indptr, j->wide, first) + sparse_index_get(y.indptr, j->wide, first));
+  char *const ptr = j->ptr + (size_t)(first + share) * j->index,
+              *const indices = j->made->indices->data + at * j->index,
+              *const data = j->made->data->data + at * j->element;
+  (void)worker;
+  x.major = y.major = rows.major;
+  x.indptr = (const char *)x.indptr + (size_t)first * j->index;
+  y.indptr = (const char *)y.indptr + (size_t)first * j->index;
+  j->pieces[share] = (sparse_piece){.first = first, .rows = rows.major, .ptr = ptr, .indices = indices, .data = data};
+  j->pieces[share].n = j->fns->merge(j->op, &x, &y, ptr, indices, data);
+}
+
+/* made: as sparse_merge makes it, taken. */
+static damo_sparse *sp_merge_divided(thread_pool *pool, sparse_merge_op op, const damo_sparse *x, const damo_sparse *y,
+                                     damo_sparse *made) {
+  damo_ctx *ctx = made->obj.ctx;
+  sp_merge_job j = {.op = op, .x = sparse_raw_of(x), .y = sparse_raw_of(y), .fns = value_fns_of(made), .made = made};
+  j.wide = sparse_is_wide(made);
+  j.index = dtype_size(sparse_itype(made));
+  j.element = dtype_size(sparse_dtype(made));
+  const sparse_division shares = sparse_divide(pool, sparse_nnz(x) > sparse_nnz(y) ? &j.x : &j.y, j.wide);
+  const size_t pieces = (size_t)shares.n * sizeof *j.pieces, ptr = (size_t)(j.x.major + shares.n) * j.index;
+  damo_sparse *out = NULL;
+  j.shares = &shares;
+  j.pieces = mem_alloc(ctx, pieces);
+  j.ptr = j.pieces != NULL ? mem_alloc(ctx, ptr) : NULL;
+  if (j.ptr != NULL) {
+    pool_run(pool, shares.n, sp_merge_share, &j);
+    out = sparse_join(ctx, pool, sparse_format(made), sparse_dtype(made), sparse_itype(made), made->shape, j.pieces,
+                      shares.n);
+    mem_free(ctx, j.ptr, ptr);
+  }
+  if (j.pieces != NULL) mem_free(ctx, j.pieces, pieces);
+  damo_release(made);
+  return out;
+}
+
 static damo_status sp_check_merge(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
   static const char *const names[] = {[SPARSE_ADD] = "add",
                                       [SPARSE_SUB] = "sub",
@@ -76,10 +135,15 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(x), sparse_itype(x), a->shape,
                                   sparse_nnz(x) + sparse_nnz(y));
   if (out) {
+    thread_pool *pool = ctx_pool(out->obj.ctx, MERGE_NS * (double)(sparse_nnz(x) + sparse_nnz(y)));
     const sparse_raw rx = sparse_raw_of(x), ry = sparse_raw_of(y);
-    const int64_t n = value_fns_of(out)->merge(op, &rx, &ry, out->indptr->data, out->indices->data, out->data->data);
-    out->sorted = out->unique = true;
-    out = sparse_cut(out, n);
+    if (pool != NULL) {
+      out = sp_merge_divided(pool, op, x, y, out);
+    } else {
+      const int64_t n = value_fns_of(out)->merge(op, &rx, &ry, out->indptr->data, out->indices->data, out->data->data);
+      out = sparse_cut(out, n);
+    }
+    if (out != NULL) out->sorted = out->unique = true;
   }
   damo_release(x);
   damo_release(y);

@@ -115,8 +115,7 @@ typedef struct spgemm_share {
   sparse_progress at;
   bool done;
   void *indices, *data;
-  int64_t held;   /* entries that fit */
-  int64_t before; /* entries of the shares before it */
+  int64_t held; /* entries that fit */
 } spgemm_share;
 
 typedef struct spgemm_job {
@@ -125,7 +124,6 @@ typedef struct spgemm_job {
   spgemm_share *share;
   char *marks, *ptr; /* a mark for each thread; indptr of each share, one entry longer than it has rows */
   size_t index, element;
-  damo_sparse *out;
 } spgemm_job;
 
 static void *spgemm_share_ptr(const spgemm_job *j, int64_t share) {
@@ -142,18 +140,6 @@ static void spgemm_run_share(void *arg, int64_t share, int worker) {
   value_fns_of(j->p->x)->fill_product(&s->rows, &j->p->b, mark, &s->at, spgemm_share_ptr(j, share), s->indices,
                                       s->data);
   s->done = s->at.major == s->rows.major;
-}
-
-static void spgemm_copy_share(void *arg, int64_t share, int worker) {
-  const spgemm_job *j = arg;
-  const spgemm_share *s = &j->share[share];
-  const bool wide = j->shares.wide;
-  const void *ptr = spgemm_share_ptr(j, share);
-  (void)worker;
-  for (int64_t i = 1; i <= s->rows.major; i++)
-    sparse_index_set(j->out->indptr->data, wide, s->first + i, s->before + sparse_index_get(ptr, wide, i));
-  memcpy(j->out->indices->data + (size_t)s->before * j->index, s->indices, (size_t)s->at.n * j->index);
-  memcpy(j->out->data->data + (size_t)s->before * j->element, s->data, (size_t)s->at.n * j->element);
 }
 
 static void spgemm_share_free(damo_ctx *ctx, const spgemm_job *j, spgemm_share *s) {
@@ -194,21 +180,28 @@ static bool spgemm_run_shares(damo_ctx *ctx, thread_pool *pool, spgemm_job *j, d
 }
 
 /* The shares as one matrix, with zeros left out; NULL: no memory, or *wider. */
-static damo_sparse *spgemm_join(damo_ctx *ctx, thread_pool *pool, spgemm_job *j, damo_format format,
+static damo_sparse *spgemm_join(damo_ctx *ctx, thread_pool *pool, const spgemm_job *j, damo_format format,
                                 const int64_t shape[2], bool *wider) {
   spgemm_product *p = j->p;
+  const size_t bytes = (size_t)j->shares.n * sizeof(sparse_piece);
+  sparse_piece *pieces = mem_alloc(ctx, bytes);
+  damo_sparse *out = NULL;
+  if (pieces == NULL) return NULL;
   p->at.n = 0;
   for (int64_t k = 0; k < j->shares.n; k++) {
-    j->share[k].before = p->at.n;
-    p->at.n += j->share[k].at.n;
+    const spgemm_share *s = &j->share[k];
+    pieces[k] = (sparse_piece){.first = s->first,
+                               .rows = s->rows.major,
+                               .n = s->at.n,
+                               .ptr = spgemm_share_ptr(j, k),
+                               .indices = s->indices,
+                               .data = s->data};
+    p->at.n += s->at.n;
   }
   *wider = p->at.n > p->most;
-  if (*wider) return NULL;
-  j->out = sparse_empty(ctx, format, sparse_dtype(p->x), sparse_itype(p->x), shape, p->at.n);
-  if (j->out == NULL) return NULL;
-  sparse_index_set(j->out->indptr->data, j->shares.wide, 0, 0);
-  pool_run(pool, j->shares.n, spgemm_copy_share, j);
-  return spgemm_closed(p, j->out);
+  if (!*wider) out = sparse_join(ctx, pool, format, sparse_dtype(p->x), sparse_itype(p->x), shape, pieces, j->shares.n);
+  mem_free(ctx, pieces, bytes);
+  return out != NULL ? spgemm_closed(p, out) : NULL;
 }
 
 static damo_sparse *spgemm_divided(thread_pool *pool, spgemm_product *p, damo_format format, const int64_t shape[2],

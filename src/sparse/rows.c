@@ -1,6 +1,8 @@
 /* rows: divides the major vectors of a matrix among the threads of its context, for loops that compute each by itself. */
 #include "sparse/sparse_int.h"
 
+#include <string.h>
+
 #define ROWS_SHARE 4096 /* entries and major vectors of a share, at least */
 
 /* How many entries and vectors lie before major vector i. */
@@ -57,4 +59,37 @@ void sparse_run_rows(damo_ctx *ctx, double ns, const sparse_raw *a, bool wide, s
     pool_run(pool, j.shares.n, sp_rows_share, &j);
   else
     fn(arg, a, 0);
+}
+
+typedef struct sp_join_job {
+  damo_sparse *out;
+  const sparse_piece *pieces;
+  size_t index, element; /* bytes */
+} sp_join_job;
+
+static void sp_join_piece(void *arg, int64_t share, int worker) {
+  const sp_join_job *j = arg;
+  const sparse_piece *s = &j->pieces[share];
+  const bool wide = sparse_is_wide(j->out);
+  (void)worker;
+  for (int64_t i = 1; i <= s->rows; i++)
+    sparse_index_set(j->out->indptr->data, wide, s->first + i, s->before + sparse_index_get(s->ptr, wide, i));
+  if (s->n == 0) return;
+  memcpy(j->out->indices->data + (size_t)s->before * j->index, s->indices, (size_t)s->n * j->index);
+  memcpy(j->out->data->data + (size_t)s->before * j->element, s->data, (size_t)s->n * j->element);
+}
+
+damo_sparse *sparse_join(damo_ctx *ctx, thread_pool *pool, damo_format format, damo_dtype dtype, damo_dtype itype,
+                         const int64_t shape[2], sparse_piece *pieces, int64_t n_pieces) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < n_pieces; k++) {
+    pieces[k].before = n;
+    n += pieces[k].n;
+  }
+  damo_sparse *out = sparse_empty(ctx, format, dtype, itype, shape, n);
+  if (out == NULL) return NULL;
+  sp_join_job j = {out, pieces, dtype_size(itype), dtype_size(dtype)};
+  sparse_index_set(out->indptr->data, sparse_is_wide(out), 0, 0);
+  pool_run(pool, n_pieces, sp_join_piece, &j);
+  return out;
 }
