@@ -626,6 +626,7 @@ function damo.Apply(op, inputs, outputs) end
 ---@field name? string
 ---@field borrow? boolean
 ---@field no_default_updates? boolean
+---@field threads? integer how many threads a call may use
 ---@field profile? boolean f.profile then says what calls and compilation have cost
 
 ---Compiles a graph to a Function.
