@@ -316,6 +316,9 @@ static void test_results(void) {
       CHECK(same_for_all(ctx, k, dtypes[d], x, 3, deep, box, 2, 7 * m));
       CHECK(same_for_all(ctx, k, dtypes[d], x, 3, deep, box, 5, 100));
       CHECK(same_for_all(ctx, k, dtypes[d], x, 3, deep, box, 6, 7));
+      CHECK(same_for_all(ctx, k, dtypes[d], x, 2, (const int64_t[]){n, 0}, rows, 1, 0)); /* no results */
+      if (k >= REDUCE_MAX && k <= REDUCE_ARGMIN) continue;
+      CHECK(same_for_all(ctx, k, dtypes[d], x, 2, (const int64_t[]){n, 0}, rows, 2, n)); /* of no elements */
     }
     free(x);
   }

@@ -12,9 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/kernel_int.h"
-#include "kernel/walk.h"
-#include "reduce.h"
+#include "reduce_int.h"
 
 damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
   switch (kind) {
@@ -43,33 +41,7 @@ bool reduce_supported(reduce_kind kind, damo_dtype in) {
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-/* The elements of a second pass, whose shift is made of the results of the first. */
-typedef enum reduce_pass {
-  PASS_PLAIN,
-  PASS_EXP,       /* of logsumexp: exp(x - shift); then log and the shift again. The shift: the maximum */
-  PASS_DEVIATIONS /* (x - shift)²; the shift: the sum / n_per */
-} reduce_pass;
-
-typedef struct reduce_plan {
-  const reducer *op;
-  const arg_reducer *arg;        /* only for argmax and argmin, else NULL */
-  cast_fn cast;                  /* converts elements to op's type; NULL: none needed */
-  const square_reducer *squares; /* sum_sqr only: folds unconverted elements; else NULL */
-  size_t in_size;
-  damo_dtype acc;         /* op's element dtype */
-  nd_space kept, reduced; /* of one operand, with one core axis; their memory is `numbers` */
-  int64_t numbers[2 * ND_NUMBERS(DAMO_MAX_NDIM, 1)];
-  int64_t n_out, n_per;
-  reduce_pass pass;
-  const kernel_isa *isa;          /* of the pass; else NULL */
-  const struct reduce_plan *next; /* the second pass; else NULL */
-  /* workspace */
-  char *gathered, *casted; /* one block or one row each */
-  char *lanes;             /* a strip for each lane; for argmax, argmin the best elements */
-  char *tree;              /* a strip for each tree level; for argmax, argmin the positions */
-} reduce_plan;
-
-static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind kind, damo_dtype in) {
+void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind kind, damo_dtype in) {
   const bool arg = kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
   plan->acc = arg ? in : reduce_out_dtype(kind, in);
   plan->in_size = dtype_size(in);
@@ -107,7 +79,7 @@ static void reduce_end_axes(nd_space *s, size_t size) {
   nd_space_core(s, 1);
 }
 
-static void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes) {
+void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes) {
   plan->kept = nd_space_begin(plan->numbers, DAMO_MAX_NDIM, 1);
   plan->reduced = nd_space_begin(plan->numbers + ND_NUMBERS(DAMO_MAX_NDIM, 1), DAMO_MAX_NDIM, 1);
   plan->n_out = plan->n_per = 1;
@@ -121,8 +93,6 @@ static void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, 
 }
 
 /* ---- Workspace --------------------------------------------------------------------------------------------------- */
-
-#define REDUCE_STAGE_BYTES ((size_t)REDUCE_BLOCK * 16) /* a block or a row of elements of the largest size */
 
 static int reduce_tree_levels(int64_t n_per) {
   int levels = 1;
@@ -153,7 +123,7 @@ size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t
   return 2 * REDUCE_STAGE_BYTES + reduce_lanes_bytes(plan.op, n_out) + reduce_tree_bytes(plan.op, n_out, n_per);
 }
 
-static void reduce_plan_scratch(reduce_plan *plan, char *work) {
+void reduce_plan_scratch(reduce_plan *plan, char *work) {
   plan->gathered = work;
   plan->casted = work + REDUCE_STAGE_BYTES;
   plan->lanes = work + 2 * REDUCE_STAGE_BYTES;
@@ -205,7 +175,7 @@ static void logsumexp_finish(const reduce_plan *plan, const void *shift, void *a
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
 /* Makes the shifts of a pass from n results of the pass before, in place. */
-static void reduce_begin_pass(const reduce_plan *plan, char *results, int64_t n) {
+void reduce_begin_pass(const reduce_plan *plan, char *results, int64_t n) {
   if (plan->pass != PASS_DEVIATIONS) return;
   if (plan->acc == DAMO_FLOAT32) {
     float *sum = (float *)(void *)results;
@@ -227,7 +197,7 @@ static const void *reduce_pass_elements(const reduce_plan *plan, const void *x, 
   return plan->casted;
 }
 
-static void reduce_end_pass(const reduce_plan *plan, const void *shift, void *results, int64_t n) {
+void reduce_end_pass(const reduce_plan *plan, const void *shift, void *results, int64_t n) {
   if (plan->pass == PASS_EXP) logsumexp_finish(plan, shift, results, n);
 }
 
@@ -246,7 +216,7 @@ static bool reduce_runs_on(const reduce_plan *plan, const nd_cursor *c, int64_t 
 }
 
 /* The next m elements, contiguous and of op's type, or unconverted for squares. */
-static const void *reduce_next_block(const reduce_plan *plan, nd_cursor *c, int64_t m) {
+const void *reduce_next_block(const reduce_plan *plan, nd_cursor *c, int64_t m) {
   const char *block = plan->gathered;
   if (reduce_runs_on(plan, c, m)) {
     block = nd_cursor_address(c);
@@ -328,14 +298,14 @@ static void reduce_one_position(const reduce_plan *plan, const char *x, char *ou
 }
 
 /* Sets a cursor to element number `at`. */
-static void reduce_cursor_at(nd_cursor *c, const nd_space *s, const char *x, int64_t at) {
+void reduce_cursor_at(nd_cursor *c, const nd_space *s, const char *x, int64_t at) {
   nd_cursor_begin(c, s, (char *)(uintptr_t)x);
   if (at == 0) return;
   nd_seek(&c->walk, at / c->length, &c->p);
   c->pos = at % c->length;
 }
 
-static size_t reduce_out_size(const reduce_plan *plan) { return plan->arg ? sizeof(int64_t) : plan->op->size; }
+size_t reduce_out_size(const reduce_plan *plan) { return plan->arg ? sizeof(int64_t) : plan->op->size; }
 
 /* Results [first, end). out: of the first result of all. */
 static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out, int64_t first, int64_t end) {
@@ -364,14 +334,6 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
 
 #define REDUCE_TILE 128
 #define REDUCE_ROWS 8
-
-/* A strip of `width` results, whose elements are `stride` bytes apart. */
-typedef struct reduce_strip {
-  const reduce_plan *plan;
-  int64_t stride, width;
-  size_t bytes;                   /* of a row of op's type */
-  const char *rows[REDUCE_BLOCK]; /* of a block */
-} reduce_strip;
 
 /* Finds the addresses of the next m <= REDUCE_BLOCK rows. */
 static void reduce_strip_rows(reduce_strip *s, nd_cursor *c, int64_t m) {
@@ -429,7 +391,7 @@ static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shi
 }
 
 /* Folds the next m rows into the first lane. */
-static void reduce_strip_fold(reduce_strip *s, nd_cursor *c, int64_t m, const char *shift) {
+void reduce_strip_fold(reduce_strip *s, nd_cursor *c, int64_t m, const char *shift) {
   const reducer *op = s->plan->op;
   char *lanes = s->plan->lanes;
   const int64_t used = m < op->lanes ? m : op->lanes;
@@ -441,7 +403,7 @@ static void reduce_strip_fold(reduce_strip *s, nd_cursor *c, int64_t m, const ch
 }
 
 /* Pushes the first lane to the tree, as reduce_tree_push does. */
-static void reduce_strip_push(const reduce_strip *s, int64_t count) {
+void reduce_strip_push(const reduce_strip *s, int64_t count) {
   const reducer *op = s->plan->op;
   char *tree = s->plan->tree, *carry = s->plan->lanes;
   int level = 0;
@@ -452,7 +414,7 @@ static void reduce_strip_push(const reduce_strip *s, int64_t count) {
   memcpy(tree + (size_t)level * s->bytes, carry, s->bytes);
 }
 
-static const char *reduce_strip_finish(const reduce_strip *s, int64_t count) {
+const char *reduce_strip_finish(const reduce_strip *s, int64_t count) {
   char *tree = s->plan->tree, *below = NULL;
   for (int level = 0; count >> level != 0; level++) {
     if (!(count >> level & 1)) continue;
@@ -525,7 +487,7 @@ static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out, 
 
 /* ---- The reduction ----------------------------------------------------------------------------------------------- */
 
-static void reduce_fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64_t n) {
+void reduce_fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64_t n) {
   const size_t size = dtype_size(acc);
   const double value = kind == REDUCE_PROD || kind == REDUCE_ALL ? 1 : kind == REDUCE_LOGSUMEXP ? -INFINITY : 0;
   for (int64_t i = 0; i < n; i++, out += size) kernel_cast(DAMO_FLOAT64, acc)(&value, out, 1);
@@ -537,16 +499,15 @@ static int64_t reduce_distance(const nd_space *s) {
 }
 
 /* Strips read rows along the kept axis: best if its stride is the smaller one, or if each result has few elements. */
-static bool reduce_takes_strips(const reduce_plan *plan) {
+bool reduce_takes_strips(const reduce_plan *plan) {
   if (nd_inner_length(&plan->kept) < 8) return false;
   return reduce_distance(&plan->kept) < reduce_distance(&plan->reduced) || plan->n_per < 32;
 }
 
-static bool reduce_has_two_passes(reduce_kind kind) { return kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV; }
+bool reduce_has_two_passes(reduce_kind kind) { return kind == REDUCE_LOGSUMEXP || kind == REDUCE_SUM_SQR_DEV; }
 
 /* Gives a plan its workspace, and its second pass, whose spaces are those of the first. */
-static void reduce_plan_complete(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, reduce_plan *second,
-                                 char *work) {
+void reduce_plan_complete(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, reduce_plan *second, char *work) {
   reduce_plan_scratch(plan, work);
   if (!reduce_has_two_passes(kind)) return;
   *second = *plan;
@@ -557,8 +518,8 @@ static void reduce_plan_complete(const kernel_isa *isa, reduce_kind kind, reduce
 }
 
 /* Results [first, end) of a plan that is complete but for its workspace. */
-static void reduce_results(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, const char *x, char *out,
-                           int64_t first, int64_t end, char *work) {
+void reduce_results(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, const char *x, char *out, int64_t first,
+                    int64_t end, char *work) {
   reduce_plan second;
   reduce_plan_complete(isa, kind, plan, &second, work);
   (reduce_takes_strips(plan) ? reduce_by_strips : reduce_by_sequence)(plan, x, out, first, end);
@@ -637,217 +598,4 @@ void reduce_fold_join(reduce_fold *f, const reduce_part *part) {
     f->plan.arg->run(part->value, 1, f->done + part->at, f->value, &f->at);
   }
   f->done += REDUCE_PART;
-}
-
-/* ---- Shares ------------------------------------------------------------------------------------------------------ */
-
-/* With many results each share computes some of them; with few, one after another is made of parts. Results that are read
- * as rows are made of blocks of rows, as wide as possible, since rows are then read in long runs. */
-
-#define REDUCE_SHARE 16384       /* elements of a share, at least */
-#define REDUCE_SHARE_COLUMNS 256 /* results of a share, at least, where they are read as rows */
-
-typedef struct reduce_shares {
-  const kernel_isa *isa;
-  reduce_kind kind;
-  damo_dtype in;
-  const reduce_plan *plan;
-  const char *x;
-  char *out, *work;
-  size_t work_bytes; /* of a worker */
-  int64_t n;
-  reduce_part *parts;
-} reduce_shares;
-
-static void reduce_share_results(void *arg, int64_t share, int worker) {
-  const reduce_shares *s = arg;
-  const int64_t n_out = s->plan->n_out;
-  reduce_plan plan = *s->plan; /* whose spaces are those of the original */
-  reduce_results(s->isa, s->kind, &plan, s->x, s->out, pool_share_first(n_out, share, s->n),
-                 pool_share_first(n_out, share + 1, s->n), s->work + (size_t)worker * s->work_bytes);
-}
-
-/* Adds elements [first, end) of a result to its fold. */
-static void reduce_fold_sequence(const reduce_plan *plan, const char *x, int64_t first, int64_t end, reduce_fold *f,
-                                 char *gathered) {
-  reduce_plan plain = *plan;
-  nd_cursor c;
-  plain.gathered = gathered;
-  plain.cast = NULL; /* the fold converts */
-  reduce_cursor_at(&c, &plan->reduced, x, first);
-  for (int64_t m; first < end; first += m) {
-    m = end - first < REDUCE_BLOCK ? end - first : REDUCE_BLOCK;
-    reduce_fold_add(f, reduce_next_block(&plain, &c, m), m);
-  }
-}
-
-static size_t reduce_part_work(void) { return ((sizeof(reduce_fold) + 63) & ~(size_t)63) + REDUCE_STAGE_BYTES; }
-
-static reduce_fold *reduce_part_fold(const reduce_shares *s, int worker, char **gathered) {
-  char *const work = s->work + (size_t)worker * reduce_part_work();
-  reduce_fold *f = (reduce_fold *)(void *)work;
-  *gathered = work + reduce_part_work() - REDUCE_STAGE_BYTES;
-  reduce_fold_init(f, s->isa, s->kind, s->in);
-  reduce_fold_begin(f, s->plan->n_per);
-  return f;
-}
-
-static void reduce_share_part(void *arg, int64_t share, int worker) {
-  const reduce_shares *s = arg;
-  char *gathered;
-  reduce_fold *f = reduce_part_fold(s, worker, &gathered);
-  reduce_fold_sequence(s->plan, s->x, share * REDUCE_PART, (share + 1) * REDUCE_PART, f, gathered);
-  reduce_fold_part(f, &s->parts[share]);
-}
-
-/* One result after another, each from its parts. */
-static void reduce_by_parts(thread_pool *pool, reduce_shares *s) {
-  const int64_t n_parts = s->plan->n_per / REDUCE_PART;
-  nd_cursor c;
-  char *gathered, *out = s->out;
-  const char *const x = s->x;
-  nd_cursor_begin(&c, &s->plan->kept, (char *)(uintptr_t)x);
-  for (int64_t i = 0; i < s->plan->n_out; i++, out += reduce_out_size(s->plan)) {
-    s->x = nd_cursor_address(&c);
-    pool_run(pool, n_parts, reduce_share_part, s);
-    reduce_fold *f = reduce_part_fold(s, 0, &gathered);
-    for (int64_t k = 0; k < n_parts; k++) reduce_fold_join(f, &s->parts[k]);
-    reduce_fold_sequence(s->plan, s->x, n_parts * REDUCE_PART, s->plan->n_per, f, gathered);
-    reduce_fold_end(f, out);
-    nd_cursor_skip(&c, 1);
-  }
-}
-
-/* ---- Blocks of rows ---- */
-
-/* Every block of every strip, folded by itself: `folded` has for each block a row of n_out values. */
-typedef struct reduce_row_blocks {
-  reduce_shares *shares;
-  const reduce_plan *plan; /* of the pass in hand */
-  char *folded;
-  int64_t blocks; /* of a result */
-  int64_t strips, width;
-} reduce_row_blocks;
-
-/* Sets s to strip number i, and *at to the address of its first column. */
-static void reduce_strip_at(const reduce_row_blocks *b, int64_t i, reduce_strip *s, const char **at) {
-  const reduce_plan *plan = b->plan;
-  const int64_t first = i * b->width, left = plan->n_out - first;
-  nd_cursor c;
-  reduce_cursor_at(&c, &plan->kept, b->shares->x, first);
-  *s = (reduce_strip){.plan = plan, .stride = c.step, .width = left < b->width ? left : b->width};
-  s->bytes = (size_t)s->width * plan->op->size;
-  *at = nd_cursor_address(&c);
-}
-
-static void reduce_share_rows(void *arg, int64_t share, int worker) {
-  const reduce_row_blocks *b = arg;
-  const int64_t strip = share % b->strips, block = share / b->strips, done = block * REDUCE_BLOCK;
-  const int64_t left = b->plan->n_per - done, m = left < REDUCE_BLOCK ? left : REDUCE_BLOCK;
-  const size_t size = b->plan->op->size;
-  reduce_plan plan = *b->plan;
-  reduce_strip s;
-  const char *x;
-  nd_cursor c;
-  reduce_plan_scratch(&plan, b->shares->work + (size_t)worker * b->shares->work_bytes);
-  reduce_strip_at(b, strip, &s, &x);
-  s.plan = &plan;
-  reduce_cursor_at(&c, &plan.reduced, x, done);
-  reduce_strip_fold(&s, &c, m, b->shares->out + (size_t)(strip * b->width) * size);
-  memcpy(b->folded + (size_t)(block * plan.n_out + strip * b->width) * size, plan.lanes, s.bytes);
-}
-
-/* The results of a pass, from the folded blocks, which go through the tree in their order. */
-static void reduce_join_rows(const reduce_row_blocks *b) {
-  const reduce_plan *plan = b->plan;
-  const size_t size = plan->op->size;
-  for (int64_t i = 0; i < b->strips; i++) {
-    reduce_strip s;
-    const char *x;
-    reduce_strip_at(b, i, &s, &x);
-    const size_t at = (size_t)(i * b->width) * size;
-    for (int64_t block = 0; block < b->blocks; block++) {
-      memcpy(plan->lanes, b->folded + (size_t)(block * plan->n_out) * size + at, s.bytes);
-      reduce_strip_push(&s, block);
-    }
-    char *result = plan->lanes;
-    memcpy(result, reduce_strip_finish(&s, b->blocks), s.bytes);
-    reduce_end_pass(plan, b->shares->out + at, result, s.width);
-    memcpy(b->shares->out + at, result, s.bytes);
-  }
-}
-
-static int64_t reduce_row_shares(int64_t n_out, int64_t n_per, int64_t *strips) {
-  *strips = (n_out + REDUCE_STRIP - 1) / REDUCE_STRIP;
-  return (n_per + REDUCE_BLOCK - 1) / REDUCE_BLOCK * *strips;
-}
-
-/* plan: of the first pass, complete. */
-static void reduce_by_row_blocks(thread_pool *pool, reduce_shares *s, const reduce_plan *plan, char *folded) {
-  reduce_row_blocks b = {.shares = s, .plan = plan, .folded = folded, .width = REDUCE_STRIP};
-  const int64_t n = reduce_row_shares(plan->n_out, plan->n_per, &b.strips);
-  b.blocks = n / b.strips;
-  for (; b.plan != NULL; b.plan = b.plan->next) {
-    reduce_begin_pass(b.plan, s->out, plan->n_out);
-    pool_run(pool, n, reduce_share_rows, &b);
-    reduce_join_rows(&b);
-  }
-}
-
-static bool reduce_takes_row_blocks(const thread_pool *pool, reduce_kind kind, const reduce_plan *plan) {
-  int64_t strips;
-  const bool one_row = plan->kept.n_axes == 1; /* of results, of which each strip is a piece */
-  return one_row && kind != REDUCE_ARGMAX && kind != REDUCE_ARGMIN && plan->n_per > REDUCE_BLOCK &&
-         plan->n_out >= REDUCE_SHARE_COLUMNS &&
-         reduce_row_shares(plan->n_out, plan->n_per, &strips) >= 2 * pool_size(pool);
-}
-
-static bool reduce_takes_parts(const thread_pool *pool, reduce_kind kind, int64_t n_out, int64_t n_per) {
-  return n_out < 2 * pool_size(pool) && n_per >= 2 * REDUCE_PART && !reduce_has_two_passes(kind);
-}
-
-size_t reduce_workspace_on(const thread_pool *pool, reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape,
-                           uint32_t axes) {
-  const size_t one = reduce_workspace(kind, in, ndim, shape, axes), threads = (size_t)pool_size(pool);
-  int64_t n_per = 1, n_out = 1;
-  if (pool == NULL) return one;
-  for (int k = 0; k < ndim; k++) *(axes >> k & 1 ? &n_per : &n_out) *= shape[k];
-  const damo_dtype acc = reduce_out_dtype(kind, in);
-  int64_t strips;
-  const size_t folded = (size_t)(reduce_row_shares(n_out, n_per, &strips) / strips) * (size_t)n_out * dtype_size(acc);
-  const size_t whole = threads * one + (n_per > REDUCE_BLOCK && n_out >= REDUCE_SHARE_COLUMNS ? folded : 0);
-  if (!reduce_takes_parts(pool, kind, n_out, n_per)) return whole;
-  const size_t parts = threads * reduce_part_work() + (size_t)(n_per / REDUCE_PART) * sizeof(reduce_part);
-  return whole > parts ? whole : parts;
-}
-
-void kernel_reduce_on(thread_pool *pool, const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x,
-                      int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work) {
-  reduce_plan plan;
-  reduce_plan_op(&plan, isa->reduce, kind, in);
-  reduce_plan_axes(&plan, ndim, shape, strides, axes);
-  if (plan.n_out == 0) return;
-  if (plan.n_per == 0) {
-    reduce_fill_empty(kind, plan.acc, out, plan.n_out);
-    return;
-  }
-  if (pool == NULL) {
-    reduce_results(isa, kind, &plan, x, out, 0, plan.n_out, work);
-    return;
-  }
-  const bool strips = reduce_takes_strips(&plan);
-  reduce_shares s = {.isa = isa, .kind = kind, .in = in, .plan = &plan, .x = x, .out = out, .work = work};
-  s.work_bytes = reduce_workspace(kind, in, ndim, shape, axes);
-  s.n = pool_shares(pool, plan.n_out, strips ? REDUCE_SHARE_COLUMNS : REDUCE_SHARE / plan.n_per);
-  if (strips && s.n > pool_size(pool)) s.n = pool_size(pool); /* the wider a strip is, the faster it is read */
-  if (strips && reduce_takes_row_blocks(pool, kind, &plan)) {
-    reduce_plan second;
-    reduce_plan_complete(isa, kind, &plan, &second, work);
-    reduce_by_row_blocks(pool, &s, &plan, s.work + (size_t)pool_size(pool) * s.work_bytes);
-  } else if (!strips && reduce_takes_parts(pool, kind, plan.n_out, plan.n_per)) {
-    s.parts = (reduce_part *)(void *)(s.work + (size_t)pool_size(pool) * reduce_part_work());
-    reduce_by_parts(pool, &s);
-  } else {
-    pool_run(pool, s.n, reduce_share_results, &s);
-  }
 }
