@@ -3,24 +3,11 @@
 --     lua5.4 bench/dense.lua [json] [WORD…]   a table, or a line of JSON for each case; cases whose title has a WORD
 
 local damo = require "damo"
-local have_floor, floor = pcall(require, "dense_floor")
-
-local ROUNDS, BATCH = 9, 0.02
+local against = dofile((arg[0]:match("^(.*)/") or ".") .. "/against.lua")
 
 local function normal(...) return damo.random.normal(0, 1, { size = { ... } }) end
 
-local function pointers(arrays)
-  local list = {}
-  for i, x in ipairs(arrays) do list[i] = x:pointer() end
-  return list
-end
-
---- A case: a title, the target for damo's time divided by the loop's, damo's function and its arguments, the loop's
---- name and operands, the elements that the loop writes, and those of them that are damo's first result.
-local function case(c)
-  c.first, c.m = c.first or c.size, c.m or 1
-  return c
-end
+local case = against.case
 
 damo.random.seed(3)
 
@@ -95,87 +82,4 @@ local function reductions()
   return cases
 end
 
--- ---- The report -----------------------------------------------------------------------------------------------------
-
---- Large results are written into an Array that is there, as the loop's are: fresh memory is cleared by the system.
-local function damo_runs(c)
-  local call, args = c.call, c.args
-  local result = call(table.unpack(args))
-  if c.size >= 100000 and c.first == c.size then call = call:into(result) end
-  return function(times)
-    local start = os.clock()
-    for _ = 1, times do call(table.unpack(args)) end
-    return os.clock() - start
-  end
-end
-
-local function loop_runs(c)
-  local out = damo.zeros { c.size }
-  local loop, operands = floor[c.loop], pointers(c.operands)
-  return function(times) return loop(times, out:pointer(), operands, c.n, c.m) end, out
-end
-
---- Whether the loop computes what damo does.
-local function agrees(c, out)
-  local got = damo.reshape(damo.cast(damo.array((c.call(table.unpack(c.args)))), "float64"), { c.first })
-  return damo.allclose(got, out[{ { 1, c.first } }], { rtol = 1e-9, atol = 1e-11 })
-end
-
-local function median(list)
-  table.sort(list)
-  return list[(#list + 1) // 2]
-end
-
-local function measure(c)
-  local ours, theirs = damo_runs(c), nil
-  if have_floor then
-    local out
-    theirs, out = loop_runs(c)
-    theirs(1)
-    if not agrees(c, out) then return nil end
-  end
-  local function timed(f, times)
-    f(1) -- the other has evicted the caches
-    return f(times) / times
-  end
-  local times = math.max(1, math.tointeger(BATCH // math.max(ours(1), 1e-7)))
-  local seconds, ratios = {}, {}
-  for i = 1, ROUNDS do
-    seconds[i] = timed(ours, times)
-    ratios[i] = theirs and seconds[i] / timed(theirs, times)
-  end
-  return median(seconds), theirs and median(ratios)
-end
-
-local wanted, json = {}, false
-for _, word in ipairs(arg) do
-  if word == "json" then json = true else wanted[#wanted + 1] = word end
-end
-
-local function is_wanted(title)
-  for _, word in ipairs(wanted) do
-    if title:find(word, 1, true) then return true end
-  end
-  return #wanted == 0
-end
-
-local function show(c)
-  local time, ratio = measure(c)
-  if not time then
-    print(("  %-48s left out: the loop's result is another"):format(c.title))
-  elseif json then
-    print(('{"case": "%s", "ms": %.6g, "floor": %s, "target": %s}'):format(c.title, time * 1e3,
-      ratio and ("%.4g"):format(ratio) or "null", c.target or "null"))
-  else
-    print(("  %-48s %12.4f ms %s %s"):format(c.title, time * 1e3, ratio and ("%8.2f x plain loop"):format(ratio) or "",
-      c.target and ("(target %g)"):format(c.target) or ""))
-  end
-end
-
-if not json then print "dense: against plain C loops" end
-for _, family in ipairs { elementwise, rows, reductions } do
-  for _, c in ipairs(family()) do
-    if is_wanted(c.title) then show(c) end
-    c.args, c.operands = nil, nil
-  end
-end
+against.report("dense", "dense_floor", { elementwise, rows, reductions })

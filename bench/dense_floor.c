@@ -4,35 +4,7 @@
  * vectors of n elements or matrices of n rows and m columns. The loops are fused by hand and write into memory that is
  * there; transcendental functions are SLEEF's with an error of 1 ULP, in the longest vectors of the machine.
  */
-#include <lauxlib.h>
-#include <lua.h>
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-#include <time.h>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#include <sleef.h>
-#define W 8
-#define V __m512d
-#define VEC(name) Sleef_##name##d8_u10avx512f
-#define STREAM(p, x) _mm512_stream_pd(p, x)
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#include <sleef.h>
-#define W 4
-#define V __m256d
-#define VEC(name) Sleef_##name##d4_u10avx2
-#define STREAM(p, x) _mm256_stream_pd(p, x)
-#else
-#define W 1
-#define V double
-#define VEC(name) name
-#define STREAM(p, x) (*(p) = (x))
-#endif
-
-typedef V vec __attribute__((aligned(8), may_alias));
+#include "floor_case.h"
 
 static double largest(const double *x, int64_t n) {
   double part[32], top = x[0];
@@ -198,47 +170,12 @@ static void var_2(double *out, const double *const *in, int64_t n, int64_t m) {
 
 /* ---- Lua --------------------------------------------------------------------------------------------------------- */
 
-typedef struct floor_case {
-  const char *name;
-  void (*run)(double *out, const double *const *in, int64_t n, int64_t m);
-} floor_case;
-
 static const floor_case floor_cases[] = {
     {"chain", chain},         {"eight", eight}, {"multiply_add", multiply_add},   {"outer_tanh", outer_tanh},
     {"logsumexp", logsumexp}, {"sum_1", sum_1}, {"cross_entropy", cross_entropy}, {"sum_2", sum_2},
     {"sum_all", sum_all},     {"max_2", max_2}, {"argmax_1", argmax_1},           {"argmax_2", argmax_2},
     {"var_1", var_1},         {"var_2", var_2}};
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int run_case(lua_State *L) {
-  const floor_case *c = lua_touserdata(L, lua_upvalueindex(1));
-  const int64_t times = luaL_checkinteger(L, 1), n = luaL_checkinteger(L, 4), m = luaL_optinteger(L, 5, 1);
-  double *out = lua_touserdata(L, 2);
-  const double *in[8] = {NULL};
-  for (int i = 0; i < 8; i++) {
-    lua_rawgeti(L, 3, i + 1);
-    in[i] = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-  }
-  const double start = seconds();
-  for (int64_t k = 0; k < times; k++) c->run(out, in, n, m);
-  lua_pushnumber(L, seconds() - start);
-  return 1;
-}
-
 int luaopen_dense_floor(lua_State *L);
 
-int luaopen_dense_floor(lua_State *L) {
-  lua_newtable(L);
-  for (size_t k = 0; k < sizeof floor_cases / sizeof *floor_cases; k++) {
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&floor_cases[k]);
-    lua_pushcclosure(L, run_case, 1);
-    lua_setfield(L, -2, floor_cases[k].name);
-  }
-  return 1;
-}
+int luaopen_dense_floor(lua_State *L) { return floor_module(L, floor_cases, sizeof floor_cases / sizeof *floor_cases); }
