@@ -145,11 +145,11 @@ mutants: all ## break a line at a time and tell what the tests let pass: make mu
 reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/data/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
 
-bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floor solve_floor threads_floor)) ## time damo, and its peers where Python can be had
+bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floor networks_floor solve_floor threads_floor)) ## time damo, and its peers where Python can be had
 	$(Q)$(RUN_LUA) bench/run.lua
 	$(Q)$(RUN_LUA) bench/frames.lua
 	$(Q)export LUA_CPATH="$(CURDIR)/$(LB)/bench/?.so;$$LUA_CPATH"; $(RUN_LUA) bench/dense.lua && \
-	  $(RUN_LUA) bench/loops.lua && $(RUN_LUA) bench/threads.lua
+	  $(RUN_LUA) bench/loops.lua && $(RUN_LUA) bench/networks.lua && $(RUN_LUA) bench/threads.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
 	$(Q)[ -f build/aesara/ready ] || { echo "bench: installing aesara in build/aesara" && mkdir -p build && \
@@ -162,7 +162,8 @@ bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floo
 	  sh make/blas-coretype build/peers/bin/python bench/sparse_peers.py \
 	  $$([ ! -f build/aesara/ready ] || echo build/aesara/bin/python) && \
 	  sh make/blas-coretype build/peers/bin/python bench/solve_peers.py && \
-	  sh make/blas-coretype build/peers/bin/python bench/loops_peers.py; \
+	  sh make/blas-coretype build/peers/bin/python bench/loops_peers.py && \
+	  sh make/blas-coretype build/peers/bin/python bench/networks_peers.py; \
 	  else $(RUN_LUA) bench/sparse.lua && $(RUN_LUA) bench/sparse.lua alone solve_cases; fi
 
 debug: ## build with -O0 -g3 and internal checks under build/debug
@@ -284,7 +285,9 @@ $(LB)/bench/%.so: bench/%.c $(LB)/lua/flags
 	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O3 $(if $(filter x86_64,$(ARCH)),-march=native) $(WARN) $(if $(filter 0,$(GPL)),-DDAMO_GPL=0) -fPIC -shared $(LUA_CFLAGS) -o $@ $< $(BENCH_LIBS) -lm
 $(LB)/bench/solve_floor.so: BENCH_LIBS = $(SUITESPARSE_LIBS)
 $(LB)/bench/dense_floor.so $(LB)/bench/loops_floor.so $(LB)/bench/threads_floor.so: BENCH_LIBS = -lsleef -pthread
-$(LB)/bench/dense_floor.so $(LB)/bench/loops_floor.so: bench/floor_case.h
+$(LB)/bench/networks_floor.so: BENCH_LIBS = -lsleef $(BLAS_LIBS)
+$(LB)/bench/dense_floor.so $(LB)/bench/loops_floor.so $(LB)/bench/networks_floor.so: bench/floor_case.h
+$(LB)/bench/networks_floor.so: bench/mlp_step.h
 
 # What is private does not reach the flags' files, which are made on the way to an object.
 $(B)/kernel/%.o: private OPT_release = -O3 -g -falign-loops=64 -fno-math-errno -fno-trapping-math

@@ -11,8 +11,8 @@ local ROUNDS, BATCH = 9, 0.02
 
 --- A case: a name or nil, a title, `call` and `args`, damo's function and its arguments; where C has the same, `loop`
 --- and `operands`, the loop's name and operands, `size`, the elements that it writes, and `first`, how many of them are
---- damo's results; `target` for damo's time divided by the loop's, or by that of the case `beside`; `most`, the target
---- for damo's seconds.
+--- damo's results, and `rtol`, how far they may differ, relative to their size; `target` for damo's time divided by the
+--- loop's, or by that of the case `beside`; `most`, the target for damo's seconds.
 function against.case(c)
   c.first, c.m = c.first or c.size, c.m or 1
   return c
@@ -51,7 +51,7 @@ local function agrees(c, out)
       count = count + #parts[#parts]
     end
   end
-  return damo.allclose(damo.concatenate(parts), out[{ { 1, c.first } }], { rtol = 1e-9, atol = 1e-11 })
+  return damo.allclose(damo.concatenate(parts), out[{ { 1, c.first } }], { rtol = c.rtol or 1e-9, atol = 1e-11 })
 end
 
 local function median(list)

@@ -5,19 +5,10 @@ Needs a Python with NumPy, and of jax and numba what is to be compared; `make be
 build/peers. Run from the project's root with LUA_PATH and LUA_CPATH set, the C module's folder too (`make bench` does).
 """
 
-import os
-import statistics
-import subprocess
-import sys
-import time
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
-
+import against
 import numpy as np
+from against import draw
 
-ROUNDS, SECONDS = 7, 0.03
 TITLES = {
     "lorenz": "Lorenz, 1e4 Euler steps",
     "lorenz_gradient": "Lorenz with gradient in three parameters",
@@ -31,45 +22,12 @@ TITLES = {
 }
 FLOORS = {"lorenz", "lorenz_gradient", "newton", "rnn", "rnn_gradient", "runge_kutta"}
 
-
-class Damo:
-    """bench/loops.lua as a server: sends a case, receives seconds."""
-
-    def __init__(self):
-        lua = os.environ.get("LUA", "lua5.4")
-        self.process = subprocess.Popen([lua, "bench/loops.lua", "serve"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-
-    def time(self, words, times):
-        self.process.stdin.write(f"{words} {times}\n")
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline()) / times
-
-
-def draw(scale, *shape):
-    return np.random.default_rng(3).normal(0, scale, shape)
-
-
 PARAMETERS = (10.0, 28.0, 8 / 3)
 RNN_DATA = [draw(0.1, 100, 64), draw(0.1, 64), draw(0.1, 64, 64), draw(0.1, 64, 64)]
 LINEAR_DATA = [draw(1, 10, 10), draw(1, 10)]
 
 
-class Jax:
-    name = "jax"
-
-    def __init__(self):
-        import jax
-        import jax.numpy as jnp
-
-        jax.config.update("jax_enable_x64", True)
-        self.jax, self.jnp = jax, jnp
-
-    def ready(self, f, *args):
-        args = [self.jnp.asarray(a) for a in args]
-        f = self.jax.jit(f)
-        return lambda: self.jax.block_until_ready(f(*args))
-
+class Jax(against.Jax):
     def last(self, step, start, sequence, length=None):
         return self.jax.lax.scan(lambda s, x: (step(s, x), None), start, sequence, length=length)[0]
 
@@ -149,14 +107,7 @@ class Jax:
         return self.ready(self.jax.value_and_grad(self.linear_cost), *LINEAR_DATA)
 
 
-class Numba:
-    name = "numba"
-
-    def __init__(self):
-        import numba
-
-        self.jit = numba.njit
-
+class Numba(against.Numba):
     def lorenz(self):
         @self.jit
         def run(sigma, rho, beta):
@@ -204,49 +155,5 @@ class Numba:
         return lambda: run(*RNN_DATA)
 
 
-def peers():
-    for make in (Jax, Numba):
-        try:
-            yield make()
-        except ImportError:
-            print(f"loops_peers: {make.name} is not installed, left out", file=sys.stderr)
-
-
-def python_runs(run):
-    def seconds(_, times):
-        start = time.perf_counter()
-        for _ in range(times):
-            run()
-        return (time.perf_counter() - start) / times
-
-    return seconds
-
-
-def main():
-    damo, found, wanted = Damo(), list(peers()), sys.argv[1:]
-    for name, title in TITLES.items():
-        if wanted and name not in wanted:
-            continue
-        runs = {"damo": (damo.time, name)}
-        if name in FLOORS:
-            runs["C"] = (damo.time, f"{name} floor")
-        for peer in found:
-            if hasattr(peer, name):
-                run = getattr(peer, name)()
-                run()
-                runs[peer.name] = (python_runs(run), name)
-        counts = {who: max(1, int(SECONDS / max(time_of(key, 1), 1e-7))) for who, (time_of, key) in runs.items()}
-        seconds = {who: [] for who in runs}
-        for _ in range(ROUNDS):
-            for who, (time_of, key) in runs.items():
-                time_of(key, 1)
-                seconds[who].append(time_of(key, counts[who]))
-        line = f"{title:42} damo {statistics.median(seconds['damo']) * 1e6:11.2f} us"
-        for who in list(runs)[1:]:
-            ratio = statistics.median(a / b for a, b in zip(seconds["damo"], seconds[who]))
-            line += f"   {who} {statistics.median(seconds[who]) * 1e6:.2f} us, ratio {ratio:.2f}"
-        print(line, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    against.compare("bench/loops.lua", TITLES, FLOORS, [Jax, Numba])
