@@ -15,7 +15,7 @@ local function sources()
 end
 
 -- What gradients alone use, in graphs that no script makes by itself.
-local unlisted = { pass_def = true, bits_def = true }
+local unlisted = { pass_def = true, bits_def = true, scan_replay_def = true }
 
 describe("an Op class", function()
   local classes, listed = {}, {}

@@ -252,7 +252,8 @@ describe("NANGUARD", function()
   local rows = damo.dmatrix "rows"
   local function log_rows()
     return damo.scan(function(row)
-      return damo.scan(function(v) return damo.exp(damo.log(v)) end, { sequences = row, name = "inner" })
+      return damo.scan(function(v, h) return damo.exp(damo.log(v + 0 * h)) end,
+        { sequences = row, outputs_info = 1, name = "inner" })
     end, { sequences = rows, name = "outer" })
   end
 
