@@ -195,6 +195,64 @@ describe("the tool for GradBench", function()
     near(differences(loss, flat), got[2], 1e-8)
   end)
 
+  it("has gmm", function()
+    local d, k = 3, 2
+    local input = { d = d, k = k, n = 4, m = 1, gamma = 1.5, alpha = { 0.3, -0.2 },
+      mu = { { 0.1, 0.2, 0.3 }, { 1, 0, -1 } },
+      q = { { 0.2, -0.1, 0.4 }, { 0.1, 0.3, -0.5 } }, l = { { 0.5, -0.3, 0.2 }, { 0.1, 0.7, -0.4 } },
+      x = { { 1, 2, 3 }, { 0, -1, 1 }, { 0.5, 0.5, -2 }, { -1, 0, 0.3 } } }
+    local function objective(v) -- v: alpha, then rows of mu, q and l
+      local function at(block, i, j) return v[k + (block * k + i - 1) * d + j] end
+      local total, mixed = 0, 0
+      for i = 1, k do mixed = mixed + math.exp(v[i]) end
+      for _, point in ipairs(input.x) do
+        local likelihood = 0
+        for i = 1, k do
+          local y, logarithm = {}, v[i]
+          for j = 1, d do
+            y[j] = math.exp(at(1, i, j)) * (point[j] - at(0, i, j))
+            logarithm = logarithm + at(1, i, j)
+          end
+          local next_l = 0
+          for column = 1, d do
+            for row = column + 1, d do
+              next_l = next_l + 1
+              y[row] = y[row] + at(2, i, next_l) * (point[column] - at(0, i, column))
+            end
+          end
+          for j = 1, d do logarithm = logarithm - 0.5 * y[j] ^ 2 end
+          likelihood = likelihood + math.exp(logarithm)
+        end
+        total = total + math.log(likelihood / mixed) - d / 2 * math.log(2 * math.pi)
+      end
+      local freedom = d + input.m + 1
+      for i = 1, k do
+        total = total + freedom * d * (math.log(input.gamma) - 0.5 * math.log(2)) - d * (d - 1) / 4 * math.log(math.pi)
+        for j = 1, d do
+          total = total - 0.5 * input.gamma ^ 2 * (math.exp(2 * at(1, i, j)) + at(2, i, j) ^ 2) + input.m * at(1, i, j)
+        end
+      end
+      -- The logarithms of gamma(5/2), gamma(2), gamma(3/2): the prior's constant.
+      return total - k * (math.log(3 / 4 * math.sqrt(math.pi)) + math.log(math.sqrt(math.pi) / 2))
+    end
+    local flat = {}
+    for _, a in ipairs(input.alpha) do flat[#flat + 1] = a end
+    for _, name in ipairs { "mu", "q", "l" } do
+      for _, row in ipairs(input[name]) do
+        for _, value in ipairs(row) do flat[#flat + 1] = value end
+      end
+    end
+    local got = outputs("gmm", { { "objective", input }, { "jacobian", input } })
+    near(objective(flat), got[1])
+    local slopes, flat_got = differences(objective, flat), got[2].alpha
+    for _, name in ipairs { "mu", "q", "l" } do
+      for _, row in ipairs(got[2][name]) do
+        for _, value in ipairs(row) do flat_got[#flat_got + 1] = value end
+      end
+    end
+    near(slopes, flat_got, 1e-6)
+  end)
+
   it("has kmeans", function()
     local input = { points = { { 0, 0 }, { 1, 0 }, { 5, 5 }, { 6, 5 }, { 5, 8 } }, centroids = { { 1, 1 }, { 4, 4 } } }
     local got = outputs("kmeans", { { "cost", input }, { "dir", input } })
