@@ -460,6 +460,10 @@ vector_rows("writes:", {
   { "added to what was added", function(x, y) return x:inc({ 2 }, y):inc({ 2 }, 3) end, "add IncSubtensor",
     "IncSubtensor IncSubtensor" },
   { "added to zeros and to x", function(x, y) return x + damo.zeros_like(x):inc({ 2 }, y) end, "IncSubtensor" },
+  { "of several parts beside a value of unknown shape", function(x, y, w)
+    local zeros = damo.zeros_like(x)
+    return damo.concatenate { w, w, w[{ { 1, 1 } }] } + zeros:inc({ 2 }, y) + zeros:inc({ 3 }, y) + zeros:inc({ 1 }, 2)
+  end, "Subtensor Join Alloc IncSubtensor add IncSubtensor IncSubtensor" },
   { "of zeros added", function(x) return x:inc({ 2 }, 0) end, "", "IncSubtensor" },
 })
 

@@ -413,6 +413,34 @@ static bool has_shape_of_zeros(const damo_var *x, const damo_var *zeros) {
                                    : type_same_known_shape(x->type, zeros->type);
 }
 
+#define MOST_WRITES 64 /* that are looked through */
+
+/* The writes of the chain v that begins with zeros, the last one first, each read by the next alone; 0: it is none. */
+static int chain_of_writes(const damo_fgraph *fg, const damo_var *v, const damo_apply **chain) {
+  int n = 0;
+  for (; n < MOST_WRITES && (chain[n] = match_write(v, true)) != NULL && match_single_use(fg, v); n++) {
+    v = chain[n]->in[0];
+    if (match_constant(v, 0)) return n + 1;
+    if (sets(chain[n])) return 0;
+  }
+  return 0;
+}
+
+/* (u + a) + z → u + b, where a and z are writes to zeros of one shape, one after the other, u's shape is not known, and b
+ * has the writes of both. NULL: x + v is no such sum. */
+static damo_var *add_to_written(build *b, const damo_fgraph *fg, damo_var *x, const damo_var *v) {
+  const damo_apply *sum = match_scalar(x, SCALAR_add), *chain[MOST_WRITES], *other[MOST_WRITES];
+  const int n = sum != NULL && sum->n_in == 2 && match_single_use(fg, x) ? chain_of_writes(fg, v, chain) : 0;
+  for (int i = 0; n > 0 && i < 2; i++) {
+    damo_var *to = sum->in[i];
+    const int m = var_dtype(to) == var_dtype(v) ? chain_of_writes(fg, to, other) : 0;
+    if (m == 0 || m + n > MOST_WRITES || !has_shape_of_zeros(other[m - 1]->in[0], chain[n - 1]->in[0])) continue;
+    for (int k = n - 1; k >= 0; k--) to = build_write(b, chain[k], false, to, chain[k]->in[1]);
+    return build_add(b, sum->in[1 - i], to);
+  }
+  return NULL;
+}
+
 /* x + inc(zeros, i, y) → inc(x, i, y), as sums of gradients of parts have it; x + inc(z, i, y) → inc(x + z, i, y), so that
  * such sums are added first and written to last. */
 static damo_status add_of_write(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -425,7 +453,11 @@ static damo_status add_of_write(build *b, damo_fgraph *fg, damo_apply *node, dam
     damo_var *z = write->in[0];
     const bool zeros = match_constant(z, 0), single = match_single_entry(x) && var_ndim(x) <= var_ndim(v);
     if (sets(write) && (write->op->def != &incsubtensor_def || !zeros)) continue;
-    if (!single && !(zeros ? has_shape_of_zeros(x, z) : var_ndim(x) == var_ndim(z) && match_same_shape(x, z))) continue;
+    if (!single && !(zeros ? has_shape_of_zeros(x, z) : var_ndim(x) == var_ndim(z) && match_same_shape(x, z))) {
+      damo_var *sum = add_to_written(b, fg, x, v);
+      if (sum == NULL) continue;
+      return rule_give(b, repl, did, sum);
+    }
     if (!zeros) {
       x = build_add(b, x, z);
     } else if (single) {

@@ -355,8 +355,7 @@ static void compile_read_options(lua_State *L, compile_args *j, int idx) {
     if (!(n >= 1 && n <= CTX_MOST_THREADS && n == (lua_Number)(int)n))
       bind_raise(L, DAMO_EVALUE, "compile: option 'threads' must be an integer from 1 to %d", CTX_MOST_THREADS);
     j->o.threads = (int)n;
-    if (j->o.threads > bind_get(L)->ctx->config.threads)
-      bind_gate(L, GATE_LIMIT, "compile: option 'threads'");
+    if (j->o.threads > bind_get(L)->ctx->config.threads) bind_gate(L, GATE_LIMIT, "compile: option 'threads'");
     lua_pop(L, 1);
   }
   if (bind_option(L, idx, "mode")) compile_read_mode(L, j);

@@ -66,10 +66,16 @@ static blas_mat mat_of_operand(const damo_array *a) { return a->ndim == 2 ? mat_
 static damo_status gemm_check_shapes(const thunk *t, frame *f, const blas_mat *z, const blas_mat *x,
                                      const blas_mat *y) {
   if (x->cols == y->rows && z->rows == x->rows && z->cols == y->cols) return DAMO_OK;
-  return ctx_fail(f->ctx, DAMO_ESHAPE,
-                  "%s: a product of (%lld, %lld) and (%lld, %lld) does not go into a (%lld, %lld) matrix",
-                  t->node->op->def->name, (long long)x->rows, (long long)x->cols, (long long)y->rows,
-                  (long long)y->cols, (long long)z->rows, (long long)z->cols);
+  ctx_fail(f->ctx, DAMO_ESHAPE, "%s: a product of (%lld, %lld) and (%lld, %lld) does not go into a (%lld, %lld) matrix",
+           t->node->op->def->name, (long long)x->rows, (long long)x->cols, (long long)y->rows, (long long)y->cols,
+           (long long)z->rows, (long long)z->cols);
+  const damo_type *type = t->node->in[0]->type;
+  const int axis = z->rows == 1 && x->rows != 1 ? 0 : 1;
+  if (x->cols == y->rows && (axis == 0 || (z->cols == 1 && y->cols != 1)) && axis < type->ndim) {
+    char hint[320];
+    ctx_fail_add(f->ctx, "axis %d of what is added %s", axis + 1, broadcast_hint(hint, sizeof hint, type, axis));
+  }
+  return DAMO_ESHAPE;
 }
 
 /* The output: z itself where the op destroys it, else a new array, into which z is copied if `read`. NULL: no
