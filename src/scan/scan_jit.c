@@ -29,6 +29,7 @@ struct scan_native {
   jit_slot *frame;
   size_t frame_bytes, bytes;
   int32_t nowhere; /* a slot for rows that are not kept */
+  int64_t share;   /* steps of the first share: about a quarter of POLL_NS */
   native_part part[];
 };
 
@@ -47,16 +48,27 @@ static jit_type native_type(const damo_type *t) {
   return t->kind == TYPE_TENSOR && t->ndim == 0 ? jit_type_of(t->dtype) : JIT_N_TYPES;
 }
 
+/* Elements have 8, 4 or 1 bytes. */
 static jit_slot native_read(const void *at, damo_dtype dtype) {
+  const size_t size = dtype_size(dtype);
   jit_slot x = {.bits = 0};
-  memcpy(&x, at, dtype_size(dtype));
-  if (dtype == DAMO_BOOL && x.bits != 0) x.bits = UINT64_MAX;
+  if (size == 8)
+    memcpy(&x, at, 8);
+  else if (size == 4)
+    memcpy(&x, at, 4);
+  else
+    x.bits = *(const char *)at != 0 ? UINT64_MAX : 0;
   return x;
 }
 
 static void native_write(void *at, damo_dtype dtype, jit_slot x) {
-  if (dtype == DAMO_BOOL) x.bits &= 1;
-  memcpy(at, &x, dtype_size(dtype));
+  const size_t size = dtype_size(dtype);
+  if (size == 8)
+    memcpy(at, &x, 8);
+  else if (size == 4)
+    memcpy(at, &x, 4);
+  else
+    *(char *)at = x.bits != 0;
 }
 
 static bool all_native(const scan_class *s, const fn_program *program) {
@@ -231,6 +243,7 @@ scan_native *scan_native_new(const scan_class *s, const damo_function *inner) {
   if (m.native == NULL || m.value == NULL || (m.native->code != NULL && m.native->frame == NULL)) ctx_clear_error(ctx);
   if (m.native != NULL && m.native->frame != NULL) {
     jit_frame_init(m.native->code, m.native->frame);
+    m.native->share = 1 + POLL_NS / 4 / jit_step_ns(m.native->code);
     return m.native;
   }
   scan_native_free(m.native, ctx);
@@ -293,7 +306,7 @@ static int64_t place_row(const scan_class *s, const scan_part *p, scan_native *n
   const int64_t size = (int64_t)dtype_size(out_dtype(s, p)), left_out = total - at->cap;
   int64_t row, stride = size, steps;
   if (s->until) {
-    row = p->tail > 0 ? k % at->cap : k;
+    row = p->tail > 0 && k >= at->cap ? k % at->cap : k;
     steps = at->cap - row;
   } else if (s->flipped) { /* the first rows are kept */
     row = at->cap - 1 - k;
@@ -310,8 +323,7 @@ static int64_t place_row(const scan_class *s, const scan_part *p, scan_native *n
 
 /* Runs the steps, at most `total`; *k: the number of steps taken. */
 static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int64_t total, int64_t *k) {
-  const int64_t first = POLL_NS / 4 / jit_step_ns(n->code);
-  int64_t share = first > 1 ? first : 1, since = 0;
+  int64_t share = n->share, since = 0;
   for (bool stopped = false; *k < total && !stopped;) {
     DAMO_TRY(ctx_poll(f->ctx));
     int64_t steps = total - *k < share ? total - *k : share;
