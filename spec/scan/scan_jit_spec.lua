@@ -154,6 +154,16 @@ describe("scan as machine code", function()
     if enabled then assert.is_true(ran) end
   end)
 
+  it("chooses between branches", function()
+    local h0, limit = damo.dscalar "h0", damo.dscalar "limit"
+    local h, n = damo.scan(function(h, n)
+      local grown, counted = damo.ifelse(damo.lt(h, limit), { h * 1.5 + 1, n }, { damo.sqrt(h) - limit, n + 1 })
+      return grown, counted
+    end, { outputs_info = { h0, damo.cast(0, "float64") }, n_steps = 400 })
+    local ran = compare({ h0, limit }, { h, n }, { { 1, 50 }, { -3, 1e6 }, { 0 / 0, 2 } }, "branches")
+    if enabled then assert.is_true(ran) end
+  end)
+
   it("is interrupted", function()
     local h0 = damo.dscalar "h0"
     local f = damo.compile({ h0 }, damo.while_loop(function() return damo.constant(true) end,

@@ -41,6 +41,7 @@ typedef struct native_maker {
   scan_native *native;
   jit_program p;
   jit_value *value; /* per cell; -1: none */
+  bool branches;    /* the step has some */
 } native_maker;
 
 /* The type of a 0-d tensor; JIT_N_TYPES: it is something else. */
@@ -73,7 +74,7 @@ static void native_write(void *at, damo_dtype dtype, jit_slot x) {
 
 static bool all_native(const scan_class *s, const fn_program *program) {
   const vm_program *vm = &program->vm;
-  bool all = vm->n_segments == 0 && !vm->by_demand;
+  bool all = !vm->by_demand;
   for (int i = 0; i < s->n_in; i++) all = all && native_type(scan_inner_in(s, i)->type) != JIT_N_TYPES;
   for (int64_t o = 0; o < s->fgraph->outputs.n; o++)
     all = all && native_type(scan_inner_out(s, (int)o)->type) != JIT_N_TYPES;
@@ -128,6 +129,21 @@ static void native_constants(native_maker *m) {
   }
 }
 
+/* Most calls of kernels in a step with branches. */
+#define BRANCHES_MOST_CALLS 8
+
+/* Both branches are computed, since an elementwise op can't fail, and one is chosen. */
+static bool native_ifelse(native_maker *m, const damo_apply *node, const jit_value *in, jit_value *out) {
+  const jit_value condition = jit_convert(&m->p, in[0], JIT_BOOL);
+  for (int o = 0; o < node->n_out; o++) {
+    const jit_value x = in[1 + o], y = in[1 + node->n_out + o];
+    if (jit_typeof(&m->p, x) != jit_typeof(&m->p, y)) return false;
+    out[o] = jit_select(&m->p, condition, x, y);
+  }
+  m->branches = true;
+  return true;
+}
+
 static bool native_node(native_maker *m, const thunk *t) {
   enum { MOST = 64 };
   jit_value in[MOST], out[MOST];
@@ -136,7 +152,8 @@ static bool native_node(native_maker *m, const thunk *t) {
     in[i] = m->value[t->in[i]];
     if (in[i] < 0) return false;
   }
-  if (!elem_jit_node(&m->p, t->node, in, out)) return false;
+  if (t->node->op->def == &ifelse_def ? !native_ifelse(m, t->node, in, out) : !elem_jit_node(&m->p, t->node, in, out))
+    return false;
   for (int o = 0; o < t->n_out; o++) m->value[t->out[o]] = out[o];
   return true;
 }
@@ -189,6 +206,7 @@ static bool native_program(native_maker *m) {
   for (int64_t o = 0; o < m->program->n_outputs; o++) {
     if (value_of_out(m, (int)o) < 0) return false;
   }
+  if (m->branches && m->p.n_calls > BRANCHES_MOST_CALLS) return false;
   native_carries(m);
   native_outputs(m);
   m->native->nowhere = jit_home(&m->p, jit_input(&m->p, JIT_I64));
