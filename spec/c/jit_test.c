@@ -2,6 +2,7 @@
  * ones with more values than registers, with calls of kernels, stops, loads and stores; the pages of code, and
  * refusals. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "jit/jit.h"
 #include "kernel/kernel.h"
@@ -453,14 +454,33 @@ static void test_refusal(void) {
   setenv("DAMO_JIT", "0", 1);
   damo_ctx *ctx = damo_ctx_new(NULL, NULL);
   int32_t slot;
-  CHECK_EQ_S(jit_refusal(ctx), "DAMO_JIT=0 in the environment");
+  if (jit_isa_name() != NULL) CHECK_EQ_S(jit_refusal(ctx), "DAMO_JIT=0 in the environment");
+  CHECK(jit_refusal(ctx) != NULL);
   CHECK(small_code(ctx, 1, 0, &slot) == NULL);
   damo_ctx_release(ctx);
   unsetenv("DAMO_JIT");
 }
 
+static void test_perf_map(void) {
+  setenv("DAMO_PERF_MAP", "1", 1);
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  char path[64], line[128] = "";
+  snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+  int32_t slot;
+  jit_code *c = small_code(ctx, 1, 0, &slot);
+  FILE *names = fopen(path, "r");
+  CHECK((names != NULL) == (c != NULL));
+  if (names != NULL) CHECK(fgets(line, sizeof line, names) != NULL && strstr(line, " damo:code\n") != NULL);
+  if (names != NULL) fclose(names);
+  remove(path);
+  jit_code_free(c);
+  damo_ctx_release(ctx);
+  unsetenv("DAMO_PERF_MAP");
+}
+
 int main(void) {
   test_refusal();
+  test_perf_map();
   damo_ctx *ctx = damo_ctx_new(NULL, NULL);
   if (jit_refusal(ctx) == NULL) {
     test_random_programs(ctx);

@@ -8,6 +8,7 @@
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ typedef struct jit_state {
   jit_region *regions;
   const char *refusal;
   size_t page, bytes; /* bytes: of pages with code */
+  bool perf_map;      /* DAMO_PERF_MAP=1: perf learns of code */
 } jit_state;
 
 /* What a frame holds before the first run: a constant, or the address of another slot. */
@@ -96,6 +98,8 @@ static jit_state *jit_state_of(damo_ctx *ctx) {
   s->refusal = first_refusal();
 #if JIT_HAS_PAGES
   s->page = (size_t)sysconf(_SC_PAGESIZE);
+  const char *wish = getenv("DAMO_PERF_MAP");
+  s->perf_map = wish != NULL && strcmp(wish, "1") == 0;
 #endif
   *slot = (ctx_slot){s, jit_state_free};
   return s;
@@ -217,7 +221,26 @@ void jit_pages_drop(damo_ctx *ctx, const jit_block *b) {
   mem_uncharge(ctx, b->bytes);
   drop_empty_regions(ctx, s);
 }
+
+/* Adds the code to the file in which perf looks for the names of code that no library has. */
+static void tell_perf(damo_ctx *ctx, const char *name, const void *at, size_t n) {
+  if (!jit_state_of(ctx)->perf_map) return;
+  if (ctx_gate(ctx, GATE_FILE, "DAMO_PERF_MAP") != DAMO_OK) {
+    ctx_clear_error(ctx);
+    return;
+  }
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+  FILE *names = fopen(path, "a");
+  if (names == NULL) return;
+  fprintf(names, "%lx %zx damo:%s\n", (unsigned long)(uintptr_t)at, n, name != NULL ? name : "code");
+  fclose(names);
+}
 #else
+static void tell_perf(damo_ctx *ctx, const char *name, const void *at, size_t n) {
+  (void)ctx, (void)name, (void)at, (void)n;
+}
+
 bool jit_pages_put(damo_ctx *ctx, const void *code, size_t n, jit_block *out) {
   (void)ctx, (void)code, (void)n, (void)out;
   return false;
@@ -268,7 +291,7 @@ static jit_code *code_new(const jit_program *p, const jit_allocated *a) {
 /* No instruction takes more bytes. */
 #define MOST_INST_BYTES 64
 
-static bool emit_code(jit_code *c, const jit_allocated *a) {
+static bool emit_code(jit_code *c, const jit_allocated *a, const char *name) {
   const size_t cap = 256 + (size_t)(a->before.n + a->step.n + a->after.n) * MOST_INST_BYTES;
   uint8_t *text = mem_alloc(c->ctx, cap);
   if (text == NULL) {
@@ -278,6 +301,7 @@ static bool emit_code(jit_code *c, const jit_allocated *a) {
   const size_t n = jit_isa_here->emit(a, text, cap);
   const bool done = n > 0 && jit_pages_put(c->ctx, text, n, &c->block);
   mem_free(c->ctx, text, cap);
+  if (done) tell_perf(c->ctx, name, c->block.at, n);
   memcpy(&c->fn, &c->block.at, sizeof c->fn);
   return done;
 }
@@ -286,7 +310,7 @@ jit_code *jit_compile(jit_program *p) {
   jit_allocated a;
   if (p->failed || jit_refusal(p->ctx) != NULL) return NULL;
   jit_code *c = jit_allocate(p, jit_isa_here, &a) ? code_new(p, &a) : NULL;
-  if (c != NULL && !emit_code(c, &a)) {
+  if (c != NULL && !emit_code(c, &a, p->name)) {
     mem_free(p->ctx, c, code_bytes(c->n_contents));
     c = NULL;
   }

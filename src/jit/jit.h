@@ -117,6 +117,7 @@ typedef struct jit_program {
   jit_value stop; /* bool: the loop ends with the step in which it holds; -1: none */
   int32_t stop_slot;
   int32_t n_slots, n_calls; /* calls in steps */
+  const char *name;         /* for profilers, set by the caller; NULL: none */
   bool failed;
 } jit_program;
 

@@ -250,6 +250,7 @@ scan_native *scan_native_new(const scan_class *s, const damo_function *inner) {
   m.value = m.native != NULL ? mem_alloc(ctx, bytes) : NULL;
   if (m.value != NULL) {
     jit_begin(&m.p, ctx);
+    m.p.name = s->name != NULL ? s->name : s->def.name;
     if (native_program(&m)) m.native->code = jit_compile(&m.p);
     jit_end(&m.p);
     mem_free(ctx, m.value, bytes);

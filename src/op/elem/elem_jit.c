@@ -283,6 +283,7 @@ elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
   }
   jit_program p;
   jit_begin(&p, ctx);
+  p.name = node->op->def->name;
   jit_code *code = lower_alone(&p, node, v) ? jit_compile(&p) : NULL;
   jit_end(&p);
   mem_free(ctx, v, values);
