@@ -173,7 +173,7 @@ typedef struct jit_code jit_code;
 /* The program as machine code, owned; NULL: it runs otherwise. Never leaves an error. */
 jit_code *jit_compile(jit_program *p);
 void jit_code_free(jit_code *c);
-/* Slots of a frame, 64-byte aligned memory, and their first contents. */
+/* The number of a frame's slots, and their first contents. A frame stays where it was initialised. */
 int32_t jit_n_slots(const jit_code *c);
 void jit_frame_init(const jit_code *c, jit_slot *frame);
 /* Runs at most `steps` steps (at least 1). Returns how many are left; with a stop, jit_stopped tells whether its value

@@ -74,11 +74,12 @@ void jit_allocated_clear(damo_ctx *ctx, jit_allocated *a);
 
 /* ---- Pages ------------------------------------------------------------------------------------------------------- */
 
-/* Copies code to where it can run. NULL: the system gives no memory for code. */
+/* Whole pages with the code of one program. */
 typedef struct jit_block {
   void *at;
   size_t bytes;
 } jit_block;
+/* Copies code to where it can run. False, without an error: there is no memory for it. */
 bool jit_pages_put(damo_ctx *ctx, const void *code, size_t bytes, jit_block *out);
 void jit_pages_drop(damo_ctx *ctx, const jit_block *b);
 

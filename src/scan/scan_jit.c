@@ -15,12 +15,13 @@
 
 /* Where the frame of the code has what belongs to a part. */
 typedef struct native_part {
-  int32_t *value;  /* sequence: the address of each tap; state: its past, newest first; fixed: the value */
-  int32_t stride;  /* sequence: the stride of its rows */
-  int32_t row, to; /* the address of the stack's row, and how it moves */
-  int32_t last;    /* collected: the last value */
-  char *base;      /* of the stack, in a run */
-  damo_array *own; /* the stack while its length is unknown, owned */
+  int32_t *value;   /* sequence: the address of each tap; state: its past, newest first; fixed: the value */
+  int32_t stride;   /* sequence: the stride of its rows */
+  int32_t row, to;  /* the address of the stack's row, and how it moves */
+  int32_t last;     /* collected: the last value */
+  jit_value newest; /* state, while code is made: the value before the step */
+  char *base;       /* of the stack, in a run */
+  damo_array *own;  /* the stack while its length is unknown, owned */
   int64_t cap;
 } native_part;
 
@@ -40,7 +41,7 @@ typedef struct native_maker {
   const fn_program *program;
   scan_native *native;
   jit_program p;
-  jit_value *value; /* per cell; -1: none */
+  jit_value *value; /* per cell, -1: none; then space for the operands and results of one node */
   bool branches;    /* the step has some */
 } native_maker;
 
@@ -86,37 +87,52 @@ static void native_set(native_maker *m, int inner, jit_value v) {
   if (c >= 0) m->value[c] = v;
 }
 
+static void native_sequence(native_maker *m, const scan_part *part, native_part *n, jit_type type) {
+  jit_program *p = &m->p;
+  const jit_value stride = jit_input(p, JIT_I64);
+  n->stride = jit_home(p, stride);
+  for (int k = 0; k < part->n; k++) {
+    n->value[k] = NO_SLOT;
+    if (m->program->inputs[part->first + k].cell < 0) continue;
+    const jit_value at = jit_carried(p, JIT_I64);
+    n->value[k] = jit_home(p, at);
+    native_set(m, part->first + k, jit_load(p, type, at));
+    jit_carry(p, at, jit_binary(p, JIT_IADD, at, stride));
+  }
+}
+
+/* What is k + 1 steps old becomes k + 2 steps old; native_outputs carries on the newest. */
+static void native_state(native_maker *m, const scan_part *part, native_part *n, jit_type type) {
+  jit_program *p = &m->p;
+  jit_value newer = -1;
+  for (int k = 0; k < part->span; k++) {
+    const jit_value past = jit_carried(p, type);
+    n->value[k] = jit_home(p, past);
+    for (int i = part->first; i < part->first + part->n; i++) {
+      if (m->s->tap[i] == -1 - k) native_set(m, i, past);
+    }
+    if (k == 0)
+      n->newest = past;
+    else
+      jit_carry(p, past, newer);
+    newer = past;
+  }
+}
+
 static void native_inputs(native_maker *m) {
   const scan_class *s = m->s;
-  jit_program *p = &m->p;
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
     const scan_part *part = &s->part[i];
     native_part *n = &m->native->part[i];
     const jit_type type = native_type(scan_inner_in(s, part->first)->type);
     if (part->role == SCAN_SEQUENCE) {
-      const jit_value stride = jit_input(p, JIT_I64);
-      n->stride = jit_home(p, stride);
-      for (int k = 0; k < part->n; k++) {
-        const jit_value at = jit_carried(p, JIT_I64);
-        n->value[k] = jit_home(p, at);
-        if (m->program->inputs[part->first + k].cell >= 0) native_set(m, part->first + k, jit_load(p, type, at));
-        jit_carry(p, at, jit_binary(p, JIT_IADD, at, stride));
-      }
-    } else if (part->role == SCAN_FIXED) {
-      const jit_value x = jit_input(p, type);
-      n->value[0] = jit_home(p, x);
-      native_set(m, part->first, x);
+      native_sequence(m, part, n, type);
+    } else if (part->role == SCAN_STATE) {
+      native_state(m, part, n, type);
     } else {
-      jit_value newer = -1;
-      for (int k = 0; k < part->span; k++) {
-        const jit_value past = jit_carried(p, type);
-        n->value[k] = jit_home(p, past);
-        for (int t = part->first; t < part->first + part->n; t++) {
-          if (s->tap[t] == -1 - k) native_set(m, t, past);
-        }
-        if (k > 0) jit_carry(p, past, newer);
-        newer = past;
-      }
+      const jit_value x = jit_input(&m->p, type);
+      n->value[0] = jit_home(&m->p, x);
+      native_set(m, part->first, x);
     }
   }
 }
@@ -145,9 +161,7 @@ static bool native_ifelse(native_maker *m, const damo_apply *node, const jit_val
 }
 
 static bool native_node(native_maker *m, const thunk *t) {
-  enum { MOST = 64 };
-  jit_value in[MOST], out[MOST];
-  if (t->n_in > MOST || t->n_out > MOST) return false;
+  jit_value *in = m->value + m->program->vm.n_cells, *out = in + t->n_in;
   for (int i = 0; i < t->n_in; i++) {
     in[i] = m->value[t->in[i]];
     if (in[i] < 0) return false;
@@ -168,6 +182,7 @@ static void native_outputs(native_maker *m) {
     native_part *n = &m->native->part[i];
     if (part->out < 0) continue;
     const jit_value v = value_of_out(m, part->out);
+    if (part->role == SCAN_STATE) jit_carry(p, n->newest, v);
     if (part->stack >= 0) {
       const jit_value row = jit_carried(p, JIT_I64), to = jit_input(p, JIT_I64);
       n->row = jit_home(p, row);
@@ -184,17 +199,6 @@ static void native_outputs(native_maker *m) {
   if (s->until) jit_stop_if(p, jit_convert(p, value_of_out(m, (int)s->fgraph->outputs.n - 1), JIT_BOOL));
 }
 
-/* The next value of each state. */
-static void native_carries(native_maker *m) {
-  for (jit_value v = 0; v < m->p.n_defs; v++) {
-    for (int i = 0; i < m->s->n_state; i++) {
-      const scan_part *part = scan_state_at(m->s, i);
-      if (m->p.def[v].source == JIT_CARRIED && m->p.def[v].slot == m->native->part[m->s->n_seq + i].value[0])
-        jit_carry(&m->p, v, value_of_out(m, part->out));
-    }
-  }
-}
-
 static bool native_program(native_maker *m) {
   const vm_program *vm = &m->program->vm;
   for (int64_t c = 0; c < vm->n_cells; c++) m->value[c] = -1;
@@ -207,29 +211,28 @@ static bool native_program(native_maker *m) {
     if (value_of_out(m, (int)o) < 0) return false;
   }
   if (m->branches && m->p.n_calls > BRANCHES_MOST_CALLS) return false;
-  native_carries(m);
   native_outputs(m);
   m->native->nowhere = jit_home(&m->p, jit_input(&m->p, JIT_I64));
   return true;
 }
 
-static int32_t count_values(const scan_class *s) {
-  int32_t n = 0;
-  for (int i = 0; i < s->n_parts; i++)
-    n += s->part[i].role == SCAN_STATE ? s->part[i].span : s->part[i].role == SCAN_COLLECT ? 0 : s->part[i].n;
-  return n;
+/* How many slots native_part.value has. */
+static int32_t native_slots_of(const scan_part *p) {
+  return p->role == SCAN_STATE ? p->span : p->role == SCAN_COLLECT ? 0 : p->n;
 }
 
 static scan_native *native_alloc(const scan_class *s, damo_ctx *ctx) {
   const size_t parts = (size_t)s->n_parts * sizeof(native_part);
-  const size_t bytes = sizeof(scan_native) + parts + (size_t)count_values(s) * sizeof(int32_t);
+  size_t n_values = 0;
+  for (int i = 0; i < s->n_parts; i++) n_values += (size_t)native_slots_of(&s->part[i]);
+  const size_t bytes = sizeof(scan_native) + parts + n_values * sizeof(int32_t);
   scan_native *n = mem_calloc(ctx, bytes);
   if (n == NULL) return NULL;
   n->bytes = bytes;
   int32_t *value = (int32_t *)(void *)((char *)n->part + parts);
   for (int i = 0; i < s->n_parts; i++) {
     n->part[i].value = value;
-    value += s->part[i].role == SCAN_STATE ? s->part[i].span : s->part[i].role == SCAN_COLLECT ? 0 : s->part[i].n;
+    value += native_slots_of(&s->part[i]);
   }
   return n;
 }
@@ -241,12 +244,21 @@ void scan_native_free(scan_native *n, damo_ctx *ctx) {
   mem_free(ctx, n, n->bytes);
 }
 
+static int64_t native_operands(const vm_program *vm) {
+  int64_t most = 0;
+  for (int64_t k = 0; k < vm->n_thunks; k++) {
+    const int64_t n = vm->thunks[k]->n_in + vm->thunks[k]->n_out;
+    if (n > most) most = n;
+  }
+  return most;
+}
+
 scan_native *scan_native_new(const scan_class *s, const damo_function *inner) {
   damo_ctx *ctx = inner->obj.ctx;
   const fn_program *program = inner->program;
   if (jit_refusal(ctx) != NULL || !all_native(s, program)) return NULL;
   native_maker m = {.s = s, .program = program, .native = native_alloc(s, ctx)};
-  const size_t bytes = (size_t)program->vm.n_cells * sizeof *m.value;
+  const size_t bytes = (size_t)(program->vm.n_cells + native_operands(&program->vm)) * sizeof *m.value;
   m.value = m.native != NULL ? mem_alloc(ctx, bytes) : NULL;
   if (m.value != NULL) {
     jit_begin(&m.p, ctx);
@@ -281,8 +293,10 @@ static void native_load(const thunk *t, const frame *f, const scan_class *s, sca
     if (p->role == SCAN_SEQUENCE) {
       const int64_t stride = array_strides(a)[0];
       n->frame[at->stride].i64 = stride;
-      for (int k = 0; k < p->n; k++)
+      for (int k = 0; k < p->n; k++) {
+        if (at->value[k] == NO_SLOT) continue;
         n->frame[at->value[k]].address = a->data + (p->before + s->tap[p->first + k]) * stride;
+      }
     } else if (p->role == SCAN_FIXED) {
       n->frame[at->value[0]] = native_read(a->data, array_dtype(a));
     } else {
