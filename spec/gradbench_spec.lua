@@ -260,6 +260,46 @@ describe("the tool for GradBench", function()
     near({ { 0.5, 1 }, { 4 - 16 / 3, -2 } }, got[2])
   end)
 
+  it("has ba", function()
+    local input = { n = 2, m = 3, p = 10, w = 0.4, cam = { -0.7, -1.1, -0.8, 34, 39, 53, 419, 5.8, -8.5, 0.08, 0.002 },
+      x = { 7.2, 0.001, 3 }, feat = { 271, 834 } }
+    local function errors(v) -- v: a camera, a point, a weight
+      local axis, along, turned, angle = {}, 0, {}, math.sqrt(v[1] ^ 2 + v[2] ^ 2 + v[3] ^ 2)
+      for i = 1, 3 do
+        axis[i] = v[i] / angle
+        along = along + axis[i] * (v[11 + i] - v[3 + i])
+      end
+      for i = 1, 3 do
+        local j, k = i % 3 + 1, (i + 1) % 3 + 1
+        local function from(l) return v[11 + l] - v[3 + l] end
+        turned[i] = from(i) * math.cos(angle) + (axis[j] * from(k) - axis[k] * from(j)) * math.sin(angle)
+          + axis[i] * along * (1 - math.cos(angle))
+      end
+      local a, b = turned[1] / turned[3], turned[2] / turned[3]
+      local square = a ^ 2 + b ^ 2
+      local distortion = 1 + v[10] * square + v[11] * square ^ 2
+      return { v[15] * (a * distortion * v[7] + v[8] - 271), v[15] * (b * distortion * v[7] + v[9] - 834) }
+    end
+    local v = { table.unpack(input.cam) }
+    for i = 1, 3 do v[11 + i] = input.x[i] end
+    v[15] = input.w
+    local got = outputs("ba", { { "objective", input }, { "jacobian", input } })
+    near(errors(v), got[1].reproj_error.elements)
+    assert.same({ 10, 10 }, { got[1].reproj_error.repeated, got[1].w_err.repeated })
+    near(1 - 0.4 ^ 2, got[1].w_err.element)
+    local values = {}
+    for i = 1, 2 do
+      for _, slope in ipairs(differences(function(at) return errors(at)[i] end, v)) do values[#values + 1] = slope end
+    end
+    values[31] = -0.8
+    for i = 1, 31 do near(1, (got[2].vals[i] + 1) / (values[i] + 1), 1e-5) end
+    local cols = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 22, 23, 24, 31 }
+    for i = 1, 15 do cols[15 + i] = cols[i] end
+    cols[31] = 40
+    assert.same(cols, got[2].cols)
+    for i = 1, 31 do assert.equal(i <= 20 and 15 * (i - 1) or 300 + i - 21, got[2].rows[i]) end
+  end)
+
   it("has particle and saddle in each mixture of modes", function()
     local calls, saddles = {}, {}
     for i, name in ipairs { "ff", "fr", "rf", "rr" } do
