@@ -248,6 +248,64 @@ describe("scan", function()
   end)
 end)
 
+describe("long rows, which steps write in place", function()
+  local n = 700
+  local function reference(x, g, h)
+    local ys, zs = {}, {}
+    for t = 1, x.shape[1] do
+      local y = damo.sin(g) + h * 0.5 + x[t]
+      ys[t], zs[t] = y, damo.cumsum(y) * 0.01
+      g, h = h, y
+    end
+    return ys, zs
+  end
+  local function same(a, b) assert.near(0, damo.max(damo.abs(a - b)), 1e-12) end
+  local function check(x, past, ys, zs)
+    local y, z = reference(x, past[1], past[2])
+    for t = 1, ys.shape[1] do
+      same(y[t], ys[t])
+      same(z[t], zs[t])
+    end
+  end
+  local x, h0, limit = damo.dmatrix "x", damo.dmatrix "h0", damo.lscalar "limit"
+  local function loop()
+    return damo.scan(function(v, g, h, k)
+      local y = damo.sin(g) + h * 0.5 + v
+      return y, damo.cumsum(y) * 0.01, k + 1, damo.until_(damo.ge(k + 1, limit))
+    end, { sequences = x, outputs_info = { { initial = h0, taps = { -2, -1 } }, false, damo.constant(A(0, "int64")) } })
+  end
+
+  it("have the values of the loop, and belong to their call", function()
+    local y, z = damo.scan(function(v, g, h)
+      local value = damo.sin(g) + h * 0.5 + v
+      return value, damo.cumsum(value) * 0.01
+    end, { sequences = x, outputs_info = { { initial = h0, taps = { -2, -1 } }, false } })
+    local f, last = damo.compile({ x, h0 }, { y, z }), damo.compile({ x, h0 }, { y[{ { -3, -1 } }], z[-1] })
+    local past, kept = draw(1, 2, n), {}
+    for call, steps in ipairs { 9, 4, 9, 1 } do
+      local v = draw(call, steps, n)
+      kept[call] = { v, f(v, past) }
+      if steps > 3 then
+        local tail, final = last(v, past)
+        same(kept[call][2][{ { -3, -1 } }], tail)
+        same(kept[call][3][-1], final)
+      end
+    end
+    for _, call in ipairs(kept) do check(call[1], past, call[2], call[3]) end
+  end)
+
+  it("go on when their number is not known", function()
+    local y, z = loop()
+    local f = damo.compile({ x, h0, limit }, { y, z })
+    local v, past = draw(3, 60, n), draw(1, 2, n)
+    for _, steps in ipairs { 40, 17, 60, 3 } do
+      local ys, zs = f(v, past, steps)
+      assert.equal(steps, ys.shape[1])
+      check(v, past, ys, zs)
+    end
+  end)
+end)
+
 describe("NANGUARD", function()
   local rows = damo.dmatrix "rows"
   local function log_rows()

@@ -14,7 +14,8 @@ typedef struct scan_rows {
   damo_array *a; /* the result, or while its length is unknown an array of `cap` rows, then owned; NULL: not yet */
   int64_t cap;
   bool own;
-  bool contiguous;
+  bool direct; /* steps write straight into their rows, through a view that is among the spare objects */
+  bool fixed;  /* the thunk that makes the value is told so */
   size_t row_bytes;
 } scan_rows;
 
@@ -64,8 +65,8 @@ void scan_end(frame *f, scan_frame *w);
 
 /* Sets the values of states and fixed values for the next step. */
 void scan_set_args(const thunk *t, const frame *f, const scan_class *s, scan_frame *w);
-/* Computes w->fresh from w->args. k: the step, for errors. */
-damo_status scan_step(frame *f, const scan_class *s, scan_frame *w, int64_t k);
+/* Computes w->fresh of step k of n from w->args. */
+damo_status scan_step(frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n);
 /* Puts w->fresh of step k of n into the results and rings. *stop: the condition says so. */
 damo_status scan_keep(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n, bool *stop);
 /* Makes the new value of each state the newest of its ring. */

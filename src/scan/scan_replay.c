@@ -178,7 +178,7 @@ static damo_status compute_states(replay_run *r, int64_t to) {
     DAMO_TRY(scan_poll(r->f->ctx, &r->clock));
     scan_seek(r->t, r->f, r->forward, w, r->at);
     scan_set_args(r->t, r->f, r->forward, w);
-    DAMO_TRY(scan_step(r->f, r->forward, w, r->at));
+    DAMO_TRY(scan_step(r->f, r->forward, w, r->at, to));
     DAMO_TRY(scan_keep(r->t, r->f, r->forward, w, r->at, to, &stop));
   }
   return DAMO_OK;
@@ -221,7 +221,7 @@ static damo_status replay_steps(replay_run *r, int64_t begin, int64_t end) {
     feed(r);
     if (k > 0) scan_advance(r->t, r->f, r->reverse, reverse);
     scan_set_args(r->t, r->f, r->reverse, reverse);
-    DAMO_TRY(scan_step(r->f, r->reverse, reverse, k));
+    DAMO_TRY(scan_step(r->f, r->reverse, reverse, k, end - begin));
     DAMO_TRY(scan_keep(r->t, r->f, r->reverse, reverse, k, end - begin, &stop));
     if (r->w->step[r->w->n_kept - 1] == step) drop_checkpoint(r->w, r->n_ring);
   }

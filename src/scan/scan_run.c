@@ -2,9 +2,10 @@
  *
  * A thunk has a Function of its own over the inner graph. In a step, sequences are read through views whose data
  * pointers move; the past of a state is a ring of objects, newest first; results that are stacked are copied into their
- * row. The object that leaves a ring becomes the cell into which a later step writes the state, so that after the first
- * steps nothing is allocated. Without a watcher or profile the inner thunks run directly over the cells of the
- * Function's frame (step_direct); else each step is a call (step_call).
+ * row, or if that is long written into it through a view, which is then the newest object of the ring. The object that
+ * leaves a ring becomes the cell into which a later step writes the state, so that after the first steps nothing is
+ * allocated. Without a watcher or profile the inner thunks run directly over the cells of the Function's frame
+ * (step_direct); else each step is a call (step_call).
  */
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,34 @@ static void drop(damo_obj **at) {
   damo_release(old);
 }
 
+/* Tells the thunk that makes inner output o whether its cell holds a row to be written into. */
+static damo_status fix_row(scan_frame *w, int o, scan_rows *r, bool fixed) {
+  if (r->fixed == fixed) return DAMO_OK;
+  const fn_output *out = &w->inner->program->outputs[o];
+  r->fixed = fixed;
+  return thunk_fix_out(out->maker, &w->inner->frame.frame, out->maker_index, fixed);
+}
+
+/* Whether v is a view of a row of the stacked result. */
+static bool is_row_of(const damo_obj *v, const scan_rows *r) {
+  return v != NULL && v->kind == OBJ_ARRAY && r->a != NULL && ((const damo_array *)v)->buf == r->a->buf;
+}
+
+/* Detaches the views of rows, which a later run places again. */
+static void release_rows(const scan_class *s, scan_frame *w) {
+  for (int i = s->n_seq; i < s->n_parts; i++) {
+    const int o = s->part[i].out;
+    if (o < 0 || !w->rows[i].direct) continue;
+    fix_row(w, o, &w->rows[i], false);
+    if (!is_row_of(w->spare[o], &w->rows[i])) continue;
+    if (w->spare[o]->refs == 1) {
+      array_detach((damo_array *)w->spare[o]);
+    } else {
+      drop(&w->spare[o]);
+    }
+  }
+}
+
 void scan_frame_release(const scan_class *s, scan_frame *w, bool keep) {
   if (w->block == NULL) return;
   const int n_out = (int)s->fgraph->outputs.n;
@@ -82,6 +111,7 @@ void scan_frame_release(const scan_class *s, scan_frame *w, bool keep) {
     drop(&w->fresh[o]);
     if (!keep) drop(&w->spare[o]);
   }
+  release_rows(s, w);
   for (int i = 0; i < s->n_parts; i++) {
     if (w->rows[i].own) damo_release(w->rows[i].a);
     w->rows[i] = (scan_rows){0};
@@ -284,16 +314,56 @@ static damo_status direct_load(const scan_class *s, scan_frame *w, bool *valid) 
   return DAMO_OK;
 }
 
-/* Gives the cells of results the objects of earlier steps to write over. */
-static void direct_offer(const scan_class *s, scan_frame *w) {
+/* Rows below this size are copied: that costs less than to place a view. */
+#define LEAST_ROW ((size_t)4096)
+
+/* The row of a stacked result for step k of n; -1: it is not kept. */
+static int64_t stack_row(const scan_class *s, const scan_part *p, const scan_rows *r, int64_t k, int64_t n) {
+  if (s->until) return p->tail > 0 ? k % r->cap : k;
+  const int64_t row = s->flipped ? n - 1 - k : k;
+  return p->tail > 0 ? row - (n - r->cap) : row;
+}
+
+/* Places the view of row `row` that is the spare object of inner output o. */
+static damo_status place_row(scan_frame *w, int o, const scan_rows *r, int64_t row) {
+  const damo_array *a = r->a;
+  damo_array *v = (damo_array *)w->spare[o];
+  const int64_t offset = row * (int64_t)r->row_bytes;
+  const bool ours = v != NULL && v->obj.kind == OBJ_ARRAY && v->obj.refs == 1 && v->ndim == a->ndim - 1;
+  if (ours && v->buf == a->buf) {
+    v->data = a->data + offset;
+  } else if (ours && v->buf == NULL) {
+    array_reseat(v, a, array_shape(a) + 1, array_strides(a) + 1, offset);
+  } else {
+    v = array_view(a, a->ndim - 1, array_shape(a) + 1, array_strides(a) + 1, offset);
+    if (v == NULL) return DAMO_EMEMORY;
+    drop(&w->spare[o]);
+    w->spare[o] = &v->obj;
+  }
+  v->writeable = true;
+  return DAMO_OK;
+}
+
+/* Gives the cells of results rows, or the objects of earlier steps, to write over. */
+static damo_status direct_offer(const scan_class *s, scan_frame *w, int64_t k, int64_t n) {
   const fn_program *program = w->inner->program;
   cell *cells = w->inner->frame.frame.cells;
-  for (int64_t o = 0; o < s->fgraph->outputs.n; o++) {
-    cell *c = &cells[program->outputs[o].cell];
-    if (program->outputs[o].copy || *c != NULL || w->spare[o] == NULL || w->spare[o]->refs != 1) continue;
-    *c = w->spare[o];
+  for (int i = s->n_seq; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    scan_rows *r = &w->rows[i];
+    const int o = p->out;
+    if (o < 0 || program->outputs[o].copy || cells[program->outputs[o].cell] != NULL) continue;
+    if (r->direct) {
+      const int64_t row = stack_row(s, p, r, k, n);
+      const bool kept = row >= 0 && row < array_shape(r->a)[0];
+      if (kept) DAMO_TRY(place_row(w, o, r, row));
+      DAMO_TRY(fix_row(w, o, r, kept));
+    }
+    if (w->spare[o] == NULL || w->spare[o]->refs != 1) continue;
+    cells[program->outputs[o].cell] = w->spare[o];
     w->spare[o] = NULL;
   }
+  return DAMO_OK;
 }
 
 /* The value of a result that shares memory with another cell: itself if no other cell holds it any more. */
@@ -340,7 +410,7 @@ static void direct_detach(const vm_program *vm, cell *cells) {
   }
 }
 
-static damo_status step_direct(const scan_class *s, scan_frame *w) {
+static damo_status step_direct(const scan_class *s, scan_frame *w, int64_t k, int64_t n) {
   damo_function *inner = w->inner;
   const fn_program *program = inner->program;
   cell *cells = inner->frame.frame.cells;
@@ -353,13 +423,13 @@ static damo_status step_direct(const scan_class *s, scan_frame *w) {
     inner->running = true;
     return status;
   }
-  direct_offer(s, w);
+  DAMO_TRY(direct_offer(s, w, k, n));
   DAMO_TRY(vm_run(&inner->frame));
-  const int64_t n = s->fgraph->outputs.n;
-  for (int64_t o = 0; o < n; o++) { /* copies first: what they are of may be taken */
+  const int64_t n_out = s->fgraph->outputs.n;
+  for (int64_t o = 0; o < n_out; o++) { /* copies first: what they are of may be taken */
     if (program->outputs[o].copy) DAMO_TRY(direct_take_shared(s, w, o));
   }
-  for (int64_t o = 0; o < n; o++) {
+  for (int64_t o = 0; o < n_out; o++) {
     const fn_output *out = &program->outputs[o];
     if (out->copy) continue;
     w->fresh[o] = cells[out->cell];
@@ -371,9 +441,9 @@ static damo_status step_direct(const scan_class *s, scan_frame *w) {
   return DAMO_OK;
 }
 
-damo_status scan_step(frame *f, const scan_class *s, scan_frame *w, int64_t k) {
+damo_status scan_step(frame *f, const scan_class *s, scan_frame *w, int64_t k, int64_t n) {
   char name[200];
-  const damo_status status = w->direct ? step_direct(s, w) : step_call(s, w);
+  const damo_status status = w->direct ? step_direct(s, w, k, n) : step_call(s, w);
   w->n_run++;
   if (status != DAMO_OK) ctx_fail_add(f->ctx, "in step %lld of %s", (long long)k + 1, loop_name(name, sizeof name, s));
   return status;
@@ -390,10 +460,24 @@ static const char *output_name(char *dst, size_t n, const scan_part *p) {
   return dst;
 }
 
+/* Whether steps can write the values of part p straight into rows. A state that is written in place can't be: it stays
+ * in its memory. */
+static bool writes_rows(const scan_class *s, const scan_frame *w, const scan_part *p) {
+  if (!w->direct || (s->until && p->tail > 0) || (p->role == SCAN_COLLECT && p->last >= 0)) return false;
+  const fn_program *program = w->inner->program;
+  const fn_output *out = &program->outputs[p->out];
+  if (out->copy || out->twice || out->maker == NULL || out->n_along > 0 || !type_is_tensor(out->type)) return false;
+  for (int k = p->first; k < p->first + p->n; k++) {
+    if (program->inputs[k].destroyed) return false;
+  }
+  return true;
+}
+
 /* Makes space for the rows of part p, whose values look like v, for `n` steps (n known), or for more as they come. */
-static damo_status stack_begin(const thunk *t, frame *f, const scan_class *s, scan_rows *r, const scan_part *p,
+static damo_status stack_begin(const thunk *t, frame *f, const scan_class *s, scan_frame *w, const scan_part *p,
                                int ndim, const int64_t *row, damo_dtype dtype, int64_t n) {
   int64_t shape[DAMO_MAX_NDIM];
+  scan_rows *r = &w->rows[p - s->part];
   memcpy(shape + 1, row, (size_t)ndim * sizeof *row);
   r->own = s->until;
   r->cap = p->tail > 0 && n > p->tail ? p->tail : n;
@@ -407,6 +491,7 @@ static damo_status stack_begin(const thunk *t, frame *f, const scan_class *s, sc
   if (r->a == NULL) return DAMO_EMEMORY;
   r->row_bytes = dtype_size(dtype);
   for (int k = 0; k < ndim; k++) r->row_bytes *= (size_t)row[k];
+  r->direct = r->row_bytes >= LEAST_ROW && writes_rows(s, w, p);
   return DAMO_OK;
 }
 
@@ -423,13 +508,6 @@ static damo_status stack_grow(frame *f, scan_rows *r) {
   return DAMO_OK;
 }
 
-/* The row of a stacked result for step k of n; -1: it is not kept. */
-static int64_t stack_row(const scan_class *s, const scan_part *p, const scan_rows *r, int64_t k, int64_t n) {
-  if (s->until) return p->tail > 0 ? k % r->cap : k;
-  const int64_t row = s->flipped ? n - 1 - k : k;
-  return p->tail > 0 ? row - (n - r->cap) : row;
-}
-
 static damo_status refuse_shape(const thunk *t, frame *f, const scan_class *s, const scan_part *p, const damo_array *v,
                                 const damo_array *rows, int64_t k) {
   char name[200], what[40], now[160], before[160];
@@ -444,7 +522,7 @@ static damo_status stack_put(const thunk *t, frame *f, const scan_class *s, scan
                              int64_t k, int64_t n) {
   const damo_array *v = (damo_array *)w->fresh[p->out];
   scan_rows *r = &w->rows[p - s->part];
-  if (r->a == NULL) DAMO_TRY(stack_begin(t, f, s, r, p, v->ndim, array_shape(v), array_dtype(v), n));
+  if (r->a == NULL) DAMO_TRY(stack_begin(t, f, s, w, p, v->ndim, array_shape(v), array_dtype(v), n));
   bool same = r->a->ndim == v->ndim + 1;
   for (int d = 0; same && d < v->ndim; d++) same = array_shape(v)[d] == array_shape(r->a)[d + 1];
   if (!same) return refuse_shape(t, f, s, p, v, r->a, k);
@@ -452,6 +530,10 @@ static damo_status stack_put(const thunk *t, frame *f, const scan_class *s, scan
   const int64_t row = stack_row(s, p, r, k, n);
   if (row < 0) return DAMO_OK;
   char *to = r->a->data + (size_t)row * r->row_bytes;
+  if (v->data == to && v->buf == r->a->buf) { /* it is the row, which no step may write over */
+    ((damo_array *)w->fresh[p->out])->writeable = false;
+    return DAMO_OK;
+  }
   if (array_is_contiguous(v)) {
     memcpy(to, v->data, r->row_bytes);
     return DAMO_OK;
@@ -576,7 +658,7 @@ static damo_status give_empty(const thunk *t, frame *f, scan_class *s, scan_fram
   bool unknown = false;
   for (int d = 0; p->role == SCAN_COLLECT && d < ndim; d++) unknown = unknown || type->shape[d + 1] < 0;
   if (unknown) DAMO_TRY(shape_of_none(t, f, s, w, p, row));
-  return stack_begin(t, f, s, &w->rows[p - s->part], p, ndim, row, type->dtype, 0);
+  return stack_begin(t, f, s, w, p, ndim, row, type->dtype, 0);
 }
 
 /* Copies the n rows that were kept while their number was unknown into the result. */
@@ -691,7 +773,7 @@ static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame
     DAMO_TRY(scan_poll(f->ctx, &clock));
     if (*k > 0) scan_advance(t, f, s, w);
     scan_set_args(t, f, s, w);
-    DAMO_TRY(scan_step(f, s, w, *k));
+    DAMO_TRY(scan_step(f, s, w, *k, total));
     DAMO_TRY(scan_keep(t, f, s, w, *k, total, &stop));
     if (s->progress != NULL && !f->silent) DAMO_TRY(s->progress(s, f, *k + 1, stop ? *k + 1 : total));
   }
