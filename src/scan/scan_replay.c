@@ -33,6 +33,26 @@ int scan_replay_first_unread(const damo_op *op) {
   return scan_replay_first_reverse(op) + operands_of(reverse_class(op)) - scan_replay_n_fed(op);
 }
 
+static bool is_replay(const replay_props *p) {
+  if (p->forward.kind != PROP_OP || p->reverse.kind != PROP_OP || p->fed.kind != PROP_LIST) return false;
+  if (scan_of(p->forward.u.op) == NULL || scan_of(p->reverse.u.op) == NULL || p->checkpoint.kind != PROP_INT)
+    return false;
+  const scan_class *forward = scan_at(p->forward.u.op);
+  bool is = p->fed.n <= scan_at(p->reverse.u.op)->n_seq;
+  for (int q = 0; is && q < p->fed.n; q++) {
+    const prop_value *k = &p->fed.u.list[q];
+    is = k->kind == PROP_INT && k->u.i >= scan_first_past(forward) && k->u.i < scan_first_fixed(forward);
+  }
+  return is;
+}
+
+static damo_status replay_init(damo_op *op) {
+  if (op->n_props == 4 && is_replay(OP_PROPS(op, replay_props))) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE,
+                  "ScanGrad: its properties must be two Scans, the states that are read, and a "
+                  "checkpoint; damo.grad makes it");
+}
+
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 static int replay_count(const damo_op *op, int n_in) {
@@ -108,10 +128,17 @@ static void replay_format(strbuf *out, const damo_op *op) {
 
 typedef struct replay_state {
   scan_frame forward, reverse;
-  int64_t *step;   /* of each checkpoint, ascending */
-  damo_obj **kept; /* the ring of each, owned */
+  char *kept; /* n_kept checkpoints, of ascending steps: int64_t, the step; the ring before that step, owned */
   int64_t n_kept, cap;
 } replay_state;
+
+static size_t checkpoint_bytes(int32_t n_ring) { return sizeof(int64_t) + (size_t)n_ring * sizeof(damo_obj *); }
+static int64_t *checkpoint_step(const replay_state *w, int32_t n_ring, int64_t i) {
+  return (int64_t *)(void *)(w->kept + (size_t)i * checkpoint_bytes(n_ring));
+}
+static damo_obj **checkpoint_ring(const replay_state *w, int32_t n_ring, int64_t i) {
+  return (damo_obj **)(checkpoint_step(w, n_ring, i) + 1);
+}
 
 /* One run. */
 typedef struct replay_run {
@@ -128,46 +155,40 @@ typedef struct replay_run {
 /* Keeps the states before step r->at. Arrays become read-only: a step that works in place copies them. */
 static damo_status keep_checkpoint(replay_run *r) {
   replay_state *w = r->w;
-  damo_ctx *ctx = r->f->ctx;
-  const size_t ring = (size_t)r->n_ring * sizeof *w->kept;
+  const size_t size = checkpoint_bytes(r->n_ring);
   if (w->n_kept == w->cap) {
     const int64_t cap = 2 * w->cap + 8;
-    int64_t *step = mem_realloc(ctx, w->step, (size_t)w->cap * sizeof *step, (size_t)cap * sizeof *step);
-    if (step == NULL) return DAMO_EMEMORY;
-    w->step = step;
-    damo_obj **kept = mem_realloc(ctx, w->kept, (size_t)w->cap * ring, (size_t)cap * ring);
-    if (kept == NULL) { /* both lists have room for `cap` */
-      w->step = mem_realloc(ctx, step, (size_t)cap * sizeof *step, (size_t)w->cap * sizeof *step);
-      return DAMO_EMEMORY;
-    }
-    w->kept = kept;
+    char *grown = mem_realloc(r->f->ctx, w->kept, (size_t)w->cap * size, (size_t)cap * size);
+    if (grown == NULL) return DAMO_EMEMORY;
+    w->kept = grown;
     w->cap = cap;
   }
-  w->step[w->n_kept] = r->at;
+  *checkpoint_step(w, r->n_ring, w->n_kept) = r->at;
+  damo_obj **ring = checkpoint_ring(w, r->n_ring, w->n_kept);
   for (int i = 0; i < r->n_ring; i++) {
-    damo_obj *v = w->forward.ring[i];
-    if (v->kind == OBJ_ARRAY) ((damo_array *)v)->writeable = false;
-    w->kept[w->n_kept * r->n_ring + i] = damo_retain(v);
+    ring[i] = damo_retain(w->forward.ring[i]);
+    if (ring[i]->kind == OBJ_ARRAY) ((damo_array *)ring[i])->writeable = false;
   }
   w->n_kept++;
   return DAMO_OK;
 }
 
 static void drop_checkpoint(replay_state *w, int32_t n_ring) {
-  w->n_kept--;
-  for (int i = 0; i < n_ring; i++) damo_release(w->kept[w->n_kept * n_ring + i]);
+  damo_obj **ring = checkpoint_ring(w, n_ring, --w->n_kept);
+  for (int i = 0; i < n_ring; i++) damo_release(ring[i]);
 }
+
+static int64_t last_checkpoint(const replay_run *r) { return *checkpoint_step(r->w, r->n_ring, r->w->n_kept - 1); }
 
 /* Puts the forward loop's states back to the last checkpoint. */
 static void restore_checkpoint(replay_run *r) {
-  replay_state *w = r->w;
-  const int64_t top = w->n_kept - 1;
+  damo_obj **ring = checkpoint_ring(r->w, r->n_ring, r->w->n_kept - 1), **now = r->w->forward.ring;
   for (int i = 0; i < r->n_ring; i++) {
-    damo_obj *old = w->forward.ring[i];
-    w->forward.ring[i] = damo_retain(w->kept[top * r->n_ring + i]);
+    damo_obj *old = now[i];
+    now[i] = damo_retain(ring[i]);
     damo_release(old);
   }
-  r->at = w->step[top];
+  r->at = last_checkpoint(r);
 }
 
 /* Computes the states before step `to`, from those before step r->at. */
@@ -223,7 +244,7 @@ static damo_status replay_steps(replay_run *r, int64_t begin, int64_t end) {
     scan_set_args(r->t, r->f, r->reverse, reverse);
     DAMO_TRY(scan_step(r->f, r->reverse, reverse, k, end - begin));
     DAMO_TRY(scan_keep(r->t, r->f, r->reverse, reverse, k, end - begin, &stop));
-    if (r->w->step[r->w->n_kept - 1] == step) drop_checkpoint(r->w, r->n_ring);
+    if (last_checkpoint(r) == step) drop_checkpoint(r->w, r->n_ring);
   }
   return DAMO_OK;
 }
@@ -270,6 +291,9 @@ static damo_status replay_perform(const thunk *t, frame *f) {
   const int64_t back = scalar_to_int64(array_item(thunk_in(t, f, w->reverse.first_in)));
   DAMO_TRY(scan_check_lengths(t, f, r.forward, &w->forward, n));
   DAMO_TRY(scan_check_lengths(t, f, r.reverse, &w->reverse, back));
+  if (back > n)
+    return ctx_fail(f->ctx, DAMO_EVALUE, "ScanGrad: can't go back over %lld of %lld steps", (long long)back,
+                    (long long)n);
   DAMO_TRY(replay_functions(t, f));
   DAMO_TRY(scan_frame_reserve(r.forward, &w->forward, f->ctx));
   DAMO_TRY(scan_frame_reserve(r.reverse, &w->reverse, f->ctx));
@@ -284,10 +308,8 @@ static damo_status replay_perform(const thunk *t, frame *f) {
 static void replay_state_clear(const thunk *t, frame *f) {
   replay_state *w = thunk_state(t, f);
   const scan_class *forward = forward_class(t->node->op);
-  const size_t ring = w->forward.block != NULL ? (size_t)w->forward.ring_at[forward->n_state] * sizeof *w->kept : 0;
-  mem_free(f->ctx, w->step, (size_t)w->cap * sizeof *w->step);
-  mem_free(f->ctx, w->kept, (size_t)w->cap * ring);
-  w->step = NULL;
+  if (w->kept != NULL)
+    mem_free(f->ctx, w->kept, (size_t)w->cap * checkpoint_bytes(w->forward.ring_at[forward->n_state]));
   w->kept = NULL;
   w->cap = 0;
   scan_frame_clear(forward, &w->forward, f->ctx);
@@ -448,6 +470,7 @@ const op_def scan_replay_def = {
                    PROP(replay_props, checkpoint)),
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
+    .init = replay_init,
     .count_out = replay_count,
     .infer_type = replay_types,
     .make_node = replay_make_node,
