@@ -251,6 +251,21 @@ describe("a Loop", function()
     same_bits(f { 1, 2, 3 }, g { 1, 2, 3 })
   end)
 
+  it("is several where one would have too many outputs", function()
+    local x, y = damo.dvector "x", damo.dvector "y"
+    local outputs, last = {}, x
+    for i = 1, 70 do
+      last = damo.tanh(last * i + y)
+      outputs[i] = damo.exp(last - i) + x
+    end
+    local fused, plain = damo.compile({ x, y }, outputs), damo.compile({ x, y }, outputs, { mode = separate })
+    assert.is_true(#plain.fgraph.apply_nodes > 400)
+    assert.is_true(#fused.fgraph.apply_nodes < 10)
+    local u, v = damo.random.normal(0, 1, { size = { 50 } }), damo.random.normal(0, 1, { size = { 50 } })
+    local got, want = { fused(u, v) }, { plain(u, v) }
+    for i = 1, #want do same_bits(got[i], want[i], i) end
+  end)
+
   it("computes nothing twice: what broadcasts is a node by itself", function()
     local m, r = damo.dmatrix "m", damo.drow "r"
     local f = damo.compile({ m, r }, damo.tanh(m + damo.exp(r)) * 2)

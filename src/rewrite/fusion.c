@@ -121,8 +121,8 @@ static damo_trace *draft_trace(const loop_draft *d, damo_status *s) {
   return all;
 }
 
+/* Puts a Loop in the place of a finished draft's nodes. */
 static damo_status draft_replace(loop_draft *d) {
-  if (d->n_parts < 2 || !draft_finish(d)) return DAMO_OK;
   damo_assert(d->n_out > 0); /* a node that nothing uses is not in the graph */
   damo_ctx *ctx = d->f->fg->obj.ctx;
   build b;
@@ -167,21 +167,40 @@ static bool group_has_elements(fusion *f, int32_t first) {
   return !shifted;
 }
 
-/* The group's nodes in their order, cut where a Loop has as much as it can take: what comes later reads what came
+static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, int n_axes);
+
+/* Fuses the draft of the group's nodes from `first` to before `stop`; two halves of it where it has too many outputs. */
+static damo_status draft_replace_halved(loop_draft *d, int32_t first, int32_t stop, int n_axes) {
+  if (d->n_parts < 2) return DAMO_OK;
+  if (draft_finish(d)) return draft_replace(d);
+  if (n_axes != 0) return DAMO_OK;
+  const damo_apply *half = d->nodes[d->n_parts / 2];
+  int32_t middle = first;
+  while (d->f->nodes[middle].node != half) middle = d->f->nodes[middle].next;
+  DAMO_TRY(fuse_range(d, first, middle, 0));
+  return fuse_range(d, middle, stop, 0);
+}
+
+/* Nodes of a group in their order, cut where a Loop has as much as it can take: what comes later reads what came
  * earlier, never the other way round. Where values of rows are read again, what comes later stays as it is. */
-static damo_status fuse_group(loop_draft *d, int32_t first) {
-  if (!group_has_elements(d->f, first)) return DAMO_OK;
-  const int n_axes = group_row_axes(d->f, first);
+static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, int n_axes) {
   damo_status s = DAMO_OK;
+  int32_t k = first;
   draft_begin(d, n_axes);
-  for (int32_t k = first; k >= 0 && s == DAMO_OK; k = d->f->nodes[k].next) {
+  for (; k != stop && s == DAMO_OK; k = d->f->nodes[k].next) {
     if (draft_add(d, d->f->nodes[k].node, &s)) continue;
     if (n_axes != 0) break;
-    s = draft_replace(d);
+    s = draft_replace_halved(d, first, k, 0);
+    first = k;
     draft_begin(d, 0);
     if (s == DAMO_OK) draft_add(d, d->f->nodes[k].node, &s);
   }
-  return s == DAMO_OK ? draft_replace(d) : s;
+  return s == DAMO_OK ? draft_replace_halved(d, first, k, n_axes) : s;
+}
+
+static damo_status fuse_group(loop_draft *d, int32_t first) {
+  if (!group_has_elements(d->f, first)) return DAMO_OK;
+  return fuse_range(d, first, -1, group_row_axes(d->f, first));
 }
 
 /* Parts of several nodes may be the same. */
