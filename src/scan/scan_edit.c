@@ -21,6 +21,7 @@ damo_status scan_edit_init(scan_edit *e, damo_fgraph *fg, damo_apply *node, cons
   e->live = (bool *)(e->last_by + s->n_parts);
   memcpy(e->plan, s->part, (size_t)s->n_parts * sizeof *e->plan);
   for (int i = 0; i < s->n_parts; i++) e->live[i] = true;
+  damo_retain(node); /* which leaves the graph with its last result */
   map_init(&e->memo, ctx);
   ptrvec_init(&e->values, ctx);
   build_init(&e->b, ctx);
@@ -36,6 +37,7 @@ damo_status scan_edit_end(scan_edit *e, damo_status status) {
   ptrvec_clear(&e->values);
   map_clear(&e->memo);
   mem_free(ctx, e->plan, edit_bytes(e->s));
+  damo_release(e->node);
   const damo_status ended = build_end(&e->b);
   return status != DAMO_OK ? status : ended;
 }

@@ -120,13 +120,15 @@ static damo_status join_replace(damo_fgraph *fg, const ptrvec *old, const ptrvec
   return DAMO_OK;
 }
 
-static damo_status join_two(damo_fgraph *fg, const damo_apply *a, const damo_apply *b) {
+static damo_status join_two(damo_fgraph *fg, damo_apply *a, damo_apply *b) {
   const scan_class *s = scan_at(a->op), *t = scan_at(b->op);
   damo_ctx *ctx = fg->obj.ctx;
   build scope;
   scan_draft d;
   ptrvec old, now;
   int next[4] = {0};
+  damo_retain(a); /* they leave the graph with their last results */
+  damo_retain(b);
   build_init(&scope, ctx);
   scan_draft_init(&d, &scope);
   ptrvec_init(&old, ctx);
@@ -153,6 +155,8 @@ static damo_status join_two(damo_fgraph *fg, const damo_apply *a, const damo_app
   ptrvec_clear(&old);
   ptrvec_clear(&now);
   scan_draft_clear(&d);
+  damo_release(a);
+  damo_release(b);
   const damo_status ended = build_end(&scope);
   return status != DAMO_OK ? status : ended;
 }

@@ -152,10 +152,12 @@ static damo_status slim_grad(damo_fgraph *fg, damo_apply *node) {
   int32_t *past = (int32_t *)(w.plan + n);
   w.live = (bool *)(past + n);
   memcpy(w.plan, w.s->part, n * sizeof *w.plan);
+  damo_retain(node); /* which leaves the graph with its last result */
   find_read(&w);
   damo_status status = w.changed ? find_live_states(&w) : DAMO_OK;
   if (status == DAMO_OK && w.changed) status = build_slim(&w, past);
   mem_free(ctx, w.plan, bytes);
+  damo_release(node);
   return status;
 }
 
