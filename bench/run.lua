@@ -8,6 +8,7 @@ local plan = {
   { "native_op", 100000, "a native Op, its kernel of one number included", 1e9, "ns an Op" },
   { "lua_op", 300000, "an Op written in Lua, above its own Lua code", 1e9, "ns a call" },
   { "compile", 5, "digits network: build, differentiate, compile, first call", 1e3, "ms" },
+  { "compile_again", 20, "digits network: the same where an equal graph was compiled before", 1e3, "ms" },
   { "step", 200, "digits network: training step, batch of 64", 1e6, "us a step" },
   { "elemwise", 10, "exp(-x*x)*tanh(x) + 1 over 1e6 entries", 1e3, "ms" },
   { "chain", 10000, "chain of 10,000 products: gradient and compile", 1e6, "us a node" },

@@ -324,6 +324,7 @@ function RandomStream:seed(seed) end
 ---@field traceback_limit integer
 ---@field on_warning? fun(kind: damo.ErrorKind, message: string)
 ---@field memory_cap integer bytes, 0: none
+---@field memo_cap integer bytes of compiled graphs that are remembered, 0: none
 ---@field threads integer
 ---@field sandbox boolean a latch: once true, no files, programs, native pointers or change of limits
 ---@field mode "FAST_RUN"|"FAST_COMPILE"|"DEBUG"|"NANGUARD"
@@ -756,7 +757,7 @@ function damo.grad_undefined(op, i, x, why) end
 function damo.grad_not_implemented(op, i, x, why) end
 
 ---Versions, libraries, kernels. `licence` is what a program with this build falls under as a whole: MIT without GPL code.
----@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[], jit: { enabled: boolean, target?: string, why?: string, bytes: integer } }
+---@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[], memo: { graphs: integer, hits: integer, bytes: integer }, jit: { enabled: boolean, target?: string, why?: string, bytes: integer } }
 function damo.info() end
 ---@return { bytes: integer, peak: integer, cap: integer, objects: integer }
 function damo.memory() end

@@ -172,6 +172,7 @@ describe("config.sandbox", function()
       forbidden("memory_cap", function() damo.config.memory_cap = 0 end)
       forbidden("gc_floor", function() damo.config.gc_floor = 0 end)
       forbidden("plan_cap", function() damo.config.plan_cap = 0 end)
+      forbidden("memo_cap", function() damo.config.memo_cap = 0 end)
       forbidden("threads", function() damo.config.threads = 4 end)
       local x = damo.dvector "x"
       forbidden("option 'threads'", function() damo.compile({ x }, x, { threads = 2 }) end)

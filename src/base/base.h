@@ -89,6 +89,7 @@ typedef struct ctx_config {
   damo_dtype floatX; /* float64 or float32 */
   int threads;
   size_t plan_cap; /* bytes that a Function keeps for other shapes than those of its last call (vm/arena.c) */
+  size_t memo_cap; /* bytes of compiled graphs that are remembered (compile/memo.c) */
 } ctx_config;
 
 #define ERROR_MESSAGE_MAX 2048
@@ -121,6 +122,7 @@ typedef enum ctx_slot_id {
   CTX_SCANS,
   CTX_POOL,
   CTX_JIT,
+  CTX_MEMO,
   CTX_N_SLOTS
 } ctx_slot_id;
 typedef struct ctx_slot {

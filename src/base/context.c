@@ -59,7 +59,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .limited = limited,
       .fail_after = fail_after_at_birth(),
       .stress = stress_at_birth(),
-      .config = {.floatX = DAMO_FLOAT64, .threads = 1, .plan_cap = (size_t)64 << 20},
+      .config = {.floatX = DAMO_FLOAT64, .threads = 1, .plan_cap = (size_t)64 << 20, .memo_cap = (size_t)2 << 20},
       .next_id = 1,
       .borrowers = 1,
   };

@@ -2,6 +2,7 @@
  * graph into a FunctionGraph, rewrites it as the mode says, protects values from in-place Ops, and builds the
  * program. */
 #include "compile_int.h"
+#include "memo.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
 
@@ -427,17 +428,97 @@ damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrve
   return f;
 }
 
-static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const fn_watcher *watcher) {
+static damo_status rewrite_and_protect(compile_job *j, damo_fgraph *fg) {
   mark_mutable(j, fg);
   report_phase(j->report, "graph");
-  if (rewrite_by_mode(j, fg) != DAMO_OK) return NULL;
+  DAMO_TRY(rewrite_by_mode(j, fg));
   report_rewriting(j->report);
-  if (protect_graph(j, fg, false) != DAMO_OK) return NULL;
+  DAMO_TRY(protect_graph(j, fg, false));
   report_phase(j->report, "protect");
+  return DAMO_OK;
+}
+
+static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const fn_watcher *watcher) {
+  if (rewrite_and_protect(j, fg) != DAMO_OK) return NULL;
   damo_function *f = make_function(j, fg, &j->fresh, watcher, NULL, 0);
   report_phase(j->report, "plan");
   return f;
 }
+
+/* ---- Graphs that are remembered ---------------------------------------------------------------------------------- */
+
+/* A watcher and a profile want to see the graph rewritten; a rule of a script may depend on anything. */
+static bool may_remember(const compile_job *j) {
+  const compile_options *o = j->options;
+  if (o->profile || o->n_no_recycling > 0 || rewrite_has_hosts(j->ctx)) return false;
+  return memo_most_bytes(j->ctx) > 0 && compile_watcher(j->ctx, mode_of(o)) == NULL;
+}
+
+static damo_status make_key(compile_job *j, memo_key *k) {
+  const compile_options *o = j->options;
+  const size_t bytes = (size_t)j->n_in * sizeof(bool);
+  bool *mutable_ = mem_alloc(j->ctx, bytes);
+  ptrvec inputs;
+  ptrvec_init(&inputs, j->ctx);
+  damo_status s = mutable_ != NULL ? DAMO_OK : DAMO_EMEMORY;
+  for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) {
+    mutable_[i] = j->in[i].mutable_;
+    s = ptrvec_push(&inputs, j->in[i].var);
+  }
+  const memo_request q = {.inputs = (damo_var *const *)inputs.at,
+                          .mutable_ = mutable_,
+                          .n_inputs = j->n_in,
+                          .outputs = (damo_var *const *)j->wanted.at,
+                          .n_outputs = j->wanted.n,
+                          .words = {optimizer_of(o), o->include, o->exclude, o->require}};
+  if (s == DAMO_OK) s = memo_key_make(k, &q);
+  ptrvec_clear(&inputs);
+  if (mutable_ != NULL) mem_free(j->ctx, mutable_, bytes);
+  return s;
+}
+
+/* Rewrites the graph and remembers what has become of it. */
+static damo_function *compile_anew(compile_job *j, memo_key *k) {
+  map copies;
+  map_init(&copies, j->ctx);
+  damo_fgraph *fg = compile_make_fgraph(j, &copies);
+  damo_status s = fg != NULL ? memo_begin(k, fg, &copies) : damo_error_status(j->ctx);
+  map_clear(&copies);
+  if (s == DAMO_OK) s = rewrite_and_protect(j, fg);
+  memo_words w;
+  memo_words_init(&w, j->ctx, NULL, false);
+  if (s == DAMO_OK) s = memo_end(k, fg, &w);
+  damo_function *f = s == DAMO_OK ? make_function(j, fg, &j->fresh, NULL, NULL, 0) : NULL;
+  if (f != NULL) memo_add(j->ctx, k, &w);
+  memo_words_clear(&w);
+  damo_release(fg);
+  return f;
+}
+
+static damo_function *compile_again(compile_job *j, const memo_key *k, const uint32_t *words) {
+  damo_fgraph *fg = memo_graph(k, words);
+  if (fg == NULL) return NULL;
+  mark_mutable(j, fg);
+  damo_function *f = make_function(j, fg, &j->fresh, NULL, NULL, 0);
+  damo_release(fg);
+  return f;
+}
+
+/* *done: the graph is one that can be remembered, and *out is its Function, NULL on failure. */
+static damo_status compile_by_memo(compile_job *j, damo_function **out, bool *done) {
+  memo_key k;
+  memo_key_init(&k, j->ctx);
+  damo_status s = make_key(j, &k);
+  *done = s == DAMO_OK && k.kept;
+  if (*done) {
+    const uint32_t *words = memo_find(j->ctx, &k);
+    *out = words != NULL ? compile_again(j, &k, words) : compile_anew(j, &k);
+  }
+  memo_key_clear(&k);
+  return s;
+}
+
+/* ---- Compiling --------------------------------------------------------------------------------------------------- */
 
 static damo_function *compile_watched(compile_job *j, damo_fgraph *fg) {
   const fn_watcher *w = compile_watcher(j->ctx, mode_of(j->options));
@@ -486,10 +567,12 @@ static damo_function *job_run(compile_job *j) {
   if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
     return NULL;
   if (compile_check_unused(j) != DAMO_OK) return NULL;
+  damo_function *f = NULL;
+  bool done = false;
+  if (may_remember(j) && (compile_by_memo(j, &f, &done) != DAMO_OK || done)) return f;
   map memo;
   map_init(&memo, j->ctx);
   damo_fgraph *fg = compile_make_fgraph(j, &memo);
-  damo_function *f = NULL;
   if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) f = profile_function(j, compile_watched(j, fg));
   map_clear(&memo);
   damo_release(fg);
@@ -509,6 +592,7 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
   map_init(&j.is_target, ctx);
   damo_function *f = NULL;
   if (!j.options->profile || (j.report = report_new(ctx)) != NULL) f = job_run(&j);
+  if (f == NULL && damo_error_status(ctx) == DAMO_EMEMORY) compile_forget(ctx);
   report_free(ctx, j.report);
   ptrvec_clear(&j.wanted);
   ptrvec_clear(&j.targets);

@@ -182,6 +182,12 @@ const ptrvec *compile_fresh(const compile_job *j);
 
 /* Registers the modes FAST_RUN, FAST_COMPILE and those of the watchers (a static list, NULL-terminated). */
 damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers);
+/* Drops the graphs that are remembered, by which an equal graph is compiled again without being rewritten (memo.h). */
+void compile_forget(damo_ctx *ctx);
+/* Drops those that config.memo_cap and the memory cap do not allow. */
+void compile_fit_memo(damo_ctx *ctx);
+/* How many graphs are remembered, how often one was found, and the bytes that they take. */
+void compile_memo(const damo_ctx *ctx, int64_t *graphs, int64_t *hits, size_t *bytes);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "compile_int.h"
+#include "memo.h"
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
@@ -235,7 +236,7 @@ damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx) {
 damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
   ctx_register_kind(ctx, OBJ_FUNCTION, function_destroy, NULL);
   ctx->slots[CTX_WATCHERS].data = (void *)(uintptr_t)watchers; /* a static list: nothing to destroy */
-  return DAMO_OK;
+  return memo_register(ctx);
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */

@@ -162,10 +162,11 @@ struct damo_var {
 };
 
 /* The user's lines where a node was made, innermost first: "file:line\nfile:line". The trace of a node that stands for
- * several begins with the innermost lines of n_made of them. */
+ * several begins with the innermost lines of n_made of them. A trace may also say of which numbered nodes it is made:
+ * n_sources numbers follow the text (trace_sources). */
 typedef struct damo_trace {
   damo_obj obj;
-  int32_t size, n_made;
+  int32_t size, n_made, n_sources;
   char text[];
 } damo_trace;
 
@@ -200,8 +201,13 @@ damo_var *var_pattern_root(const damo_var *v, int64_t steps);
 
 damo_trace *trace_new(damo_ctx *ctx, const char *text);
 #define TRACE_MOST_MADE 8
+/* A copy of t that says that it is the trace of the node with that number (>= 0). */
+damo_trace *trace_new_numbered(damo_ctx *ctx, const damo_trace *t, int32_t number);
+const int32_t *trace_sources(const damo_trace *t);
 /* The trace of a node that stands for a's and b's (owned; either may be NULL): a's, with the innermost lines of b that it
- * lacks as long as there are fewer than TRACE_MOST_MADE. *out is a itself where nothing is added. */
+ * lacks as long as there are fewer than TRACE_MOST_MADE. *out is a itself where nothing is added. If both have numbers,
+ * the result has those of a, then those of b, TRACE_MOST_SOURCES at most; if one has none, neither has the result. */
+#define TRACE_MOST_SOURCES 32
 damo_status trace_join(damo_ctx *ctx, damo_trace *a, damo_trace *b, damo_trace **out);
 
 /* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim and

@@ -119,6 +119,7 @@ static damo_op *op_make(damo_ctx *ctx, const op_def *def, damo_obj *owner, const
   if (op == NULL) return NULL;
   op->def = def;
   op->owner = damo_retain(owner);
+  if (op_is_foreign(op)) op->id = ctx->next_id++;
   op->link.hash = hash;
   op->view_map = def->view_map;
   op->destroy_map = def->destroy_map;

@@ -285,9 +285,10 @@ struct damo_op {
   damo_obj obj;
   intern_link link;
   const op_def *def;
-  damo_obj *owner;                        /* keeps def alive if it is not static (a Lua or host class), else NULL */
-  int32_t n_props;                        /* number of the class's properties; nil where not given */
-  prop_value *props;                      /* owned deep copies: OP_PROPS */
+  uint64_t id;       /* creation order in the context, of an Op with an owner or of a host; else 0 */
+  damo_obj *owner;   /* keeps def alive if it is not static (a Lua or host class), else NULL */
+  int32_t n_props;   /* number of the class's properties; nil where not given */
+  prop_value *props; /* owned deep copies: OP_PROPS */
   const op_alias *view_map, *destroy_map; /* NULL: none */
   op_terms terms;
   void *data; /* def->data_size bytes */
@@ -298,6 +299,10 @@ struct damo_op {
 damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props);
 /* The same for a class whose op_def belongs to an object (owner, which is retained). */
 damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props);
+/* Whether the Op is of a class that is not damo's own: it may call a script or a host, or hold a graph. */
+static inline bool op_is_foreign(const damo_op *op) {
+  return op->owner != NULL || op->def->foreign || op->def->one_context;
+}
 static inline const void *op_fields(const damo_op *op, const char *type) {
   damo_assert(op->def->props != NULL && op->def->props->type != NULL && strcmp(op->def->props->type, type) == 0);
   (void)type;

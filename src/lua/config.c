@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "binding_int.h"
+#include "compile/compile.h"
 
 static const char warning_key = 'w';
 
@@ -90,9 +91,8 @@ static void config_push_on_warning(lua_State *L, bind_state *st) {
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static const char *const CONFIG_FIELDS[] = {
-    "floatX",   "compute_test_value", "traceback_limit", "on_warning", "memory_cap",
-    "gc_floor", "plan_cap",           "threads",         "mode",       "sandbox",
-    NULL};
+    "floatX",   "compute_test_value", "traceback_limit", "on_warning", "memory_cap", "gc_floor",
+    "plan_cap", "memo_cap",           "threads",         "mode",       "sandbox",    NULL};
 enum {
   CONFIG_FLOATX,
   CONFIG_TEST_VALUE,
@@ -101,6 +101,7 @@ enum {
   CONFIG_MEMORY_CAP,
   CONFIG_GC_FLOOR,
   CONFIG_PLAN_CAP,
+  CONFIG_MEMO_CAP,
   CONFIG_THREADS,
   CONFIG_MODE,
   CONFIG_SANDBOX
@@ -108,7 +109,8 @@ enum {
 
 /* Limits that a host sets: a sandbox's scripts cannot change them. */
 static bool config_is_limit(int field) {
-  return field == CONFIG_MEMORY_CAP || field == CONFIG_GC_FLOOR || field == CONFIG_PLAN_CAP || field == CONFIG_THREADS;
+  return field == CONFIG_MEMORY_CAP || field == CONFIG_GC_FLOOR || field == CONFIG_PLAN_CAP ||
+         field == CONFIG_MEMO_CAP || field == CONFIG_THREADS;
 }
 
 static const char *const CONFIG_TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
@@ -178,6 +180,7 @@ static int config_index(lua_State *L) {
     case CONFIG_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
     case CONFIG_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
     case CONFIG_PLAN_CAP: lua_pushinteger(L, (lua_Integer)c->plan_cap); break;
+    case CONFIG_MEMO_CAP: lua_pushinteger(L, (lua_Integer)c->memo_cap); break;
     case CONFIG_THREADS: lua_pushinteger(L, c->threads); break;
     case CONFIG_MODE: lua_pushstring(L, st->mode); break;
     case CONFIG_SANDBOX: lua_pushboolean(L, damo_ctx_is_sandbox(st->ctx)); break;
@@ -214,6 +217,10 @@ static int config_newindex(lua_State *L) {
       break;
     case CONFIG_PLAN_CAP:
       c->plan_cap = (size_t)config_check_count(L, 3, "plan_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER);
+      break;
+    case CONFIG_MEMO_CAP:
+      c->memo_cap = (size_t)config_check_count(L, 3, "memo_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER);
+      compile_fit_memo(st->ctx);
       break;
     case CONFIG_THREADS: c->threads = (int)config_check_count(L, 3, "threads", 1, CTX_MOST_THREADS); break;
     case CONFIG_SANDBOX: config_set_sandbox(L, st->ctx, 3); break;

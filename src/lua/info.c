@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "binding.h"
+#include "compile/compile.h"
 #include "jit/jit.h"
 #include "sparse/sparse.h"
 
@@ -174,9 +175,29 @@ static void info_set_jit(lua_State *L, damo_ctx *ctx) {
   BIND_LEAVES(L, 0);
 }
 
+static void info_set_count(lua_State *L, const char *field, int64_t n) {
+  lua_pushinteger(L, (lua_Integer)n);
+  lua_setfield(L, -2, field);
+}
+
+/* The graphs that compiling remembers. */
+static void info_set_memo(lua_State *L) {
+  int64_t graphs, hits;
+  size_t bytes;
+  BIND_HEIGHT(L);
+  compile_memo(bind_ctx(L), &graphs, &hits, &bytes);
+  lua_createtable(L, 0, 3);
+  info_set_count(L, "graphs", graphs);
+  info_set_count(L, "hits", hits);
+  info_set_count(L, "bytes", (int64_t)bytes);
+  bind_set_record(L);
+  lua_setfield(L, -2, "memo");
+  BIND_LEAVES(L, 0);
+}
+
 static int info_call(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 12);
   info_set_text(L, "version", DAMO_VERSION);
   lua_getglobal(L, "_VERSION");
   lua_setfield(L, -2, "lua");
@@ -191,6 +212,7 @@ static int info_call(lua_State *L) {
   info_set_jit(L, ctx);
   info_set_libraries(L);
   info_set_backends(L);
+  info_set_memo(L);
   info_warn_of_core(ctx);
   bind_set_record(L);
   return 1;

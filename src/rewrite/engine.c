@@ -14,12 +14,22 @@
 
 /* ---- The database ------------------------------------------------------------------------------------------------ */
 
-static ptrvec *rules_of(damo_ctx *ctx) { return ctx->slots[CTX_REWRITES].data; }
+typedef struct rule_base {
+  ptrvec rules;     /* rewrite_rule* */
+  uint64_t changes; /* number of rules that have come or gone */
+  int64_t n_hosts;  /* number of those of hosts and scripts */
+} rule_base;
+
+static rule_base *base_of(const damo_ctx *ctx) { return ctx->slots[CTX_REWRITES].data; }
+static ptrvec *rules_of(const damo_ctx *ctx) { return &base_of(ctx)->rules; }
 
 static void rules_destroy(damo_ctx *ctx, void *data) {
-  ptrvec_clear(data);
-  mem_free(ctx, data, sizeof(ptrvec));
+  ptrvec_clear(&((rule_base *)data)->rules);
+  mem_free(ctx, data, sizeof(rule_base));
 }
+
+uint64_t rewrite_changes(const damo_ctx *ctx) { return base_of(ctx)->changes; }
+bool rewrite_has_hosts(const damo_ctx *ctx) { return base_of(ctx)->n_hosts > 0; }
 
 damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule) {
   ptrvec *rules = rules_of(ctx);
@@ -28,7 +38,10 @@ damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule) {
       return ctx_fail(ctx, DAMO_EVALUE, "there is a rewrite rule '%s' already", rule->name);
     }
   }
-  return ptrvec_push(rules, rule);
+  DAMO_TRY(ptrvec_push(rules, rule));
+  base_of(ctx)->changes++;
+  base_of(ctx)->n_hosts += rule->host != NULL;
+  return DAMO_OK;
 }
 
 const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i) {
@@ -45,6 +58,8 @@ damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule) {
     if (rules->at[i] != rule) continue;
     memmove(&rules->at[i], &rules->at[i + 1], (size_t)(rules->n - i - 1) * sizeof(void *));
     rules->n--;
+    base_of(ctx)->changes++;
+    base_of(ctx)->n_hosts -= rule->host != NULL;
   }
   return DAMO_OK;
 }
@@ -55,10 +70,10 @@ damo_status rewrite_register_all(damo_ctx *ctx) {
                                                  sparse_rules,   sampled_rules,   variance_rules,     fusion_rules,
                                                  epilogue_rules, inplace_rules,   choice_rules,       nary_rules,
                                                  identity_rules, reduction_rules, indexing_rules,     joining_rules};
-  ptrvec *rules = mem_calloc(ctx, sizeof *rules);
-  if (rules == NULL) return DAMO_EMEMORY;
-  ptrvec_init(rules, ctx);
-  ctx->slots[CTX_REWRITES] = (ctx_slot){.data = rules, .destroy = rules_destroy};
+  rule_base *base = mem_calloc(ctx, sizeof *base);
+  if (base == NULL) return DAMO_EMEMORY;
+  ptrvec_init(&base->rules, ctx);
+  ctx->slots[CTX_REWRITES] = (ctx_slot){.data = base, .destroy = rules_destroy};
   for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
     for (const rewrite_rule *r = families[f]; r->name != NULL; r++) DAMO_TRY(rewrite_register(ctx, r));
   }

@@ -76,6 +76,9 @@ damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule); /* value 
 const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i);              /* NULL past the end */
 /* Removes the rule; no effect if it is not registered. A state error while rules run. */
 damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule);
+/* A number that changes whenever a rule comes or goes; whether there are rules of hosts or scripts. */
+uint64_t rewrite_changes(const damo_ctx *ctx);
+bool rewrite_has_hosts(const damo_ctx *ctx);
 bool rewrite_has_tag(const rewrite_rule *rule, const char *word); /* a rule's name counts as its tag */
 /* A value error, with a suggestion, if one of these words (NULL: none) is no rule's name or tag. field: the Mode's
  * field that holds the words, for the message. */
