@@ -25,12 +25,11 @@ struct overwrite {
   int32_t n, n_vars, n_entries;
   group_var *vars;
   node_entry *entries;
-  int32_t *destroys; /* per node: first entry of the list of what it destroys, -1 */
-  int32_t *place;    /* per node, in the order kept */
-  int32_t *at;       /* the nodes in that order */
-  int32_t *seen;     /* per node: the search that has visited it last */
-  int32_t *found;    /* the nodes that a search has found, then those of a second one; n each */
-  int32_t *merged;   /* 2 n, for move_before */
+  int32_t *destroys;    /* per node: first entry of the list of what it destroys, -1 */
+  uint64_t *label;      /* per node: ascends in the order kept */
+  int32_t *prev, *next; /* per node: its neighbours in that order; n stands for both ends */
+  int32_t *seen;        /* per node: the search that has visited it last */
+  int32_t *found;       /* the nodes that a search has found, then those of a second one; n each */
   int32_t search;
   int64_t entries_cap;
 };
@@ -101,7 +100,9 @@ static damo_status overwrite_number(overwrite *w, int64_t *n_uses) {
   return DAMO_OK;
 }
 
-static size_t numbers_bytes(const overwrite *w) { return (size_t)w->n * 8 * sizeof(int32_t); }
+#define LABEL_GAP ((uint64_t)1 << 32)
+
+static size_t numbers_bytes(const overwrite *w) { return ((size_t)w->n * 6 + 2) * sizeof(int32_t); }
 
 static damo_status overwrite_alloc(overwrite *w, int64_t n_uses) {
   damo_ctx *ctx = w->fg->obj.ctx;
@@ -110,16 +111,20 @@ static damo_status overwrite_alloc(overwrite *w, int64_t n_uses) {
   w->vars = mem_alloc(ctx, (size_t)w->n_vars * sizeof *w->vars);
   w->entries = mem_alloc(ctx, (size_t)w->entries_cap * sizeof *w->entries);
   w->destroys = mem_alloc(ctx, numbers_bytes(w));
-  if (w->vars == NULL || w->entries == NULL || w->destroys == NULL) return DAMO_EMEMORY;
-  w->place = w->destroys + w->n;
-  w->at = w->place + w->n;
-  w->seen = w->at + w->n;
+  w->label = mem_alloc(ctx, (size_t)w->n * sizeof *w->label);
+  if (w->vars == NULL || w->entries == NULL || w->destroys == NULL || w->label == NULL) return DAMO_EMEMORY;
+  w->seen = w->destroys + w->n;
   w->found = w->seen + w->n;
-  w->merged = w->found + 2 * w->n;
+  w->prev = w->found + 2 * w->n;
+  w->next = w->prev + w->n + 1;
   for (int32_t i = 0; i < w->n_vars; i++) w->vars[i] = (group_var){i, -1, -1, -1, false};
+  for (int32_t k = 0; k <= w->n; k++) {
+    w->prev[k] = k > 0 ? k - 1 : w->n;
+    w->next[k] = k < w->n ? k + 1 : 0;
+  }
   for (int32_t k = 0; k < w->n; k++) {
     w->destroys[k] = -1;
-    w->place[k] = w->at[k] = k;
+    w->label[k] = ((uint64_t)k + 1) * LABEL_GAP;
     w->seen[k] = 0;
   }
   return DAMO_OK;
@@ -179,6 +184,7 @@ void overwrite_free(overwrite *w) {
   mem_free(ctx, w->vars, (size_t)w->n_vars * sizeof *w->vars);
   mem_free(ctx, w->entries, (size_t)w->entries_cap * sizeof *w->entries);
   mem_free(ctx, w->destroys, numbers_bytes(w));
+  mem_free(ctx, w->label, (size_t)w->n * sizeof *w->label);
   map_clear(&w->number);
   ptrvec_clear(&w->nodes);
   mem_free(ctx, w, sizeof *w);
@@ -204,70 +210,108 @@ damo_status overwrite_settle(overwrite *w, int64_t i, damo_apply *now) {
 
 /* ---- Searches ---------------------------------------------------------------------------------------------------- */
 
+/* One of two searches that take turns, forward from a candidate and backward from the readers. */
 typedef struct order_search {
   overwrite *w;
   int32_t *found;
-  int32_t n, limit; /* found: n nodes; the place beyond which nothing is visited */
+  int32_t n, done; /* found: n nodes, of which `done` have been looked at */
+  int32_t mark;    /* in `seen`, of what this search has found */
+  uint64_t limit;  /* the label beyond which nothing is visited */
+  bool forward;
+  bool met; /* a node that the other search has found: the readers depend on the candidate */
 } order_search;
 
-static void search_visit(order_search *q, int32_t k, bool forward) {
+static void search_visit(order_search *q, int32_t k) {
   overwrite *w = q->w;
-  if (w->seen[k] == w->search || (forward ? w->place[k] > q->limit : w->place[k] < q->limit)) return;
-  w->seen[k] = w->search;
+  const int32_t other = q->mark ^ 1;
+  if (q->forward ? w->label[k] > q->limit : w->label[k] < q->limit) return;
+  q->met = q->met || w->seen[k] == other;
+  if (w->seen[k] == q->mark) return;
+  w->seen[k] = q->mark;
   q->found[q->n++] = k;
 }
 
-/* The nodes that come after those found, through results and as destroyers of what these read. */
-static void search_forward(order_search *q) {
+/* Visits what comes after the node: the readers of its results, and destroyers of what it reads. */
+static void search_after(order_search *q, const damo_apply *node) {
   overwrite *w = q->w;
-  for (int32_t j = 0; j < q->n; j++) {
-    const damo_apply *node = w->nodes.at[q->found[j]];
-    for (int o = 0; o < node->n_out; o++) {
-      const fg_clients *c = fgraph_clients(w->fg, node->out[o]);
-      for (int32_t i = 0; c != NULL && i < c->n; i++) {
-        if (c->at[i].node != NULL) search_visit(q, node_number(w, c->at[i].node), true);
-      }
+  for (int o = 0; o < node->n_out; o++) {
+    const fg_clients *c = fgraph_clients(w->fg, node->out[o]);
+    for (int32_t i = 0; c != NULL && i < c->n; i++) {
+      if (c->at[i].node != NULL) search_visit(q, node_number(w, c->at[i].node));
     }
-    for (int i = 0; i < node->n_in; i++) {
-      const int32_t destroyer = w->vars[group_root(w, node->in[i])].destroyer;
-      if (destroyer >= 0) search_visit(q, destroyer, true);
-    }
+  }
+  for (int i = 0; i < node->n_in; i++) {
+    const int32_t destroyer = w->vars[group_root(w, node->in[i])].destroyer;
+    if (destroyer >= 0) search_visit(q, destroyer);
   }
 }
 
-/* The nodes that come before those found. */
-static void search_backward(order_search *q) {
+/* Visits what comes before node k. */
+static void search_before(order_search *q, const damo_apply *node, int32_t k) {
   overwrite *w = q->w;
-  for (int32_t j = 0; j < q->n; j++) {
-    const damo_apply *node = w->nodes.at[q->found[j]];
-    for (int i = 0; i < node->n_in; i++) {
-      const damo_apply *owner = node->in[i]->owner;
-      const int32_t k = owner != NULL ? node_number(w, owner) : -1;
-      if (k >= 0) search_visit(q, k, false);
-    }
-    for (int32_t e = w->destroys[q->found[j]]; e >= 0; e = w->entries[e].next) {
-      const group_var *g = &w->vars[group_of_number(w, w->entries[e].node)];
-      for (int32_t r = g->first; r >= 0; r = w->entries[r].next) search_visit(q, w->entries[r].node, false);
+  for (int i = 0; i < node->n_in; i++) {
+    const damo_apply *owner = node->in[i]->owner;
+    const int32_t maker = owner != NULL ? node_number(w, owner) : -1;
+    if (maker >= 0) search_visit(q, maker);
+  }
+  for (int32_t e = w->destroys[k]; e >= 0; e = w->entries[e].next) {
+    const group_var *g = &w->vars[group_of_number(w, w->entries[e].node)];
+    for (int32_t r = g->first; r >= 0; r = w->entries[r].next) search_visit(q, w->entries[r].node);
+  }
+}
+
+/* Looks at one more node; false if there is none. */
+static bool search_step(order_search *q) {
+  if (q->done == q->n) return false;
+  const int32_t k = q->found[q->done++];
+  const damo_apply *node = q->w->nodes.at[k];
+  if (q->forward) {
+    search_after(q, node);
+  } else {
+    search_before(q, node, k);
+  }
+  return true;
+}
+
+/* ---- The order --------------------------------------------------------------------------------------------------- */
+
+static void sort_by_label(const overwrite *w, int32_t *nodes, int32_t n) {
+  for (int32_t gap = n / 2; gap > 0; gap /= 2) { /* Shell's sort: most lists have a few nodes */
+    for (int32_t i = gap; i < n; i++) {
+      const int32_t k = nodes[i];
+      int32_t j = i;
+      for (; j >= gap && w->label[nodes[j - gap]] > w->label[k]; j -= gap) nodes[j] = nodes[j - gap];
+      nodes[j] = k;
     }
   }
 }
 
-static int compare_places(const void *x, const void *y) {
-  const int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
-  return (a > b) - (a < b);
+static void link_nodes(overwrite *w, int32_t a, int32_t b) {
+  w->next[a] = b;
+  w->prev[b] = a;
 }
 
-static void sort_by_place(const overwrite *w, int32_t *nodes, int32_t n) {
-  for (int32_t i = 1; i < n && n <= 16; i++) {
-    const int32_t k = nodes[i];
-    int32_t j = i;
-    for (; j > 0 && w->place[nodes[j - 1]] > w->place[k]; j--) nodes[j] = nodes[j - 1];
-    nodes[j] = k;
+static void relabel(overwrite *w) {
+  uint64_t label = LABEL_GAP;
+  for (int32_t k = w->next[w->n]; k != w->n; k = w->next[k], label += LABEL_GAP) w->label[k] = label;
+}
+
+/* Moves the nodes that the search has found, in their order, to the place before node k. */
+static void move_before(overwrite *w, const order_search *q, int32_t k) {
+  sort_by_label(w, q->found, q->n);
+  for (int32_t i = 0; i < q->n; i++) link_nodes(w, w->prev[q->found[i]], w->next[q->found[i]]);
+  int32_t last = w->prev[k];
+  const uint64_t from = last != w->n ? w->label[last] : 0;
+  const uint64_t end = LABEL_GAP * ((uint64_t)q->n + 1), most = UINT64_MAX - end;
+  const uint64_t to = k != w->n ? w->label[k] : from < most ? from + end : UINT64_MAX;
+  const uint64_t step = (to - from) / ((uint64_t)q->n + 1);
+  for (int32_t i = 0; i < q->n; i++) {
+    w->label[q->found[i]] = from + ((uint64_t)i + 1) * step;
+    link_nodes(w, last, q->found[i]);
+    last = q->found[i];
   }
-  if (n <= 16) return;
-  for (int32_t i = 0; i < n; i++) nodes[i] = w->place[nodes[i]];
-  qsort(nodes, (size_t)n, sizeof *nodes, compare_places);
-  for (int32_t i = 0; i < n; i++) nodes[i] = w->at[nodes[i]];
+  link_nodes(w, last, k);
+  if (step == 0) relabel(w);
 }
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
@@ -281,47 +325,33 @@ static bool group_is_free(const overwrite *w, const damo_apply *node, int in, in
   return true;
 }
 
-/* Moves what comes before the readers found, back to k, in front of k and what comes after it. after, before: the nodes
- * found by the two searches. The places that all of them have are given out anew. */
-static void move_before(overwrite *w, order_search *before, order_search *after) {
-  int32_t i = 0, j = 0, n = 0;
-  int32_t *merged = w->merged, *places = merged + w->n;
-  sort_by_place(w, before->found, before->n);
-  sort_by_place(w, after->found, after->n);
-  while (i < before->n || j < after->n) {
-    const bool first = j == after->n || (i < before->n && w->place[before->found[i]] < w->place[after->found[j]]);
-    places[n++] = w->place[first ? before->found[i++] : after->found[j++]];
-  }
-  memcpy(merged, before->found, (size_t)before->n * sizeof *merged);
-  memcpy(merged + before->n, after->found, (size_t)after->n * sizeof *merged);
-  for (i = 0; i < n; i++) {
-    w->place[merged[i]] = places[i];
-    w->at[places[i]] = merged[i];
-  }
-}
-
-/* Brings every reader of the group before k, if none of them depends on k. */
+/* Brings every reader of the group before k, if none of them depends on k: moves either what the readers depend on in
+ * front of k, or what depends on k behind the last reader, whichever takes the shorter search. */
 static bool put_last(overwrite *w, int32_t k, const group_var *g) {
-  order_search after = {.w = w, .found = w->found, .limit = w->place[k]};
+  int32_t last = k;
   for (int32_t r = g->first; r >= 0; r = w->entries[r].next) {
-    const int32_t place = w->place[w->entries[r].node];
-    if (place > after.limit) after.limit = place;
+    const int32_t reader = w->entries[r].node;
+    if (w->label[reader] > w->label[last]) last = reader;
   }
-  if (after.limit == w->place[k]) return true;
-  w->search++;
-  search_visit(&after, k, true);
-  search_forward(&after);
+  if (last == k) return true;
+  w->search += 2;
+  order_search after = {.w = w, .found = w->found, .mark = w->search, .limit = w->label[last], .forward = true};
+  order_search before = {.w = w, .found = w->found + w->n, .mark = w->search ^ 1, .limit = w->label[k]};
+  search_visit(&after, k);
   for (int32_t r = g->first; r >= 0; r = w->entries[r].next) {
-    if (w->entries[r].node != k && w->seen[w->entries[r].node] == w->search) return false;
+    if (w->entries[r].node != k) search_visit(&before, w->entries[r].node);
   }
-  order_search before = {.w = w, .found = w->found + w->n, .limit = w->place[k]};
-  w->search++;
-  for (int32_t r = g->first; r >= 0; r = w->entries[r].next) {
-    if (w->entries[r].node != k) search_visit(&before, w->entries[r].node, false);
+  for (;;) {
+    if (!search_step(&after)) {
+      if (!after.met) move_before(w, &after, w->next[last]);
+      return !after.met;
+    }
+    if (!search_step(&before)) {
+      if (!before.met) move_before(w, &before, k);
+      return !before.met;
+    }
+    if (after.met || before.met) return false;
   }
-  search_backward(&before);
-  move_before(w, &before, &after);
-  return true;
 }
 
 bool overwrite_try(overwrite *w, const damo_apply *node, int in) {

@@ -3,8 +3,10 @@
  * Values that may share memory, a value and its views, form a group (union-find). A group has at most one destroyer,
  * which comes after all that read a member; so a node may become one if no reader depends on its results. An order of
  * the nodes that keeps all this is kept along (Pearce and Kelly, A dynamic topological sort algorithm for directed
- * acyclic graphs, 2006): most candidates need no search at all, since the readers come before already, and a search
- * visits only nodes between the candidate and its last reader in that order.
+ * acyclic graphs, 2006), as a list with ascending labels. Most candidates need no search, since the readers come before
+ * already. For the others two searches take turns, forward from the candidate and backward from the readers, over nodes
+ * between the two in the order: if they meet, a reader depends on the candidate; else the one that ends first tells what
+ * to move.
  */
 #ifndef DAMO_GRAPH_OVERWRITE_H
 #define DAMO_GRAPH_OVERWRITE_H
