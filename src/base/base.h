@@ -166,6 +166,7 @@ struct damo_ctx {
   damo_obj *dying, *dying_last;
   bool draining;
   uint64_t next_id; /* creation order of Variables and nodes */
+  uint64_t walks;   /* number of walks over graphs so far */
   obj_destroy_fn destroy[OBJ_N_KINDS];
   obj_holder_fn holder[OBJ_N_KINDS];
   ctx_slot slots[CTX_N_SLOTS];

@@ -43,14 +43,19 @@ static damo_status map_grow(map *m) {
 damo_status map_put(map *m, const void *key, uintptr_t value) {
   uintptr_t k = (uintptr_t)key;
   damo_assert(k != 0);
-  map_cell *entry = map_find_cell(m, k);
-  if (entry) {
-    entry->value = value;
-    return DAMO_OK;
+  if (m->cap == 0) DAMO_TRY(map_grow(m));
+  size_t i = map_slot_of(k, m->cap);
+  while (m->cells[i].key != k && m->cells[i].key != 0) i = (i + 1) & (m->cap - 1);
+  map_cell *c = &m->cells[i];
+  if (c->key == 0) {
+    if ((m->n + 1) * 4 > m->cap * 3) {
+      DAMO_TRY(map_grow(m));
+      c = find_free(m->cells, m->cap, k);
+    }
+    c->key = k;
+    m->n++;
   }
-  if ((m->n + 1) * 4 > m->cap * 3) DAMO_TRY(map_grow(m));
-  *find_free(m->cells, m->cap, k) = (map_cell){.key = k, .value = value};
-  m->n++;
+  c->value = value;
   return DAMO_OK;
 }
 

@@ -175,6 +175,7 @@ struct damo_apply {
   damo_op *op;
   damo_trace *trace; /* or NULL */
   uint64_t id;
+  uint64_t walk; /* number of the last walk that has met it (damo_ctx.walks) */
   int32_t n_in, n_out;
   damo_var **in;  /* owned */
   damo_var **out; /* owned by this node, whose references count for them */

@@ -2,35 +2,31 @@
  * the C stack. */
 #include "graph_int.h"
 
-/* A depth-first walk. Alternate entries of the stack: a node, the input to visit next. */
+/* A depth-first walk. The nodes that it has met have its number: nothing else walks meanwhile, and only the context of
+ * a graph walks over it. Alternate entries of the stack: a node, the input to visit next. */
 typedef struct dfs_walk {
   ptrvec stack;
-  map seen; /* damo_apply* */
+  uint64_t number;
+  const map *stops; /* damo_var*, or NULL */
 } dfs_walk;
 
 static damo_status dfs_enter(dfs_walk *w, damo_apply *node) {
-  DAMO_TRY(map_put(&w->seen, node, 1));
+  node->walk = w->number;
   DAMO_TRY(ptrvec_push(&w->stack, node));
   return ptrvec_push(&w->stack, (void *)(uintptr_t)0);
 }
 
-/* The owner of the next input of `node`, from input *i on, that has not been entered; NULL when there is none. Advances
- * *i. */
-static damo_apply *next_unseen(const dfs_walk *w, const map *stops, const damo_apply *node, intptr_t *i) {
-  while (*i < node->n_in) {
-    damo_var *v = node->in[(*i)++];
-    if (v->owner == NULL || map_get(&w->seen, v->owner, NULL)) continue;
-    if (stops != NULL && map_get(stops, v, NULL)) continue;
-    return v->owner;
-  }
-  return NULL;
+/* The node that makes v, if the walk shall enter it. */
+static damo_apply *dfs_owner(const dfs_walk *w, const damo_var *v) {
+  if (v->owner == NULL || v->owner->walk == w->number) return NULL;
+  return w->stops != NULL && map_get(w->stops, v, NULL) ? NULL : v->owner;
 }
 
-static damo_status dfs_drain(dfs_walk *w, const map *stops, ptrvec *out) {
+static damo_status dfs_drain(dfs_walk *w, ptrvec *out) {
   while (w->stack.n > 0) {
-    damo_apply *node = w->stack.at[w->stack.n - 2];
+    damo_apply *node = w->stack.at[w->stack.n - 2], *next = NULL;
     intptr_t i = (intptr_t)w->stack.at[w->stack.n - 1];
-    damo_apply *next = next_unseen(w, stops, node, &i);
+    while (i < node->n_in && next == NULL) next = dfs_owner(w, node->in[i++]);
     w->stack.at[w->stack.n - 1] = (void *)i;
     if (next != NULL) {
       DAMO_TRY(dfs_enter(w, next));
@@ -43,19 +39,17 @@ static damo_status dfs_drain(dfs_walk *w, const map *stops, ptrvec *out) {
 }
 
 damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out) {
-  dfs_walk w;
+  dfs_walk w = {.number = ++ctx->walks, .stops = stops};
   ptrvec_init(&w.stack, ctx);
-  map_init(&w.seen, ctx);
   damo_status s = DAMO_OK;
   for (int64_t k = 0; k < n && s == DAMO_OK; k++) {
-    damo_var *v = outputs[k];
-    if (v->owner == NULL || map_get(&w.seen, v->owner, NULL)) continue;
-    if (stops != NULL && map_get(stops, v, NULL)) continue;
-    s = dfs_enter(&w, v->owner);
-    if (s == DAMO_OK) s = dfs_drain(&w, stops, out);
+    damo_apply *node = dfs_owner(&w, outputs[k]);
+    if (node == NULL) continue;
+    damo_assert(node->obj.ctx == ctx);
+    s = dfs_enter(&w, node);
+    if (s == DAMO_OK) s = dfs_drain(&w, out);
   }
   ptrvec_clear(&w.stack);
-  map_clear(&w.seen);
   return s;
 }
 
