@@ -162,14 +162,15 @@ static damo_status compile_find_used(compile_job *j, map *is_used) {
   return s;
 }
 
-static damo_status compile_check_unused(compile_job *j) {
+/* k: the graph's key, which knows what is used, or NULL. */
+static damo_status compile_check_unused(compile_job *j, const memo_key *k) {
   if (j->options->on_unused_input == UNUSED_IGNORE) return DAMO_OK;
   map is_used;
   map_init(&is_used, j->ctx);
-  damo_status s = compile_find_used(j, &is_used);
+  damo_status s = k == NULL ? compile_find_used(j, &is_used) : DAMO_OK;
   for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) {
     const damo_var *v = j->in[i].var;
-    if (map_get(&is_used, v, NULL)) continue;
+    if (k != NULL ? k->used[i] : map_get(&is_used, v, NULL)) continue;
     char name[160];
     var_format(name, sizeof name, v);
     if (j->options->on_unused_input == UNUSED_WARN) {
@@ -368,9 +369,9 @@ static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
 }
 
 /* Builds the program and its first Function from a rewritten graph. watcher: the mode's, or NULL. pair_names: the names
- * of a companion's n_pairs pairs. */
+ * of a companion's n_pairs pairs. order: as for plan_build. */
 static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrvec *fresh, const fn_watcher *watcher,
-                                    char *const *pair_names, int64_t n_pairs) {
+                                    char *const *pair_names, int64_t n_pairs, const ptrvec *order) {
   ptrvec read;
   ptrvec_init(&read, j->ctx);
   fn_program *p = NULL;
@@ -395,7 +396,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
   if (s == DAMO_OK) s = program_set_pairs(p, pair_names, n_pairs);
   if (s == DAMO_OK && (f = function_over(j->ctx, p)) == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = fill_defaults(j, f);
-  if (s == DAMO_OK) s = plan_build(p, f);
+  if (s == DAMO_OK) s = plan_build(p, f, order);
   if (p != NULL) program_release(p, j->ctx);
   ptrvec_clear(&read);
   if (s == DAMO_OK) return f;
@@ -423,7 +424,7 @@ const ptrvec *compile_fresh(const compile_job *j) { return &j->fresh; }
 damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrvec *fresh, char *const *pair_names,
                                  int64_t n_pairs) {
   if (protect_graph(j, graph, true) != DAMO_OK) return NULL;
-  damo_function *f = make_function(j, graph, fresh, NULL, pair_names, n_pairs);
+  damo_function *f = make_function(j, graph, fresh, NULL, pair_names, n_pairs, NULL);
   if (f != NULL) f->frame.frame.silent = f->frame.frame.no_jit = true;
   return f;
 }
@@ -440,7 +441,7 @@ static damo_status rewrite_and_protect(compile_job *j, damo_fgraph *fg) {
 
 static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const fn_watcher *watcher) {
   if (rewrite_and_protect(j, fg) != DAMO_OK) return NULL;
-  damo_function *f = make_function(j, fg, &j->fresh, watcher, NULL, 0);
+  damo_function *f = make_function(j, fg, &j->fresh, watcher, NULL, 0, NULL);
   report_phase(j->report, "plan");
   return f;
 }
@@ -477,6 +478,14 @@ static damo_status make_key(compile_job *j, memo_key *k) {
   return s;
 }
 
+static damo_status remember_order(const damo_function *f, memo_words *w) {
+  const vm_program *vm = &f->program->vm;
+  if (!plan_is_straight(f->program)) return memo_put(w, 0);
+  DAMO_TRY(memo_put(w, (uint32_t)vm->n_thunks));
+  for (int64_t i = 0; i < vm->n_thunks; i++) DAMO_TRY(memo_put_node(w, vm->thunks[i]->node));
+  return DAMO_OK;
+}
+
 /* Rewrites the graph and remembers what has become of it. */
 static damo_function *compile_anew(compile_job *j, memo_key *k) {
   map copies;
@@ -488,18 +497,26 @@ static damo_function *compile_anew(compile_job *j, memo_key *k) {
   memo_words w;
   memo_words_init(&w, j->ctx, NULL, false);
   if (s == DAMO_OK) s = memo_end(k, fg, &w);
-  damo_function *f = s == DAMO_OK ? make_function(j, fg, &j->fresh, NULL, NULL, 0) : NULL;
-  if (f != NULL) memo_add(j->ctx, k, &w);
+  damo_function *f = s == DAMO_OK ? make_function(j, fg, &j->fresh, NULL, NULL, 0, NULL) : NULL;
+  if (f != NULL) s = remember_order(f, &w);
+  if (f != NULL && s == DAMO_OK) s = memo_add(j->ctx, k, &w);
   memo_words_clear(&w);
   damo_release(fg);
-  return f;
+  if (s == DAMO_OK) return f;
+  damo_release(f);
+  return NULL;
 }
 
 static damo_function *compile_again(compile_job *j, const memo_key *k, const uint32_t *words) {
-  damo_fgraph *fg = memo_graph(k, words);
-  if (fg == NULL) return NULL;
-  mark_mutable(j, fg);
-  damo_function *f = make_function(j, fg, &j->fresh, NULL, NULL, 0);
+  ptrvec order;
+  ptrvec_init(&order, j->ctx);
+  damo_fgraph *fg = memo_graph(k, words, &order);
+  damo_function *f = NULL;
+  if (fg != NULL) {
+    mark_mutable(j, fg);
+    f = make_function(j, fg, &j->fresh, NULL, NULL, 0, order.n > 0 ? &order : NULL);
+  }
+  ptrvec_clear(&order);
   damo_release(fg);
   return f;
 }
@@ -509,8 +526,9 @@ static damo_status compile_by_memo(compile_job *j, damo_function **out, bool *do
   memo_key k;
   memo_key_init(&k, j->ctx);
   damo_status s = make_key(j, &k);
-  *done = s == DAMO_OK && k.kept;
-  if (*done) {
+  *done = k.kept;
+  if (s == DAMO_OK && k.kept) s = compile_check_unused(j, &k);
+  if (s == DAMO_OK && k.kept) {
     const uint32_t *words = memo_find(j->ctx, &k);
     *out = words != NULL ? compile_again(j, &k, words) : compile_anew(j, &k);
   }
@@ -566,10 +584,10 @@ static damo_function *job_run(compile_job *j) {
   }
   if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
     return NULL;
-  if (compile_check_unused(j) != DAMO_OK) return NULL;
   damo_function *f = NULL;
   bool done = false;
   if (may_remember(j) && (compile_by_memo(j, &f, &done) != DAMO_OK || done)) return f;
+  if (compile_check_unused(j, NULL) != DAMO_OK) return NULL;
   map memo;
   map_init(&memo, j->ctx);
   damo_fgraph *fg = compile_make_fgraph(j, &memo);

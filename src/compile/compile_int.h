@@ -6,8 +6,11 @@
 
 /* plan.c: fills p->vm, and the cells of inputs, outputs and shared, from p->fgraph, and makes f's frame, the first of
  * p. The fgraph's outputs are the function's outputs, then the updates of p->shared in their order (those with
- * update_cell >= 0 before the call). */
-damo_status plan_build(fn_program *p, damo_function *f);
+ * update_cell >= 0 before the call). order, may be NULL: the nodes of the fgraph as plan_build has ordered those of an
+ * equal one, whose program has no branches (plan_is_straight). */
+damo_status plan_build(fn_program *p, damo_function *f, const ptrvec *order);
+/* Whether every call runs all thunks in their order. */
+static inline bool plan_is_straight(const fn_program *p) { return p->vm.n_regions == 0 && !p->vm.by_demand; }
 /* lifetimes.c: fills the homes of p->vm, whose arrays a frame may put into its arena. */
 damo_status plan_lifetimes(fn_program *p);
 /* order.c: reorders the nodes, which are in destroy_order's order and have neither regions nor thunks that ask for inputs,

@@ -91,16 +91,16 @@ const uint32_t *memo_find(damo_ctx *ctx, const memo_key *k) {
   return e->words + e->n_key;
 }
 
-void memo_add(damo_ctx *ctx, const memo_key *k, const memo_words *w) {
+damo_status memo_add(damo_ctx *ctx, const memo_key *k, const memo_words *w) {
   memo_table *t = memo_table_of(ctx);
   const size_t graph_bytes = (size_t)w->n * sizeof *w->at, bytes = sizeof(memo_entry) + key_bytes(k) + graph_bytes;
-  if (!w->possible || bytes > memo_most_bytes(ctx)) return;
-  if (find_entry(t, k) != NULL) return; /* a callback has compiled the same graph meanwhile */
+  if (!w->possible || bytes > memo_most_bytes(ctx)) return DAMO_OK;
+  if (find_entry(t, k) != NULL) return DAMO_OK; /* a callback has compiled the same graph meanwhile */
   memo_entry *e = mem_alloc(ctx, bytes), *next = map_get_ptr(&t->heads, head_key(k->hash));
-  if (e == NULL || map_put(&t->heads, head_key(k->hash), (uintptr_t)e) != DAMO_OK) {
-    if (e != NULL) mem_free(ctx, e, bytes);
-    ctx_clear_error(ctx); /* the graph is compiled all the same */
-    return;
+  if (e == NULL) return DAMO_EMEMORY;
+  if (map_put(&t->heads, head_key(k->hash), (uintptr_t)e) != DAMO_OK) {
+    mem_free(ctx, e, bytes);
+    return DAMO_EMEMORY;
   }
   *e = (memo_entry){.next = next, .hash = k->hash, .n_key = k->w.n, .bytes = bytes};
   memcpy(e->words, k->w.at, key_bytes(k));
@@ -109,6 +109,7 @@ void memo_add(damo_ctx *ctx, const memo_key *k, const memo_words *w) {
   t->bytes += bytes;
   t->n++;
   compile_fit_memo(ctx);
+  return DAMO_OK;
 }
 
 void compile_fit_memo(damo_ctx *ctx) { shrink_to(ctx, memo_most_bytes(ctx)); }

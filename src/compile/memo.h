@@ -21,7 +21,7 @@ typedef struct memo_words {
   damo_ctx *ctx;
   uint32_t *at;
   int64_t n, cap;
-  map numbers; /* Type, Op or Variable → its number + 1 */
+  map numbers; /* Type, Op, Variable or node → its number + 1 */
   int32_t n_types, n_ops;
   bool possible;   /* false: something was met that words can't say */
   bool is_key;     /* foreign Ops get numbers here; else they have those of a key */
@@ -80,6 +80,7 @@ typedef struct memo_key {
   ptrvec foreign; /* damo_op*, by number, borrowed */
   ptrvec nodes;   /* damo_apply*, borrowed */
   int64_t n_inputs;
+  bool *used; /* per input: something is computed from it */
 } memo_key;
 
 /* memo_key.c */
@@ -95,8 +96,12 @@ damo_status memo_begin(memo_key *k, const damo_fgraph *fg, const map *copies);
 /* Called when fg has been rewritten: gives the nodes traces without numbers, and writes into w, which is not `possible`
  * if an entry can't say what has become of the key's graph. */
 damo_status memo_end(memo_key *k, damo_fgraph *fg, memo_words *w);
-/* The FunctionGraph written by memo_end, over the key's Variables (owned). NULL on failure. */
-damo_fgraph *memo_graph(const memo_key *k, const uint32_t *words);
+/* Writes the number of a node that memo_end has written: after memo_end come the number of nodes in the order of the
+ * program (0: it has branches) and these nodes. */
+damo_status memo_put_node(memo_words *w, const damo_apply *node);
+/* The FunctionGraph written by memo_end, over the key's Variables (owned). Appends the nodes in the program's order to
+ * `order`. NULL on failure. */
+damo_fgraph *memo_graph(const memo_key *k, const uint32_t *words, ptrvec *order);
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
@@ -106,7 +111,7 @@ damo_status memo_register(damo_ctx *ctx);
 size_t memo_most_bytes(const damo_ctx *ctx);
 /* The graph of an equal key, which is now the one used last; NULL: none. Valid until another graph is compiled. */
 const uint32_t *memo_find(damo_ctx *ctx, const memo_key *k);
-/* Remembers the graph that is written in w, unless it is too large or there is no memory. */
-void memo_add(damo_ctx *ctx, const memo_key *k, const memo_words *w);
+/* Remembers the graph that is written in w, unless it is too large. */
+damo_status memo_add(damo_ctx *ctx, const memo_key *k, const memo_words *w);
 
 #endif

@@ -64,7 +64,8 @@ static damo_status restore_traces(const memo_key *k, damo_fgraph *fg) {
  *   the inputs,
  *   of each output the Type and what it is a copy of: 0 of nothing, 2 (n + 1) of the key's Variable n, one more if it has
  *   that one's name,
- *   the sources of its trace. */
+ *   the sources of its trace.
+ * Then the nodes follow in the order of the program, by their numbers, after how many there are. */
 typedef struct memo_writer {
   const memo_key *k;
   const damo_fgraph *fg;
@@ -156,7 +157,10 @@ static damo_status write_graph(memo_writer *m) {
   DAMO_TRY(fgraph_toposort_plain(fg, &m->nodes));
   DAMO_TRY(write_constants(m));
   DAMO_TRY(memo_put(m->w, (uint32_t)m->nodes.n));
-  for (int64_t i = 0; i < m->nodes.n && m->w->possible; i++) DAMO_TRY(write_node(m, m->nodes.at[i]));
+  for (int64_t i = 0; i < m->nodes.n && m->w->possible; i++) {
+    DAMO_TRY(write_node(m, m->nodes.at[i]));
+    DAMO_TRY(map_put(&m->w->numbers, m->nodes.at[i], (uintptr_t)i + 1));
+  }
   DAMO_TRY(memo_put(m->w, (uint32_t)fg->outputs.n));
   for (int64_t i = 0; i < fg->outputs.n && m->w->possible; i++) DAMO_TRY(write_var(m, fg->outputs.at[i]));
   return DAMO_OK;
@@ -177,6 +181,12 @@ damo_status memo_end(memo_key *k, damo_fgraph *fg, memo_words *w) {
   return s == DAMO_OK ? restore_traces(k, fg) : s;
 }
 
+damo_status memo_put_node(memo_words *w, const damo_apply *node) {
+  const int32_t number = memo_number(w, node);
+  if (number < 0) w->possible = false;
+  return memo_put(w, (uint32_t)number);
+}
+
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct graph_reader {
@@ -184,7 +194,7 @@ typedef struct graph_reader {
   const memo_key *k;
   ptrvec inputs;      /* owned damo_var*: the new graph's */
   ptrvec vars;        /* damo_var*: the constants, then the results, borrowed from `made` */
-  ptrvec made;        /* owned: constants and nodes */
+  ptrvec made;        /* owned: constants, then nodes */
   ptrvec in, outputs; /* borrowed */
 } graph_reader;
 
@@ -261,14 +271,16 @@ static damo_status read_node(graph_reader *g) {
   return s;
 }
 
-static damo_status read_graph(graph_reader *g) {
+static damo_status read_graph(graph_reader *g, ptrvec *order) {
   DAMO_TRY(read_leaves(g));
+  const int64_t n_leaves = g->made.n;
   for (uint32_t n = memo_get(&g->r); n > 0; n--) DAMO_TRY(read_node(g));
   for (uint32_t n = memo_get(&g->r); n > 0; n--) DAMO_TRY(ptrvec_push(&g->outputs, read_var(g)));
+  for (uint32_t n = memo_get(&g->r); n > 0; n--) DAMO_TRY(ptrvec_push(order, g->made.at[n_leaves + memo_get(&g->r)]));
   return DAMO_OK;
 }
 
-damo_fgraph *memo_graph(const memo_key *k, const uint32_t *words) {
+damo_fgraph *memo_graph(const memo_key *k, const uint32_t *words, ptrvec *order) {
   damo_ctx *ctx = k->w.ctx;
   graph_reader g = {.k = k};
   memo_reader_init(&g.r, ctx, words, &k->foreign);
@@ -278,7 +290,7 @@ damo_fgraph *memo_graph(const memo_key *k, const uint32_t *words) {
   ptrvec_init(&g.in, ctx);
   ptrvec_init(&g.outputs, ctx);
   damo_fgraph *fg = NULL;
-  if (read_graph(&g) == DAMO_OK) {
+  if (read_graph(&g, order) == DAMO_OK) {
     fg = fgraph_new(ctx, (damo_var *const *)g.inputs.at, g.inputs.n, (damo_var *const *)g.outputs.at, g.outputs.n,
                     false, NULL);
   }

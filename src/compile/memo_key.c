@@ -16,6 +16,7 @@ void memo_key_init(memo_key *k, damo_ctx *ctx) {
 }
 
 void memo_key_clear(memo_key *k) {
+  if (k->used != NULL) mem_free(k->w.ctx, k->used, (size_t)k->n_inputs * sizeof *k->used);
   memo_words_clear(&k->w);
   ptrvec_clear(&k->vars);
   ptrvec_clear(&k->foreign);
@@ -43,6 +44,7 @@ static damo_status key_leaf(memo_key *k, damo_var *v) {
 
 static damo_status key_var(memo_key *k, damo_var *v) {
   const int32_t known = memo_number(&k->w, v);
+  if (known >= 0 && known < k->n_inputs) k->used[known] = true;
   if (known >= 0) return memo_put(&k->w, (uint32_t)known);
   damo_assert(v->owner == NULL);
   DAMO_TRY(memo_put(&k->w, (uint32_t)k->vars.n));
@@ -51,6 +53,8 @@ static damo_status key_var(memo_key *k, damo_var *v) {
 }
 
 static damo_status key_inputs(memo_key *k, const memo_request *q) {
+  k->used = mem_calloc(k->w.ctx, (size_t)q->n_inputs * sizeof *k->used);
+  if (k->used == NULL) return DAMO_EMEMORY;
   k->n_inputs = q->n_inputs;
   DAMO_TRY(memo_put(&k->w, (uint32_t)q->n_inputs));
   for (int64_t i = 0; i < q->n_inputs; i++) {

@@ -412,8 +412,14 @@ static damo_status find_order(planner *p) {
   return s;
 }
 
-static damo_status build_steps(planner *p) {
-  DAMO_TRY(find_order(p));
+/* Takes the order of a program without branches that was made before. */
+static damo_status take_order(planner *p, const ptrvec *order) {
+  for (int64_t i = 0; i < order->n; i++) DAMO_TRY(ptrvec_push(&p->nodes, order->at[i]));
+  return DAMO_OK;
+}
+
+static damo_status build_steps(planner *p, const ptrvec *order) {
+  DAMO_TRY(order != NULL ? take_order(p, order) : find_order(p));
   DAMO_TRY(number_cells(p));
   DAMO_TRY(keep_fresh_list(p));
   DAMO_TRY(list_numbers(p));
@@ -431,7 +437,7 @@ static damo_status build_steps(planner *p) {
   return DAMO_OK;
 }
 
-damo_status plan_build(fn_program *program, damo_function *f) {
+damo_status plan_build(fn_program *program, damo_function *f, const ptrvec *order) {
   damo_ctx *ctx = program->ctx;
   planner p = {.program = program, .plan = &program->vm, .f = f};
   map_init(&p.place, ctx);
@@ -442,7 +448,7 @@ damo_status plan_build(fn_program *program, damo_function *f) {
   ptrvec_init(&p.views, ctx);
   ptrvec_init(&p.transient, ctx);
   ptrvec_init(&p.fresh, ctx);
-  damo_status s = build_steps(&p);
+  damo_status s = build_steps(&p, order);
   if (p.is_constant != NULL) mem_free(ctx, p.is_constant, (size_t)program->vm.n_cells);
   mem_free(ctx, p.slots, (size_t)p.slots_cap * sizeof *p.slots);
   map_clear(&p.place);
