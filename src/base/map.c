@@ -1,5 +1,7 @@
 /* map: a hash map by open addressing with linear probing, at most three quarters full. A removal moves later entries
  * back, so that no mark of it stays: the size of the table depends on how many entries it held, not on their addresses. */
+#include <string.h>
+
 #include "base.h"
 
 #define MAP_MIN_CAP 8
@@ -92,8 +94,8 @@ uint64_t hash_bytes(uint64_t h, const void *data, size_t n) {
   const unsigned char *p = data;
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
-    uint64_t word = 0;
-    for (int b = 0; b < 8; b++) word |= (uint64_t)p[i + (size_t)b] << (8 * b);
+    uint64_t word;
+    memcpy(&word, p + i, sizeof word);
     h = hash_mix(h, word);
   }
   uint64_t tail = 0;
