@@ -334,7 +334,7 @@ static damo_status grow_stack(frame *f, native_part *at, damo_dtype dtype) {
 }
 
 /* Sets where step k of n stores its row, and how that moves. Returns for how many steps that is so. */
-static int64_t place_row(const scan_class *s, const scan_part *p, scan_native *n, int64_t k, int64_t total) {
+static int64_t native_place_row(const scan_class *s, const scan_part *p, scan_native *n, int64_t k, int64_t total) {
   const native_part *at = &n->part[p - s->part];
   const int64_t size = (int64_t)dtype_size(out_dtype(s, p)), left_out = total - at->cap;
   int64_t row, stride = size, steps;
@@ -366,7 +366,7 @@ static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int
       native_part *at = &n->part[i];
       if (p->stack < 0) continue;
       if (s->until && p->tail <= 0 && *k == at->cap) DAMO_TRY(grow_stack(f, at, out_dtype(s, p)));
-      const int64_t most = place_row(s, p, n, *k, total);
+      const int64_t most = native_place_row(s, p, n, *k, total);
       if (most < steps) steps = most;
     }
     if (whole && *k > 0) since = clock_ns();

@@ -21,12 +21,12 @@ static bool is_of_scalars(const scan_class *s) {
   return all;
 }
 
-static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
+static bool same_mode(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
 
 static bool may_join(const damo_apply *a, const damo_apply *b) {
   const scan_class *s = scan_at(a->op), *t = scan_at(b->op);
   return a->in[0] == b->in[0] && s->flipped == t->flipped && s->truncate == t->truncate &&
-         s->checkpoint == t->checkpoint && s->hands_back == t->hands_back && same_text(s->mode, t->mode) && !s->until &&
+         s->checkpoint == t->checkpoint && s->hands_back == t->hands_back && same_mode(s->mode, t->mode) && !s->until &&
          !t->until && !has_updates(s) && !has_updates(t) && is_of_scalars(s) == is_of_scalars(t);
 }
 
@@ -42,7 +42,7 @@ static damo_status reads_from(damo_ctx *ctx, const damo_apply *user, const damo_
 }
 
 /* A copy of the step's graph in the scope, since two loops of one class share it: fresh inputs, then outputs. */
-static damo_status join_copy(build *b, const scan_class *s, damo_var **copy) {
+static damo_status join_scan_copy(build *b, const scan_class *s, damo_var **copy) {
   const damo_fgraph *fg = s->fgraph;
   const int64_t n_in = fg->inputs.n, n_out = fg->outputs.n;
   map memo;
@@ -62,7 +62,7 @@ static damo_status join_copy(build *b, const scan_class *s, damo_var **copy) {
   return status;
 }
 
-static void join_part(scan_draft *d, const damo_apply *node, const scan_part *p, damo_var *const *copy) {
+static void join_scan_part(scan_draft *d, const damo_apply *node, const scan_part *p, damo_var *const *copy) {
   const scan_class *s = scan_at(node->op);
   damo_var *outer = p->role == SCAN_COLLECT ? NULL : node->in[scan_in(s, p)];
   damo_var *const *inner = copy + p->first;
@@ -84,13 +84,13 @@ static void join_part(scan_draft *d, const damo_apply *node, const scan_part *p,
   made->tail = p->tail;
 }
 
-static damo_status join_parts(scan_draft *d, const damo_apply *node) {
+static damo_status join_scan_parts(scan_draft *d, const damo_apply *node) {
   const scan_class *s = scan_at(node->op);
   const size_t bytes = (size_t)(s->fgraph->inputs.n + s->fgraph->outputs.n) * sizeof(damo_var *);
   damo_var **copy = mem_calloc(d->b->ctx, bytes);
   if (copy == NULL) return DAMO_EMEMORY;
-  const damo_status status = join_copy(d->b, s, copy);
-  for (int i = 0; i < s->n_parts && status == DAMO_OK; i++) join_part(d, node, &s->part[i], copy);
+  const damo_status status = join_scan_copy(d->b, s, copy);
+  for (int i = 0; i < s->n_parts && status == DAMO_OK; i++) join_scan_part(d, node, &s->part[i], copy);
   mem_free(d->b->ctx, copy, bytes);
   return status != DAMO_OK ? status : d->b->status;
 }
@@ -144,8 +144,8 @@ static damo_status join_two(damo_fgraph *fg, damo_apply *a, damo_apply *b) {
   d.no_updates = true;
   d.truncate = s->truncate;
   d.checkpoint = s->checkpoint;
-  damo_status status = join_parts(&d, a);
-  if (status == DAMO_OK) status = join_parts(&d, b);
+  damo_status status = join_scan_parts(&d, a);
+  if (status == DAMO_OK) status = join_scan_parts(&d, b);
   const damo_apply *joint = status == DAMO_OK ? scan_draft_node(&d) : NULL;
   if (status == DAMO_OK) status = scope.status;
   if (joint != NULL) status = join_results(a, joint, next, &old, &now);
@@ -186,7 +186,7 @@ static damo_status join_some(damo_fgraph *fg, bool *did) {
   return s;
 }
 
-static damo_status join_all(damo_fgraph *fg) {
+static damo_status join_scans(damo_fgraph *fg) {
   bool more = true;
   if (!scan_any(fg)) return DAMO_OK;
   while (more) DAMO_TRY(join_some(fg, &more));
@@ -194,6 +194,6 @@ static damo_status join_all(damo_fgraph *fg) {
 }
 
 static const rewrite_rule scan_join_rule = {
-    .name = "scan_join", .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize scan", .global = join_all};
+    .name = "scan_join", .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize scan", .global = join_scans};
 
 damo_status scan_register_join(damo_ctx *ctx) { return rewrite_register(ctx, &scan_join_rule); }

@@ -138,7 +138,7 @@ static damo_status batch_inputs(scan_push *w) {
 
 /* A value of v's Type that is never read. It has v's shape, which the shapes of collected values may depend on; where
  * that is not known without computing v, an empty one. */
-static damo_var *stand_in(const scan_push *w, build *b, const damo_var *v, damo_var *outer) {
+static damo_var *hoist_dummy(const scan_push *w, build *b, const damo_var *v, damo_var *outer) {
   damo_var *dims[DAMO_MAX_NDIM], *zero = build_scalar(b, var_dtype(v), 0);
   const bool shaped = (push_facts(w, v) & PUSH_UNSHAPED) == 0;
   for (int k = 0; k < var_ndim(v) && b->status == DAMO_OK; k++) {
@@ -158,8 +158,8 @@ static damo_status hoist(scan_push *w, damo_var *v) {
   if (test && !type_is_tensor(v->type)) return DAMO_OK;
   damo_var *outer = scan_batch_same(&w->all, v);
   if (test)
-    outer =
-        build_ifelse(b, build_gt(b, w->e.node->in[0], build_scalar(b, DAMO_INT64, 0)), outer, stand_in(w, b, v, outer));
+    outer = build_ifelse(b, build_gt(b, w->e.node->in[0], build_scalar(b, DAMO_INT64, 0)), outer,
+                         hoist_dummy(w, b, v, outer));
   damo_var *inner = outer != NULL ? build_take(b, var_new(b->ctx, v->type, NULL)) : NULL;
   if (inner == NULL) return b->status;
   scan_draft_fixed(&w->e.d, outer, inner);
@@ -244,7 +244,7 @@ static damo_status push_collect(scan_push *w, damo_var *v) {
 }
 
 /* The Variable of which the operand of a product is a view. */
-static damo_var *base_of(damo_var *v) {
+static damo_var *viewed_of(damo_var *v) {
   while (v->owner != NULL && v->owner->op->def == &dimshuffle_def) v = v->owner->in[0];
   return v;
 }
@@ -268,10 +268,10 @@ static const damo_apply *plain_sum(const damo_var *v) {
 }
 
 /* Whether v is a product a·b of matrices both of which change from step to step. */
-static bool is_product(const scan_push *w, const damo_var *v) {
+static bool is_step_product(const scan_push *w, const damo_var *v) {
   const damo_apply *node = v->owner;
   return node != NULL && node->op->def == &dot_def && var_ndim(node->in[0]) == 2 && var_ndim(node->in[1]) == 2 &&
-         may_stack(w, base_of(node->in[0])) && may_stack(w, base_of(node->in[1]));
+         may_stack(w, viewed_of(node->in[0])) && may_stack(w, viewed_of(node->in[1]));
 }
 
 /* Whether v is zeros in which a value of the step is written or added at a place that is the same in every step. */
@@ -308,7 +308,7 @@ static void find_sum_shape(const scan_push *w, const damo_var *v, sum_shape *f) 
   if (plain_sum(v) != NULL) {
     find_sum_shape(w, v->owner->in[0], f);
     find_sum_shape(w, v->owner->in[1], f);
-  } else if (is_product(w, v)) {
+  } else if (is_step_product(w, v)) {
     f->gains = true;
   } else if (is_placed(w, v)) {
     f->gains = true;
@@ -321,10 +321,10 @@ static void find_sum_shape(const scan_push *w, const damo_var *v, sum_shape *f) 
 /* Has collected what the sum over the steps of v takes. */
 static damo_status collect_sum(scan_push *w, damo_var *v) {
   const damo_apply *node = v->owner;
-  if (plain_sum(v) != NULL || is_product(w, v)) {
+  if (plain_sum(v) != NULL || is_step_product(w, v)) {
     for (int i = 0; i < 2; i++) {
       damo_var *in = node->in[i];
-      DAMO_TRY(is_product(w, v) ? push_collect(w, base_of(in)) : collect_sum(w, in));
+      DAMO_TRY(is_step_product(w, v) ? push_collect(w, viewed_of(in)) : collect_sum(w, in));
     }
     return DAMO_OK;
   }
@@ -345,7 +345,7 @@ static damo_var *sum_over_steps(scan_push *w, damo_var *v) {
       in[i] = i == 1 ? sum_over_steps(w, node->in[1]) : scan_batch_same(&w->all, node->in[i]);
     return b->status == DAMO_OK ? build_op(b, damo_retain(node->op), in, node->n_in) : NULL;
   }
-  if (!is_product(w, v)) return build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->all, v), &steps, 1, false);
+  if (!is_step_product(w, v)) return build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->all, v), &steps, 1, false);
   damo_var *x = scan_batch_rows(&w->all, node->in[0]), *y = scan_batch_rows(&w->all, node->in[1]);
   damo_var *rows = x != NULL ? scan_batch_flat(b, build_swap_last(b, x)) : NULL;
   return build_dot(b, rows != NULL ? build_transpose(b, rows) : NULL, scan_batch_flat(b, y));
@@ -390,8 +390,8 @@ static damo_status push_find_after(scan_push *w, damo_var **term) {
     const int same = push_kind_of(w, in[1]) < PUSH_SEQUENCE ? 1 : 0;
     uintptr_t uses = 0;
     map_get(&w->uses, v, &uses);
-    if (uses != 1 || push_kind_of(w, in[same]) >= PUSH_SEQUENCE || !may_stack(w, base_of(in[1 - same]))) continue;
-    DAMO_TRY(push_collect(w, base_of(in[1 - same])));
+    if (uses != 1 || push_kind_of(w, in[same]) >= PUSH_SEQUENCE || !may_stack(w, viewed_of(in[1 - same]))) continue;
+    DAMO_TRY(push_collect(w, viewed_of(in[1 - same])));
     term[part] = v;
   }
   for (int i = 0; i < s->n_state && w->collected.n > 0; i++) {
@@ -454,7 +454,7 @@ static damo_status push_run(scan_push *w) {
   return status;
 }
 
-static damo_status push_node(damo_fgraph *fg, damo_apply *node) {
+static damo_status push_scan(damo_fgraph *fg, damo_apply *node) {
   scan_push w = {0};
   damo_ctx *ctx = fg->obj.ctx;
   DAMO_TRY(scan_edit_init(&w.e, fg, node, "scan_push"));
@@ -475,7 +475,7 @@ static damo_status push_node(damo_fgraph *fg, damo_apply *node) {
 /* Unread results leave first, so that nothing is computed for them outside. */
 static damo_status push_all(damo_fgraph *fg) {
   DAMO_TRY(scan_slim_all(fg));
-  return scan_each(fg, push_node);
+  return scan_each(fg, push_scan);
 }
 
 static const rewrite_rule scan_push_rule = {
