@@ -221,11 +221,16 @@ static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, co
     mask_offsets(a, strides + axis, out);
     return DAMO_OK;
   }
-  array_entries e;
-  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
-    int64_t at;
-    DAMO_TRY(position_resolve(ctx, "index", axis, shape[axis], *(const int64_t *)p, &at));
-    *out++ = at * strides[axis];
+  const int64_t n = shape[axis], stride = strides[axis];
+  array_rows r;
+  for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) {
+    for (int64_t k = 0; k < r.length; k++) {
+      const int64_t position = *(const int64_t *)(p + k * r.step);
+      int64_t at = position > 0 ? position - 1 : position + n;
+      if (position == 0 || (uint64_t)at >= (uint64_t)n)
+        DAMO_TRY(position_resolve(ctx, "index", axis, n, position, &at)); /* with its error */
+      *out++ = at * stride;
+    }
   }
   return DAMO_OK;
 }
@@ -255,6 +260,8 @@ static size_t adv_offsets_bytes(const adv_plan *p) { return (size_t)(p->entries 
 static damo_status adv_plan_offsets(const thunk *t, frame *f, int first, const adv_plan *p, const int64_t *shape,
                                     const int64_t *strides, int64_t *work) {
   int64_t *part = work + p->entries;
+  if (p->n_lists == 1 && p->base == 0 && p->longest == p->entries)
+    return list_offsets(f->ctx, thunk_in(t, f, first + p->list[0].operand), p->list[0].axis, shape, strides, work);
   for (int64_t k = 0; k < p->entries; k++) work[k] = p->base;
   for (int i = 0; i < p->n_lists; i++) {
     const damo_array *a = thunk_in(t, f, first + p->list[i].operand);
@@ -292,6 +299,10 @@ static void adv_walk(const adv_plan *p, damo_dtype dtype, adv_move move, char *x
   nd_space_init(&s, numbers, post, p->shape, 2, (const int64_t *const[]){p->strides, other_strides});
   const int64_t n = nd_space_inner(&s), x_step = nd_inner_stride(&s, 0), other_step = nd_inner_stride(&s, 1);
   for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, rows)) {
+    if (n == p->entries && p->n_b > 0 && row == 8 && move == ADV_READ) { /* one entry of eight bytes for each offset */
+      for (int64_t k = 0; k < n; k++) memcpy(rows[1] + k * other_step, rows[0] + k * x_step + offsets[k], 8);
+      continue;
+    }
     for (int64_t k = 0; k < n; k++) {
       char *at = rows[0] + k * x_step + offsets[entry], *y = rows[1] + k * other_step;
       if (row >= 0)
