@@ -252,7 +252,6 @@ describe("a Loop", function()
   end)
 
   it("is several where one would have too many outputs", function()
-    local x, y = damo.dvector "x", damo.dvector "y"
     local outputs, last = {}, x
     for i = 1, 70 do
       last = damo.tanh(last * i + y)
