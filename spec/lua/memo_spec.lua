@@ -452,3 +452,16 @@ describe("compiling", function()
     end
   end)
 end)
+
+describe("an input that a node computes", function()
+  it("is told from the node's other results", function()
+    local function last(pick)
+      local x = damo.tensor("float64", { shape = { 4 }, name = "x" })
+      local q, s = damo.split(x, { 2, 2 })
+      return damo.compile({ pick and q or s, x }, q + s)
+    end
+    last(true)
+    assert.same({ 3, 1 }, last(false)(damo.zeros { 2 }, damo.array { 3, 1, 40, 20 }):totable())
+    assert.same({ 40, 20 }, last(true)(damo.zeros { 2 }, damo.array { 3, 1, 40, 20 }):totable())
+  end)
+end)

@@ -217,6 +217,33 @@ describe("after a loop", function()
   end)
 end)
 
+describe("what a loop must keep", function()
+  local x, w, v, h0, a = damo.dmatrix "x", damo.dmatrix "w", damo.dvector "v", damo.dvector "h0", damo.dscalar "a"
+
+  it("is a collected value of which only the end is read", function()
+    local known = damo.TensorType("float64", { 3, 2 }) "known"
+    local last = damo.scan(function(q) return damo.tanh(q) end, { sequences = known })[-1]
+    agree({ known }, { last }, filled(3, 2))
+    agree({ x }, { damo.scan(function(q) return damo.tanh(q) end, { sequences = x })[{ { -2, -1 } }] }, filled(3, 2))
+  end)
+
+  it("is a sum that another one reads", function()
+    local s, p = damo.reduce(function(q, h, m)
+      local z = h + q
+      return z, m + damo.outer(z, q)
+    end, { sequences = x, outputs_info = { h0, w } })
+    agree({ x, h0, w }, { s, p }, filled(3, 2), filled(2), filled(2, 2))
+    local y = damo.scan(function(q, h) return h + damo.dot(q, w) end, { sequences = x, outputs_info = h0 })
+    agree({ x, h0, w }, damo.grad((y ^ 2):sum(), { x, h0, w }), filled(3, 2), filled(2), filled(2, 2))
+  end)
+
+  it("is what may fail in a branch that is not taken", function()
+    local y = damo.scan(function(s) return damo.ifelse(damo.lt(s, 0), v[7], s * 0.5) end,
+      { outputs_info = a, n_steps = 3 })
+    assert.same({ 0.5, 0.25, 0.125 }, damo.compile({ v, a }, y)(A { 1, 2 }, 1):totable())
+  end)
+end)
+
 -- Steps of random products, sums and elementwise work over two sequences, states and matrices.
 describe("random loops", function()
   local x, y, h0, s0 = damo.dmatrix "x", damo.dtensor3 "y", damo.dvector "h0", damo.dmatrix "s0"

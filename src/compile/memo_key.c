@@ -80,7 +80,9 @@ static damo_status key_node(memo_key *k, damo_apply *node) {
     const damo_var *v = node->out[o];
     DAMO_TRY(memo_put_type(&k->w, v->type));
     DAMO_TRY(memo_put(&k->w, v->name != NULL));
-    if (memo_number(&k->w, v) < 0) DAMO_TRY(key_new_var(k, node->out[o])); /* else it is an input */
+    const int64_t input = memo_number(&k->w, v); /* a result may be an input of the Function */
+    DAMO_TRY(memo_put(&k->w, (uint32_t)(input + 1)));
+    if (input < 0) DAMO_TRY(key_new_var(k, node->out[o]));
   }
   return DAMO_OK;
 }

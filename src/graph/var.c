@@ -127,13 +127,15 @@ static bool trace_has_line(const char *text, int32_t n, const char *line) {
   return false;
 }
 
-/* Appends to sources[0..n) the numbers of t that it lacks; returns how many there are then. */
+/* Appends to sources[0..n) the numbers of t that it lacks; returns how many there are then, -1: too many to be kept. */
 static int32_t add_sources(int32_t *sources, int32_t n, const damo_trace *t) {
   const int32_t *more = trace_sources(t);
-  for (int32_t k = 0; k < t->n_sources && n < TRACE_MOST_SOURCES; k++) {
+  for (int32_t k = 0; k < t->n_sources && n >= 0; k++) {
     bool known = false;
     for (int32_t i = 0; i < n && !known; i++) known = sources[i] == more[k];
-    if (!known) sources[n++] = more[k];
+    if (known) continue;
+    if (n == TRACE_MOST_SOURCES) return -1;
+    sources[n++] = more[k];
   }
   return n;
 }
@@ -162,6 +164,7 @@ damo_status trace_join(damo_ctx *ctx, damo_trace *a, damo_trace *b, damo_trace *
   }
   int32_t sources[TRACE_MOST_SOURCES], n_sources = 0;
   if (a->n_sources > 0 && b->n_sources > 0) n_sources = add_sources(sources, add_sources(sources, 0, a), b);
+  if (n_sources < 0) n_sources = 0;
   strbuf text;
   strbuf_init(&text, ctx);
   const int32_t n = join_lines(&text, a, b);

@@ -151,6 +151,9 @@ static lua_Integer config_check_count(lua_State *L, int idx, const char *field, 
   bool fits = bind_to_scalar(L, idx, DAMO_INT64, &s) && s.v.i >= least && s.v.i <= most;
   if (!fits) {
     lua_pushvalue(L, idx);
+    if (most < (lua_Integer)COMPAT_MAX_INTEGER)
+      bind_raise(L, DAMO_EVALUE, "config.%s must be an integer from %d to %d, got %s", field, (int)least, (int)most,
+                 lua_tostring(L, -1));
     bind_raise(L, DAMO_EVALUE, "config.%s must be an integer from %d on, got %s", field, (int)least,
                lua_tostring(L, -1));
   }

@@ -38,10 +38,11 @@ typedef struct place {
 
 #define PLACE_DEPTH 3
 
+/* Lists of a property hold no lists. */
 static uint64_t prop_key(uint64_t h, const prop_value *p) {
   h = hash_mix(h, (uint64_t)p->kind);
   if (p->kind == PROP_LIST) {
-    for (int i = 0; i < p->n; i++) h = hash_mix(h, (uint64_t)p->u.list[i].kind + 8 * (uint64_t)p->u.list[i].u.i);
+    for (int i = 0; i < p->n; i++) h = prop_key(h, &p->u.list[i]);
     return h;
   }
   if (p->kind == PROP_STR) return hash_bytes(h, p->u.s, strlen(p->u.s));

@@ -194,18 +194,25 @@ static damo_status find_connections(scan_class *s) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
+/* A value of the shape of a row of x, whose first axis may be known to be empty. */
+static damo_var *row_for_shape(build *b, damo_var *x) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  if (x->type->shape[0] != 0) return build_index(b, x, 0, build_scalar(b, DAMO_INT64, 0));
+  for (int k = 1; k < var_ndim(x); k++) dims[k - 1] = build_dim(b, x, k);
+  return build_alloc(b, build_scalar(b, var_dtype(x), 0), dims, var_ndim(x) - 1);
+}
+
 /* The first step's inner outputs over the node's inputs, of which only shapes are asked. */
 static damo_status first_step(build *b, const scan_class *s, damo_apply *node, damo_var **out) {
   map memo;
   map_init(&memo, b->ctx);
-  damo_var *zero = build_scalar(b, DAMO_INT64, 0);
   damo_status status = b->status;
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed && status == DAMO_OK; i++) {
     const scan_part *p = &s->part[i];
     damo_var *x = node->in[1 + i];
     if ((p->role == SCAN_SEQUENCE || (p->role == SCAN_STATE && !p->bare)) &&
         type_is_tensor(scan_inner_in(s, p->first)->type))
-      x = build_index(b, x, 0, zero);
+      x = row_for_shape(b, x);
     if (x == NULL) status = b->status;
     for (int k = p->first; k < p->first + p->n && status == DAMO_OK; k++)
       status = map_put(&memo, scan_inner_in(s, k), (uintptr_t)x);

@@ -281,6 +281,7 @@ damo_apply *scan_keep_states(build *b, const scan_class *s, damo_var *const *in,
   d.name = s->name;
   d.derived = d.no_updates = true;
   d.hands_back = s->hands_back;
+  d.truncate = s->truncate; /* further derivatives go back as far as those of the loop itself */
   scan_draft_states(&d, s, in, NULL);
   damo_apply *node = scan_draft_node(&d);
   scan_draft_clear(&d);
@@ -664,7 +665,9 @@ static damo_status forward_alloc(forward_scan *r) {
 
 static damo_var *eval_of(const forward_scan *r, const scan_part *p) {
   damo_var *e = r->eval[scan_in(r->s, p)];
-  return e != NULL && e->type->kind != TYPE_DISCONNECTED ? e : NULL;
+  const damo_type *t = scan_inner_in(r->s, p->first)->type;
+  if (e == NULL || e->type->kind == TYPE_DISCONNECTED) return NULL;
+  return type_is_tensor(e->type) && flows(t) && e->type->dtype != t->dtype ? build_cast(r->b, e, t->dtype) : e;
 }
 
 static void forward_placeholders(forward_scan *r, const scan_part *p) {

@@ -30,11 +30,12 @@ typedef enum push_kind {
 
 typedef struct scan_push {
   scan_edit e;
-  ptrvec nodes;   /* of the inner graph, in dependency order */
-  map facts;      /* Variables of the inner graph → push_kind and flags */
-  map uses;       /* → how many nodes and inner outputs read it */
-  scan_batch all; /* what is built outside; rows in the order of the loop's stacks */
-  map collected;  /* Variables whose values are stacked after the loop → 1 + number among e.values; 0: a part's */
+  ptrvec nodes;      /* of the inner graph, in dependency order */
+  map facts;         /* Variables of the inner graph → push_kind and flags */
+  map uses;          /* → how many nodes and inner outputs read it */
+  scan_batch all;    /* what is built outside; rows in the order of the loop's stacks */
+  bool has_branches; /* the step computes some values only where a condition holds */
+  map collected;     /* Variables whose values are stacked after the loop → 1 + number among e.values; 0: a part's */
 } scan_push;
 
 static uintptr_t push_facts(const scan_push *w, const damo_var *v) {
@@ -102,6 +103,7 @@ static damo_status push_find_facts(scan_push *w) {
   for (int64_t k = 0; k < w->nodes.n; k++) {
     const damo_apply *node = w->nodes.at[k];
     const uintptr_t f = node_facts(w, node);
+    w->has_branches = w->has_branches || node->op->def->lazy || node->op->def->branches != NULL;
     for (int o = 0; o < node->n_out; o++) DAMO_TRY(map_put(&w->facts, node->out[o], f));
     for (int i = 0; i < node->n_in; i++) DAMO_TRY(count_read(w, node->in[i]));
   }
@@ -184,6 +186,7 @@ static damo_status give_rows(scan_push *w, damo_var *v) {
 static damo_status push_read(scan_push *w, damo_var *v) {
   if (v->owner == NULL || map_get(&w->e.memo, v, NULL)) return DAMO_OK;
   const uintptr_t f = push_facts(w, v);
+  if ((f & PUSH_TEST) != 0 && w->has_branches) return DAMO_OK; /* it may belong to a branch that is not taken */
   if ((f & PUSH_KIND) == PUSH_SAME) return hoist(w, v);
   if ((f & PUSH_KIND) != PUSH_SEQUENCE || (f & PUSH_HAS_DOT) == 0) return DAMO_OK;
   const scan_class *s = w->e.s;
@@ -200,7 +203,7 @@ static damo_status push_collected(scan_push *w) {
   for (int i = 0; i < s->n_collect; i++) {
     const scan_part *p = scan_collect_at(s, i);
     damo_var *v = scan_inner_out(s, p->out);
-    if (push_kind_of(w, v) != PUSH_SEQUENCE || p->stack < 0 || p->last >= 0) continue;
+    if (push_kind_of(w, v) != PUSH_SEQUENCE || p->stack < 0 || p->tail > 0 || p->last >= 0) continue;
     damo_var *rows = scan_batch_rows(&w->all, v);
     if (rows == NULL) return w->e.b.status;
     w->e.live[p - s->part] = false;
@@ -358,9 +361,11 @@ static damo_var *added_up(const scan_push *w, int i) {
   if (!w->e.live[s->n_seq + i] || p->stack >= 0 || p->last < 0 || !p->bare || p->n != 1 || p->update || s->until)
     return NULL;
   damo_var *past = scan_inner_in(s, p->first), *next = scan_inner_out(s, p->out);
-  uintptr_t uses = 0;
+  uintptr_t uses = 0, next_uses = 0;
   map_get(&w->uses, past, &uses);
-  if (!type_is_tensor(past->type) || dtype_is_discrete(past->type->dtype) || uses != 1 || plain_sum(next) == NULL)
+  map_get(&w->uses, next, &next_uses);
+  if (!type_is_tensor(past->type) || dtype_is_discrete(past->type->dtype) || uses != 1 || next_uses != 1 ||
+      plain_sum(next) == NULL)
     return NULL;
   damo_var *const *in = next->owner->in;
   damo_var *term = in[0] == past ? in[1] : in[1] == past ? in[0] : NULL;
