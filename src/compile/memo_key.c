@@ -32,7 +32,7 @@ static damo_status key_new_var(memo_key *k, damo_var *v) {
 
 enum { LEAF_SHARED, LEAF_BITS, LEAF_SAME };
 
-/* A rule may read the value of a constant, but not that of a shared Variable, so any of the same Type will do. */
+/* Rules never read the value of a shared Variable, so the key holds its Type, and of a constant its bits. */
 static damo_status key_leaf(memo_key *k, damo_var *v) {
   const damo_array *a = v->kind == VAR_CONSTANT ? memo_small_constant(v) : NULL;
   if (v->kind == VAR_PLAIN) k->kept = false; /* compiling refuses it */

@@ -108,6 +108,26 @@ scan_part *scan_draft_collect(scan_draft *d, damo_var *value) {
 
 /* ---- The parts of another loop ------------------------------------------------------------------------------------ */
 
+scan_part *scan_draft_part(scan_draft *d, const scan_class *s, const scan_part *p, damo_var *outer,
+                           damo_var *const *inner, damo_var *next) {
+  scan_part *made = NULL;
+  switch (p->role) {
+    case SCAN_SEQUENCE: made = scan_draft_sequence(d, outer, p->n, s->tap + p->first, inner); break;
+    case SCAN_STATE: made = scan_draft_state(d, outer, p->n, s->tap + p->first, inner, next); break;
+    case SCAN_FIXED: made = scan_draft_fixed(d, outer, inner[0]); break;
+    case SCAN_COLLECT: made = scan_draft_collect(d, next); break;
+  }
+  if (made == NULL) return NULL;
+  made->before = p->before;
+  made->span = p->span;
+  made->bare = p->bare;
+  made->number = p->number;
+  made->stack = p->stack;
+  made->last = p->last;
+  made->tail = p->tail;
+  return made;
+}
+
 void scan_draft_states(scan_draft *d, const scan_class *s, damo_var *const *in, const bool *needed) {
   damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at;
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed && d->b->status == DAMO_OK; i++) {

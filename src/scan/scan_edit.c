@@ -64,25 +64,10 @@ static damo_status edit_copy(scan_edit *e, damo_var **copies) {
 
 static void edit_part(scan_edit *e, const scan_part *p, damo_var *const *copies) {
   const scan_class *s = e->s;
-  scan_draft *d = &e->d;
   damo_var *outer = p->role == SCAN_COLLECT ? NULL : e->node->in[1 + (p - e->plan)];
   damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at + p->first;
-  scan_part *made = NULL;
-  switch (p->role) {
-    case SCAN_SEQUENCE: made = scan_draft_sequence(d, outer, p->n, s->tap + p->first, inner); break;
-    case SCAN_STATE: made = scan_draft_state(d, outer, p->n, s->tap + p->first, inner, copies[p->out]); break;
-    case SCAN_FIXED: made = scan_draft_fixed(d, outer, inner[0]); break;
-    case SCAN_COLLECT: made = scan_draft_collect(d, copies[p->out]); break;
-  }
-  if (made == NULL) return;
-  made->before = p->before;
-  made->span = p->span;
-  made->bare = p->bare;
-  made->number = p->number;
-  made->update = p->update && p->last >= 0;
-  made->stack = p->stack;
-  made->last = p->last;
-  made->tail = p->tail;
+  scan_part *made = scan_draft_part(&e->d, s, p, outer, inner, p->out >= 0 ? copies[p->out] : NULL);
+  if (made != NULL) made->update = p->update && p->last >= 0;
 }
 
 /* Whether the loop computes anything that stays. */

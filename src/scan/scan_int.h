@@ -42,6 +42,9 @@ static inline const scan_part *scan_state_of(const scan_class *s, int k) {
 /* scan_draft.c */
 /* As scan_draft_node, but the Op alone (owned). */
 damo_op *scan_draft_op(scan_draft *d);
+/* A part as p of class s, with all that p says of it but `update`; next: the value of a state or collected one. */
+scan_part *scan_draft_part(scan_draft *d, const scan_class *s, const scan_part *p, damo_var *outer,
+                           damo_var *const *inner, damo_var *next);
 /* Adds the parts of s, with the operands in[], but the collected values. needed: the states to add, NULL: all. */
 void scan_draft_states(scan_draft *d, const scan_class *s, damo_var *const *in, const bool *needed);
 

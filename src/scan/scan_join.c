@@ -62,35 +62,17 @@ static damo_status join_scan_copy(build *b, const scan_class *s, damo_var **copy
   return status;
 }
 
-static void join_scan_part(scan_draft *d, const damo_apply *node, const scan_part *p, damo_var *const *copy) {
-  const scan_class *s = scan_at(node->op);
-  damo_var *outer = p->role == SCAN_COLLECT ? NULL : node->in[scan_in(s, p)];
-  damo_var *const *inner = copy + p->first;
-  damo_var *next = p->out >= 0 ? copy[s->n_in + p->out] : NULL;
-  scan_part *made = NULL;
-  switch (p->role) {
-    case SCAN_SEQUENCE: made = scan_draft_sequence(d, outer, p->n, s->tap + p->first, inner); break;
-    case SCAN_STATE: made = scan_draft_state(d, outer, p->n, s->tap + p->first, inner, next); break;
-    case SCAN_FIXED: made = scan_draft_fixed(d, outer, inner[0]); break;
-    case SCAN_COLLECT: made = scan_draft_collect(d, next); break;
-  }
-  if (made == NULL) return;
-  made->before = p->before;
-  made->span = p->span;
-  made->bare = p->bare;
-  made->number = p->number;
-  made->stack = p->stack;
-  made->last = p->last;
-  made->tail = p->tail;
-}
-
 static damo_status join_scan_parts(scan_draft *d, const damo_apply *node) {
   const scan_class *s = scan_at(node->op);
   const size_t bytes = (size_t)(s->fgraph->inputs.n + s->fgraph->outputs.n) * sizeof(damo_var *);
   damo_var **copy = mem_calloc(d->b->ctx, bytes);
   if (copy == NULL) return DAMO_EMEMORY;
   const damo_status status = join_scan_copy(d->b, s, copy);
-  for (int i = 0; i < s->n_parts && status == DAMO_OK; i++) join_scan_part(d, node, &s->part[i], copy);
+  for (int i = 0; i < s->n_parts && status == DAMO_OK; i++) {
+    const scan_part *p = &s->part[i];
+    damo_var *outer = p->role == SCAN_COLLECT ? NULL : node->in[scan_in(s, p)];
+    scan_draft_part(d, s, p, outer, copy + p->first, p->out >= 0 ? copy[s->n_in + p->out] : NULL);
+  }
   mem_free(d->b->ctx, copy, bytes);
   return status != DAMO_OK ? status : d->b->status;
 }

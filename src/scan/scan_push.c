@@ -50,7 +50,7 @@ static push_kind push_kind_of(const scan_push *w, const damo_var *v) {
 
 /* ---- What follows from what -------------------------------------------------------------------------------------- */
 
-/* Whether the node can't fail, whatever its operands are, and does no more than elementwise work. */
+/* Whether computing the node raises no error for any operands, and costs no more than an elementwise operation. */
 static bool is_harmless(const damo_apply *node) {
   const op_def *def = node->op->def;
   if (def == &shape_def || def == &shape_i_def) return true;

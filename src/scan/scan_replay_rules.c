@@ -67,19 +67,7 @@ static void add_live(const grad_slim *w, scan_draft *d) {
     damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at + p->first;
     const bool operand = p->role != SCAN_COLLECT && (i < s->n_seq - fed || i >= s->n_seq);
     damo_var *outer = operand ? *next++ : NULL, *value = p->out >= 0 ? scan_inner_out(s, p->out) : NULL;
-    if (!w->live[i]) continue;
-    scan_part *made = NULL;
-    switch (p->role) {
-      case SCAN_SEQUENCE: made = scan_draft_sequence(d, outer, p->n, s->tap + p->first, inner); break;
-      case SCAN_STATE: made = scan_draft_state(d, outer, p->n, s->tap + p->first, inner, value); break;
-      case SCAN_FIXED: made = scan_draft_fixed(d, outer, inner[0]); break;
-      case SCAN_COLLECT: made = scan_draft_collect(d, value); break;
-    }
-    if (made == NULL) return;
-    made->bare = p->bare;
-    made->number = p->number;
-    made->stack = p->stack;
-    made->last = p->last;
+    if (w->live[i]) scan_draft_part(d, s, p, outer, inner, value);
   }
 }
 
