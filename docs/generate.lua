@@ -128,8 +128,9 @@ local function plain_call(row, v)
   for i, operand in ipairs(row.operands) do
     if not operand.optional then args[i] = v[i] end
   end
-  local f = row.random and damo.random[row.name] or damo[row.name]
-  return (f(table.unpack(args)))
+  local home, name = row.name:match "^(.-)%.?([^.]*)$"
+  home = row.random and damo.random or home ~= "" and damo[home] or damo
+  return (home[name](table.unpack(args)))
 end
 
 -- The Variable that the function gives of three float operands of that rank (a scalar third), nil where it takes none.
@@ -395,7 +396,8 @@ local function meta(fixed)
       out[#out + 1] = declaration(row, "random.", 1, true)
       out[#out + 1] = declaration(row, "RandomStream:", 1, true)
     elseif not shape_first[row.name] then
-      out[#out + 1] = declaration(row, sparse and "sparse." or "damo.", row.random and 1 or 0, true)
+      local table_name = row.name:match "^(.*%.)" or "damo."
+      out[#out + 1] = declaration(row, table_name, row.random and 1 or 0, true)
     end
     local plain = row.name:match "%.(.*)$"
     local known = plain and rows_by_name[plain] and rows_by_name[plain].method

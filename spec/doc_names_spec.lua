@@ -58,7 +58,7 @@ end
 
 -- ---- Names ----------------------------------------------------------------------------------------------------------
 
-local submodules = { "sparse", "random", "graph", "rewrite", "printing", "io", "optim", "plot", "progress" }
+local submodules = { "sparse", "linalg", "fft", "nn", "random", "graph", "rewrite", "printing", "io", "optim", "plot", "progress" }
 
 describe("the pages", function()
   it("can all be reached from the README", function()

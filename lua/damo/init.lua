@@ -1,6 +1,6 @@
 --- damo: numerical arrays and compiled graphs, scripted from Lua.
 -- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile`, `grad`.
--- The submodules `random`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
+-- The submodules `random`, `linalg`, `fft`, `nn`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
 -- `require "damo.random"`.
 -- @module damo
 
@@ -20,6 +20,9 @@ damo.ifelse = require "damo.ifelse"
 
 damo.random = require "damo.random"
 damo.sparse = require "damo.sparse"
+damo.linalg = require "damo.linalg"
+damo.fft = require "damo.fft"
+damo.nn = require "damo.nn"
 damo.graph = require "damo.graph"
 damo.printing = require "damo.printing"
 damo.rewrite = require "damo.rewrite"

@@ -340,6 +340,9 @@ function RandomStream:seed(seed) end
 ---@field ellipsis userdata
 ---@field random damo.random
 ---@field sparse damo.sparse
+---@field linalg damo.linalg
+---@field fft damo.fft
+---@field nn damo.nn
 ---@field graph damo.graph
 ---@field rewrite damo.rewrite
 ---@field ops table<string, any> the Op classes that the host registered
@@ -349,6 +352,18 @@ function RandomStream:seed(seed) end
 ---@field plot damo.plot
 ---@field progress damo.progress
 local damo = {}
+
+---Linear algebra of dense matrices; its functions are declared below.
+---@class damo.linalg
+local linalg = {}
+
+---Discrete Fourier transforms; its functions are declared below.
+---@class damo.fft
+local fft = {}
+
+---Networks; its functions are declared below.
+---@class damo.nn
+local nn = {}
 
 ---What sparse matrices and sparse Variables have in common.
 ---@class damo.Sparse: damo.Tensor

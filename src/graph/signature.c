@@ -82,7 +82,7 @@ fn_signature *signature_new(damo_ctx *ctx, const op_func *row) {
   fn_signature *f = mem_calloc(ctx, size + words);
   if (f == NULL) return NULL;
   *f = (fn_signature){.func = row, .name = row->name, .size = size + words};
-  f->asks_sparse = !row->any_type && strchr(row->name, '.') == NULL;
+  f->asks_sparse = !row->any_type && strncmp(row->name, "sparse.", 7) != 0;
   memcpy((char *)f + size, text, words);
   f->is_draw = strncmp(text, "rng", 3) == 0 && (text[3] == ' ' || text[3] == '\0');
   if (signature_read_options(ctx, f) == DAMO_OK && signature_read_operands(ctx, f, (char *)f + size, n) == DAMO_OK)
@@ -102,9 +102,10 @@ static const fn_signature *signature_sparse_row(damo_ctx *ctx, const char *prefi
 
 void signature_link_sparse(damo_ctx *ctx, fn_signature *f) {
   if (!f->asks_sparse) return;
-  f->sparse = signature_sparse_row(ctx, "", f->name);
-  f->structured = signature_sparse_row(ctx, "structured_", f->name);
-  if (f->structured == NULL) f->structured = signature_sparse_row(ctx, "sp_", f->name);
+  const char *dot = strchr(f->name, '.'), *name = dot != NULL ? dot + 1 : f->name;
+  f->sparse = signature_sparse_row(ctx, "", name);
+  f->structured = signature_sparse_row(ctx, "structured_", name);
+  if (f->structured == NULL) f->structured = signature_sparse_row(ctx, "sp_", name);
   for (int i = 0; i < f->n_options && f->sparse != NULL; i++) {
     const fn_option *o = &f->func->options[i], *same = signature_option(f->sparse, o->name);
     f->sparse_place[o->place] = same != NULL ? (int8_t)same->place : -1;

@@ -58,8 +58,9 @@ typedef struct fn_signature fn_signature;
 typedef struct fn_args fn_args;
 
 /* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. A dot in
- * a name separates the table: "sparse.dot" is damo.sparse.dot. A call of a plain row with a sparse operand is a call of
- * "sparse.NAME" with the same options, where there is such a row, and a type error where there is none. */
+ * a name separates the table: "sparse.dot" is damo.sparse.dot, "linalg.solve" damo.linalg.solve. A call of a row of
+ * another table than sparse with a sparse operand is a call of "sparse.NAME" with the same options, where there is such
+ * a row, and a type error where there is none. */
 typedef struct op_func {
   const char *name;
   /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, given to

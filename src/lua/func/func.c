@@ -19,6 +19,13 @@ static bool fn_is_field(const char *name) {
   return false;
 }
 
+/* Rows of damo and damo.sparse are methods too, unless they say otherwise; those of damo.linalg, damo.nn and the like are
+ * not, whose names may be those of other functions of damo. */
+static bool fn_is_method(const fn_signature *f) {
+  const char *name = fn_base_name(f->name);
+  return !f->func->no_method && !fn_is_field(name) && (name == f->name || strncmp(f->name, "sparse.", 7) == 0);
+}
+
 static void fn_push_operands(lua_State *L, const fn_signature *f) {
   BIND_HEIGHT(L);
   lua_createtable(L, f->n_operands, 0);
@@ -60,7 +67,7 @@ static void fn_push_row(lua_State *L, const fn_signature *f) {
   lua_setfield(L, -2, "options");
   lua_pushstring(L, f->func->doc ? f->func->doc : "");
   lua_setfield(L, -2, "doc");
-  lua_pushboolean(L, !f->func->no_method && !fn_is_field(fn_base_name(f->name)));
+  lua_pushboolean(L, fn_is_method(f));
   lua_setfield(L, -2, "method");
   lua_pushboolean(L, f->is_draw);
   lua_setfield(L, -2, "random");
@@ -116,23 +123,40 @@ static void fn_set_method(lua_State *L, int methods, const fn_signature *f, cons
   lua_setfield(L, methods, name);
 }
 
+/* Pushes module[TABLE] for a row "TABLE.NAME", which is made if it is not there. */
+static void fn_push_table(lua_State *L, int module, const fn_signature *f) {
+  lua_pushlstring(L, f->name, (size_t)(fn_base_name(f->name) - f->name) - 1);
+  lua_pushvalue(L, -1);
+  lua_rawget(L, module);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, module);
+  }
+  lua_remove(L, -2);
+}
+
 void bind_open_func(lua_State *L) {
   bind_state *st = bind_get(L);
   const fn_signature *f;
-  int module = lua_gettop(L), draws = module + 1, sparse = module + 2, methods = module + 3;
-  lua_newtable(L);
+  int module = lua_gettop(L), draws = module + 1, methods = module + 2;
   lua_newtable(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
   for (int i = 0; (f = func_at(st->ctx, i)) != NULL; i++) {
     const char *name = fn_base_name(f->name);
-    int table = name != f->name ? sparse : f->is_draw ? draws : module /* damo.random wraps these */;
+    if (name != f->name)
+      fn_push_table(L, module, f);
+    else
+      lua_pushvalue(L, f->is_draw ? draws : module); /* damo.random wraps these */
     lua_pushlightuserdata(L, (void *)(uintptr_t)f);
     bind_pushclosure(L, fn_call_closure, 1);
-    if (!f->func->no_method && !fn_is_field(name)) fn_set_method(L, methods, f, name);
-    lua_setfield(L, table, name);
+    if (fn_is_method(f)) fn_set_method(L, methods, f, name);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
   }
   lua_pop(L, 1);
-  lua_setfield(L, module, "sparse");
   lua_setfield(L, module, "random");
   bind_pushfunction(L, fn_list_rows);
   lua_setfield(L, -2, "registry");

@@ -1,0 +1,6 @@
+--- Linear algebra of dense matrices: functions of Variables and values, which the core provides.
+-- @module damo.linalg
+
+local core = require "damo.core"
+
+return core.names.seal(core.linalg or {}, "damo.linalg")
