@@ -553,7 +553,7 @@ end
 h.registry = {}
 -- (Rows of sparse functions have specs of their own, spec/sparse.)
 for _, row in ipairs(require("damo.core").registry()) do
-  if not row.name:find(".", 1, true) then h.registry[row.name] = row end
+  if not row.name:find "^sparse%." then h.registry[row.name] = row end
 end
 
 h.families = { "elemwise", "reduce", "cumulative", "shape", "alloc", "join", "index", "blas", "nnet", "marker" }
@@ -562,7 +562,8 @@ h.families = { "elemwise", "reduce", "cumulative", "shape", "alloc", "join", "in
 function h.rows(family) return dofile("spec/op/rows/" .. family .. ".lua")(h) end
 
 local function function_named(name)
-  local f = damo[name]
+  local home, last = name:match "^(.-)%.?([^.]*)$"
+  local f = (home == "" and damo or damo[home])[last]
   assert(f, "there is no function damo." .. name)
   return f
 end
