@@ -25,6 +25,7 @@ local families = {
   { "join", "Joining, splitting, repeating" },
   { "subtensor", "Indexing" },
   { "dot", "Products" },
+  { "fft.fft", "Fourier transforms" },
   { "softmax", "Networks" },
   { "normal", "Random numbers" },
   { "disconnected_grad", "Gradients and checks" },
@@ -120,6 +121,8 @@ local calls = {
   grad_scale = function(x) return x:grad_scale(2) end,
   unbroadcast = function(x) return damo.sum(x, { axis = 1, keepdims = true }):unbroadcast(1) end,
   ifelse = function(x, y, s) return damo.ifelse(damo.gt(s, 0.2), x, y) end,
+  ["fft.irfft"] = function(x) return damo.fft.irfft(x, { n = 3 }) end,
+  ["fft.fftfreq"] = false, ["fft.rfftfreq"] = false, -- of lengths
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
 }
 

@@ -63,6 +63,7 @@ struct kernel_isa {
   const draw_fns *draw;
   void (*stream_copy)(char *to, const char *from, size_t n);
   const small_gemm_fns *small_gemm;
+  const struct fft_fns *fft; /* kernel/fft/fft.h */
   sparse_isa sparse;
 };
 

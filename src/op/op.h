@@ -38,6 +38,7 @@ extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
 extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */
+extern const op_func fft_funcs[];  /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
 extern const op_func nnet_funcs[]; /* op/nnet/nnet.c: softmax log_softmax crossentropies relu … */
 extern const op_func
     random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */
@@ -66,6 +67,7 @@ extern const op_def *const split_classes[];
 extern const op_def *const repeat_classes[];
 extern const op_def *const index_classes[];
 extern const op_def *const blas_classes[];
+extern const op_def *const fft_classes[];
 extern const op_def *const nnet_classes[];
 extern const op_def *const random_classes[];
 extern const op_def *const marker_classes[];

@@ -11,8 +11,7 @@
 
 /* ---- Roll -------------------------------------------------------------------------------------------------------- */
 
-/* x along `axis` with its last (shift mod n) entries first. */
-static damo_var *build_rolled(build *b, damo_var *x, damo_var *shift, int axis) {
+damo_var *build_roll(build *b, damo_var *x, damo_var *shift, int axis) {
   if (!x || !shift) return NULL;
   damo_var *n = build_dim(b, x, axis), *cut;
   int64_t by, length;
@@ -35,10 +34,10 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
   DAMO_TRY(axes_in_order(b->ctx, "roll", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
   if (n < 0) { /* no axis: over all entries in C order */
-    damo_var *flat = build_rolled(b, build_ravel(b, x), shift, 0);
+    damo_var *flat = build_roll(b, build_ravel(b, x), shift, 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
   }
-  for (int i = 0; i < n; i++) x = build_rolled(b, x, shift, axes[i]);
+  for (int i = 0; i < n; i++) x = build_roll(b, x, shift, axes[i]);
   return fn_give(b, out, x);
 }
 

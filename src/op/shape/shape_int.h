@@ -104,6 +104,11 @@ damo_status fn_trace(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_tril(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_triu(build *b, const fn_args *a, ptrvec *out);
 
+/* ---- pad.c ------------------------------------------------------------------------------------------------------- */
+
+/* x along a 0-based axis with its last (shift mod n) entries first. shift: an int64 scalar. */
+damo_var *build_roll(build *b, damo_var *x, damo_var *shift, int axis);
+
 /* ---- alloc.c ----------------------------------------------------------------------------------------------------- */
 
 /* Zeros of that dtype in x's shape. */

@@ -1,0 +1,23 @@
+/* fft_op: the Fourier op. Private to the family (fft.c, fft_check.c). */
+#ifndef DAMO_OP_FFT_FFT_OP_H
+#define DAMO_OP_FFT_FFT_OP_H
+
+#include "kernel/fft/fft.h"
+#include "op/op.h"
+
+/* Properties of a Fourier: kind "complex", "to_half" or "from_half"; axis, 1-based; inverse: the exponent's sign is +;
+ * scale of the result: "one", "root" (1/√n) or "inverse" (1/n); adjoint, of half spectra: the entries that stand for two
+ * count twice in a result, half in an operand. */
+typedef struct fourier_props {
+  prop_value kind, axis, inverse, scale, adjoint;
+} fourier_props;
+
+fft_kind fourier_kind(const damo_op *op);
+int fourier_axis(const damo_op *op); /* 0-based */
+double fourier_scale(const damo_op *op, int64_t n);
+/* Factor of the entries of half a spectrum that stand for two. */
+double fourier_interior(const damo_op *op);
+
+extern const op_check fourier_check;
+
+#endif
