@@ -239,6 +239,12 @@ struct op_def {
   /* Shapes of the outputs, as int64 scalar Variables, from the inputs' (in_shape[i] has the input's ndim entries). NULL
    * function: the shapes are not known without the values. */
   damo_status (*infer_shape)(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+  /* The node over a batch: in[i] is operand i with k further leading axes where batched[i], else an operand as the
+   * node's own, the same for all entries of the batch. Leading axes broadcast where they are statically 1. Sets out[o] to
+   * the results, borrowed from b: with k leading axes, or of the node's own rank where all entries of the batch share the
+   * result. Leaves them NULL where the class has no rule for these operands. May overwrite in[]. NULL function: no rule;
+   * the batch is then looped over (scan/vectorize.c). */
+  damo_status (*batch)(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
   /* connected[i * n_out + o]: input i reaches output o differentiably; preset to true. NULL: all. */
   void (*connection_pattern)(const damo_apply *node, bool *connected);
   /* Whether a node whose inputs are all constant may be folded. NULL: yes. */

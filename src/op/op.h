@@ -202,6 +202,8 @@ extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsub
 /* op/linalg/blas.c */
 damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
 damo_var *build_dot_nd(build *b, damo_var *x, damo_var *y); /* any ranks: the last axis of x, the last but one of y */
+/* x with all axes but the last as one: a stack of matrices as one matrix. */
+damo_var *build_flat_rows(build *b, damo_var *x);
 damo_var *build_kron(build *b, damo_var *x, damo_var *y);
 damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
 /* The sum over these leading axes of a Matmul's result, as a product. No leading axis of its operands broadcasts. */
@@ -339,6 +341,7 @@ damo_status shape_check(build *b, const char *func, const prop_value *v, damo_va
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
 
+#include "op/batch.h"
 #include "op/eager.h"
 
 #endif

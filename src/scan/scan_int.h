@@ -111,8 +111,6 @@ bool scan_batch_can(const damo_apply *node);
 damo_var *scan_batch_same(scan_batch *w, damo_var *v);
 /* The values by step of a Variable that follows from the keys of `rows` and `same` by such nodes. */
 damo_var *scan_batch_rows(scan_batch *w, damo_var *v);
-/* Stacked matrices as one, whose rows are those of all steps. */
-damo_var *scan_batch_flat(build *b, damo_var *rows);
 
 /* scan_rows.c */
 /* Whether x is known to have n rows (*exact), or more. */

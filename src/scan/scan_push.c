@@ -350,8 +350,8 @@ static damo_var *sum_over_steps(scan_push *w, damo_var *v) {
   }
   if (!is_step_product(w, v)) return build_reduce(b, REDUCE_SUM, scan_batch_rows(&w->all, v), &steps, 1, false);
   damo_var *x = scan_batch_rows(&w->all, node->in[0]), *y = scan_batch_rows(&w->all, node->in[1]);
-  damo_var *rows = x != NULL ? scan_batch_flat(b, build_swap_last(b, x)) : NULL;
-  return build_dot(b, rows != NULL ? build_transpose(b, rows) : NULL, scan_batch_flat(b, y));
+  damo_var *rows = x != NULL ? build_flat_rows(b, build_swap_last(b, x)) : NULL;
+  return build_dot(b, rows != NULL ? build_transpose(b, rows) : NULL, build_flat_rows(b, y));
 }
 
 /* The term that a state adds up, s ← s + term, where only its last value is read; NULL: it is no such state. */

@@ -340,6 +340,14 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   return b->status;
 }
 
+static damo_status elemwise_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                  damo_var **out) {
+  for (int i = 0; i < node->n_in; i++) {
+    if (batched[i]) in[i] = batch_pad(b, in[i], k, var_ndim(node->out[0]));
+  }
+  return b->status == DAMO_OK ? batch_apply(b, damo_retain(node->op), node, in, out) : b->status;
+}
+
 /* The infix notation of binary ops: sign and precedence, as in Lua. */
 static const struct {
   const char *sign;
@@ -376,6 +384,7 @@ const op_def elemwise_def = {
     .grad = elemwise_grad,
     .rop = elemwise_rop,
     .infer_shape = elemwise_infer_shape,
+    .batch = elemwise_batch,
     .connection_pattern = elemwise_connection,
     .format = elemwise_format,
     .notate = elemwise_notate,

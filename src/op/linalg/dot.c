@@ -166,6 +166,54 @@ static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, da
   return b->status;
 }
 
+damo_var *build_flat_rows(build *b, damo_var *x) {
+  if (x == NULL || var_ndim(x) <= 2) return x;
+  if (var_ndim(x) == 3 && type_dim_is_one(x->type, 1)) return build_dimshuffle(b, x, (const int[]){0, 2}, 2);
+  return batch_fold(b, x, var_ndim(x) - 1);
+}
+
+/* The product of x, which has k leading axes, with y, which has none: one product, of all rows. */
+static damo_var *dot_times_same(build *b, damo_var *x, damo_var *y, int k) {
+  damo_var *z = build_dot(b, build_flat_rows(b, x), y), *dims[DAMO_MAX_NDIM];
+  const int nx = x != NULL ? var_ndim(x) : 0, n = nx + var_ndim(y) - 2;
+  if (z == NULL || nx == 2) return z;
+  if (nx == 3 && k == 1 && type_dim_is_one(x->type, 1))
+    return build_dimshuffle(b, z, var_ndim(y) == 2 ? (const int[]){0, -1, 1} : (const int[]){0, -1}, n);
+  for (int i = 0; i < nx - 1; i++) dims[i] = build_dim(b, x, i);
+  if (var_ndim(y) == 2) dims[nx - 1] = build_dim(b, y, 1);
+  return b->status == DAMO_OK ? build_reshape(b, z, build_vector(b, dims, n), n) : NULL;
+}
+
+static damo_var *dot_of_batch(build *b, damo_var *x, damo_var *y, const bool *batched, int k) {
+  const int nx = var_ndim(x) - (batched[0] ? k : 0), ny = var_ndim(y) - (batched[1] ? k : 0);
+  if (!batched[1]) return dot_times_same(b, x, y, k);
+  if (!batched[0]) { /* x·y is yᵀ·xᵀ */
+    x = build_transpose(b, x);
+    if (ny == 1) return dot_times_same(b, y, x, k);
+    damo_var *z = dot_times_same(b, build_swap_last(b, y), x, k);
+    return nx == 2 ? build_swap_last(b, z) : z;
+  }
+  if (nx == 1) x = build_new_axis(b, x, k);
+  if (ny == 1) y = build_new_axis(b, y, k + 1);
+  damo_var *z = build_matmul(b, x, y);
+  int keep[DAMO_MAX_NDIM], n = 0;
+  for (int i = 0; i < k; i++) keep[n++] = i;
+  if (nx == 2) keep[n++] = k;
+  if (ny == 2) keep[n++] = k + 1;
+  return build_dimshuffle(b, z, keep, n);
+}
+
+static damo_status dot_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                             damo_var **out) {
+  if (k + 2 > DAMO_MAX_NDIM) {
+    batch_pad(b, in[batched[0] ? 0 : 1], k, 2); /* fails */
+    return b->status;
+  }
+  (void)node;
+  out[0] = dot_of_batch(b, in[0], in[1], batched, k);
+  return b->status;
+}
+
 const op_def dot_def = {
     .name = "Dot",
     .doc = "product of vectors and matrices",
@@ -175,6 +223,7 @@ const op_def dot_def = {
     .grad = dot_grad,
     .rop = dot_rop,
     .infer_shape = infer_shape_product,
+    .batch = dot_batch,
     .terms = TERMS_LINEAR,
     .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",
@@ -346,6 +395,14 @@ static damo_status matmul_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
+/* Of an operand that all entries of the batch share, the leading axes broadcast. */
+static damo_status matmul_batch_rule(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                     damo_var **out) {
+  (void)node, (void)batched, (void)k;
+  out[0] = build_matmul(b, in[0], in[1]);
+  return b->status;
+}
+
 const op_def matmul_def = {
     .name = "Matmul",
     .doc = "product of stacks of matrices, whose leading axes broadcast",
@@ -355,6 +412,7 @@ const op_def matmul_def = {
     .grad = matmul_grad,
     .rop = matmul_rop,
     .infer_shape = matmul_infer_shape,
+    .batch = matmul_batch_rule,
     .terms = TERMS_LINEAR,
     .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",

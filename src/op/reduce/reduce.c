@@ -311,6 +311,31 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
   return b->status;
 }
 
+static damo_var *build_reduce_props(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims,
+                                    prop_value may_be_empty) {
+  prop_value list[DAMO_MAX_NDIM];
+  const bool all = n_axes == var_ndim(x);
+  for (int i = 0; i < n_axes && !all; i++) list[i] = prop_int(axes[i] + 1);
+  const reduce_props props = {.kind = prop_str(kinds[kind].name),
+                              .axis = all ? prop_nil() : prop_list(list, n_axes),
+                              .keepdims = prop_bool(keepdims),
+                              .may_be_empty = may_be_empty};
+  return build_op(b, op_new(b->ctx, &reduce_def, &props), &x, 1);
+}
+
+static damo_status reduce_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                damo_var **out) {
+  const reduce_props *p = OP_PROPS(node->op, reduce_props);
+  const reduce_data *d = reduce_data_of(node->op);
+  int axes[DAMO_MAX_NDIM];
+  const int n = reduce_axes_of(d, var_ndim(node->in[0]), axes);
+  (void)batched;
+  for (int i = 0; i < n; i++) axes[i] += k;
+  out[0] = n == 0 ? build_reduce(b, d->kind, in[0], axes, 0, false)
+                  : build_reduce_props(b, d->kind, in[0], axes, n, d->keepdims, p->may_be_empty);
+  return b->status;
+}
+
 const op_def reduce_def = {
     .name = "Reduce",
     .doc = "a reduction over axes",
@@ -324,6 +349,7 @@ const op_def reduce_def = {
     .grad = reduce_grad,
     .rop = reduce_rop,
     .infer_shape = reduce_infer_shape,
+    .batch = reduce_batch,
     .row_parts = reduce_row_parts,
     .format = reduce_format,
     .masks = MASKS_OWN,
@@ -338,18 +364,6 @@ static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
   if (kind == REDUCE_SUM_SQR) return build_sqr(b, build_abs(b, x));
   if (kind == REDUCE_SUM_SQR_DEV) return build_sqr(b, build_sub(b, x, x));
   return build_cast(b, x, reduce_out_dtype(kind, var_dtype(x)));
-}
-
-static damo_var *build_reduce_props(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims,
-                                    prop_value may_be_empty) {
-  prop_value list[DAMO_MAX_NDIM];
-  const bool all = n_axes == var_ndim(x);
-  for (int i = 0; i < n_axes && !all; i++) list[i] = prop_int(axes[i] + 1);
-  const reduce_props props = {.kind = prop_str(kinds[kind].name),
-                              .axis = all ? prop_nil() : prop_list(list, n_axes),
-                              .keepdims = prop_bool(keepdims),
-                              .may_be_empty = may_be_empty};
-  return build_op(b, op_new(b->ctx, &reduce_def, &props), &x, 1);
 }
 
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims) {

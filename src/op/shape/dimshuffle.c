@@ -95,6 +95,18 @@ static damo_status dimshuffle_infer_shape(build *b, damo_apply *node, damo_var *
   return b->status;
 }
 
+static damo_status dimshuffle_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                    damo_var **out) {
+  const dimshuffle_data *d = node->op->data;
+  int pattern[DAMO_MAX_NDIM];
+  (void)batched;
+  if (k + d->n > DAMO_MAX_NDIM) out[0] = batch_pad(b, in[0], k, d->n); /* fails */
+  for (int i = 0; i < k + d->n && b->status == DAMO_OK; i++)
+    pattern[i] = i < k ? i : d->from[i - k] < 0 ? -1 : k + d->from[i - k];
+  out[0] = build_dimshuffle(b, in[0], pattern, k + d->n);
+  return b->status;
+}
+
 const op_def dimshuffle_def = {
     .name = "DimShuffle",
     .doc = "axes reordered, added and dropped; a view",
@@ -108,6 +120,7 @@ const op_def dimshuffle_def = {
     .grad = dimshuffle_grad,
     .rop = rop_again,
     .infer_shape = dimshuffle_infer_shape,
+    .batch = dimshuffle_batch,
     .terms = TERMS_LINEAR,
     .masks = MASKS_MOVED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
