@@ -604,6 +604,15 @@ DAMO_API damo_status damo_rop(damo_ctx *ctx, damo_var *const *f, int64_t n_f, da
  * error with the reason `why`. */
 DAMO_API damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why);
 
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+/* Sets out[o] to a graph, owned, of outputs[o] with old[i] replaced by now[i], which may have further leading axes: the
+ * result then has them too, and entry by entry it is what outputs[o] is for the entries of now[]. Leading axes
+ * broadcast where they are statically 1. A type error if dtypes differ, a shape error if known lengths do. outputs and
+ * out have n entries, old and now n_old. */
+DAMO_API damo_status damo_vectorize_graph(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *old,
+                                          damo_var *const *now, int64_t n_old, damo_var **out);
+
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* What happens for an input that no output depends on: an unused_input error, a warning, nothing. */

@@ -53,6 +53,14 @@ graph.variables = core.graph.variables
 -- @treturn {Variable,...}
 graph.clone_replace = core.graph.clone_replace
 
+--- The outputs over a batch: Variables are replaced by ones with further leading axes, which the results then have
+-- too. The leading axes broadcast. A result has as many as the most of a replaced Variable that it depends on.
+-- @function vectorize_graph
+-- @tparam Variable|{Variable,...} outputs
+-- @tparam table replace `{[old] = new}`
+-- @treturn Variable|{Variable,...}
+graph.vectorize_graph = core.graph.vectorize_graph
+
 --- Whether two lists of graphs compute the same from corresponding inputs.
 -- @function equal_computations
 -- @tparam {Variable,...} xs

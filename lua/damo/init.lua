@@ -17,6 +17,7 @@ package.loaded["damo"] = damo
 local gradient = require "damo.gradient"
 for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
+damo.vectorize = require "damo.vectorize"
 
 damo.random = require "damo.random"
 damo.sparse = require "damo.sparse"

@@ -230,6 +230,11 @@ static void test_graph(void) {
   FAILS(EVALUE, "damo_lop: the number of wrt", damo_lop(ctx, &y, 1, &x, -1, &y, out));
   FAILS(EVALUE, "damo_lop: the list of output_grads", damo_lop(ctx, &y, 1, &x, 1, NULL, out));
   FAILS(EVALUE, "damo_lop: the list of out", damo_lop(ctx, &y, 1, &x, 1, &y, NULL));
+  FAILS(ETYPE, "damo_vectorize_graph: entry 1 of outputs", damo_vectorize_graph(ctx, &x2, 1, &x, &x, 1, out));
+  FAILS(ETYPE, "damo_vectorize_graph: entry 1 of old", damo_vectorize_graph(ctx, &y, 1, &x2, &x, 1, out));
+  FAILS(EVALUE, "damo_vectorize_graph: the number of outputs", damo_vectorize_graph(ctx, &y, -1, &x, &x, 1, out));
+  FAILS(EVALUE, "damo_vectorize_graph: the list of now", damo_vectorize_graph(ctx, &y, 1, &x, NULL, 1, out));
+  FAILS(EVALUE, "damo_vectorize_graph: the list of out", damo_vectorize_graph(ctx, &y, 1, &x, &x, 1, NULL));
   FAILS(ETYPE, "damo_rop: entry 1 of f", damo_rop(ctx, &x2, 1, &x, 1, &x, NULL, out));
   FAILS(EVALUE, "damo_rop: the list of wrt", damo_rop(ctx, &y, 1, NULL, 1, &x, NULL, out));
   FAILS(ETYPE, "damo_rop: entry 1 of eval_points", damo_rop(ctx, &y, 1, &x, 1, &x2, NULL, out));
@@ -368,6 +373,7 @@ static void test_null(void) {
   CHECK(damo_call_all(NULL, "exp", &x, 1, NULL, 0, NULL, 0) == DAMO_EVALUE);
   CHECK(damo_grad_with(NULL, y, &x, 1, NULL, NULL) == DAMO_EVALUE);
   CHECK(damo_lop(NULL, &y, 1, &x, 1, &y, NULL) == DAMO_EVALUE);
+  CHECK(damo_vectorize_graph(NULL, &y, 1, &x, &x, 1, NULL) == DAMO_EVALUE);
   CHECK(damo_rop(NULL, &y, 1, &x, 1, &x, NULL, NULL) == DAMO_EVALUE);
   CHECK(damo_random_state(NULL, 1, NULL) == NULL && damo_random_seed(NULL, 1) == DAMO_EVALUE);
   CHECK(damo_debugprint(NULL, x) == NULL);

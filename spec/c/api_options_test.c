@@ -146,6 +146,25 @@ static void test_lop_and_rop(void) {
   RELEASE(x, v, sq, y, out[0], out[1], f, in[0], in[1], r[0], r[1]);
 }
 
+/* Over the rows of a matrix: the dot of each with itself, and x itself replaced by an equal Variable. */
+static void test_vectorize(void) {
+  damo_var *x = input(1, "x"), *rows = input(2, "rows"), *other = input(1, "other"), *out[2] = {NULL, NULL};
+  damo_var *y = damo_call(ctx, "dot", (damo_var *[]){x, x}, 2);
+  CHECK(damo_vectorize_graph(ctx, &y, 1, &x, &rows, 1, &out[0]) == DAMO_OK);
+  CHECK(damo_vectorize_graph(ctx, &y, 1, &x, &other, 1, &out[1]) == DAMO_OK);
+  damo_function *f = damo_compile(ctx, (damo_var *[]){rows, other}, 2, out, 2, NULL, NULL, 0, NULL);
+  damo_array *m = damo_array_from(ctx, DAMO_FLOAT64, 2, (const int64_t[]){2, 2}, (const double[]){1, 2, 3, 4});
+  damo_array *in[2] = {m, vector(2, (const double[]){5, 6})}, *r[2] = {NULL, NULL};
+  if (CHECK(f != NULL) && CHECK(damo_function_call(f, in, 2, r) == DAMO_OK)) {
+    CHECK(data(r[0])[0] == 5 && data(r[0])[1] == 25);
+    CHECK(data(r[1])[0] == 61);
+  }
+  damo_var *none = NULL;
+  fails_with(damo_vectorize_graph(ctx, &y, 1, &rows, &x, 1, &none) == DAMO_ETYPE, DAMO_ETYPE, "rows");
+  CHECK(none == NULL);
+  RELEASE(x, rows, other, y, out[0], out[1], f, in[0], in[1], r[0], r[1]);
+}
+
 static void test_grad_options(void) {
   damo_var *x = input(0, "x"), *z = input(0, "z"), *sq = damo_call(ctx, "sqr", &x, 1);
   damo_var *y = damo_call(ctx, "mul", (damo_var *[]){sq, x}, 2), *g[2] = {NULL, NULL}, *both[2] = {x, z};
@@ -304,6 +323,7 @@ static void test_all(void) {
   test_text_and_struct();
   test_random();
   test_lop_and_rop();
+  test_vectorize();
   test_grad_options();
   test_compile_options();
   test_option_sizes();

@@ -1,5 +1,6 @@
 /* graph_api.c: the part of damo.h that makes and queries Types and Variables. */
 #include "api.h"
+#include "scan/scan.h"
 #include "sparse/sparse.h"
 
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
@@ -140,6 +141,27 @@ damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value) {
 damo_type *damo_var_get_type(const damo_var *v) { return v != NULL ? v->type : NULL; }
 damo_apply *damo_var_get_owner(const damo_var *v) { return v != NULL ? v->owner : NULL; }
 const char *damo_var_get_name(const damo_var *v) { return v != NULL ? v->name : NULL; }
+
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+damo_status damo_vectorize_graph(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *old,
+                                 damo_var *const *now, int64_t n_old, damo_var **out) {
+  static const char func[] = "damo_vectorize_graph";
+  DAMO_TRY(ctx_check_objs(ctx, func, "outputs", outputs, n, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, func, "old", old, n_old, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, func, "now", now, n_old, OBJ_VAR));
+  DAMO_TRY(ctx_check_list(ctx, func, "out", out, n));
+  const size_t bytes = (size_t)n * sizeof *out;
+  damo_var **found = mem_calloc(ctx, bytes);
+  if (found == NULL) return DAMO_EMEMORY;
+  build b;
+  build_init(&b, ctx);
+  damo_status s = vectorize_graph(&b, outputs, n, old, now, n_old, found);
+  for (int64_t o = 0; o < n && s == DAMO_OK; o++) out[o] = damo_retain(found[o]);
+  const damo_status end = build_end(&b);
+  mem_free(ctx, found, bytes);
+  return s != DAMO_OK ? s : end;
+}
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 

@@ -117,4 +117,10 @@ damo_apply *scan_draft_node(scan_draft *d);
 /* The node's output that is the number of steps taken; -1: none, it is the number given. */
 static inline int scan_out_steps(const scan_class *s) { return s->until ? s->n_out - 1 : -1; }
 
+/* vectorize.c: sets out[i] to outputs[i] with old[j] replaced by now[j] (borrowed from the scope), which may have
+ * further leading axes: the results then have them too. The leading axes broadcast where they are statically 1, and a
+ * result has as many as the most of a Variable that it depends on. Shares what depends on none. */
+damo_status vectorize_graph(build *b, damo_var *const *outputs, int64_t n, damo_var *const *old, damo_var *const *now,
+                            int64_t n_old, damo_var **out);
+
 #endif

@@ -49,7 +49,8 @@ static bool reduces_alike(const damo_apply *node) {
 }
 
 bool scan_batch_can(const damo_apply *node) {
-  if (node->n_out != 1 || node->n_in > SCAN_BATCH_OPERANDS || !type_is_tensor(node->out[0]->type) || var_ndim(node->out[0]) + 2 > DAMO_MAX_NDIM)
+  if (node->n_out != 1 || node->n_in > SCAN_BATCH_OPERANDS || !type_is_tensor(node->out[0]->type) ||
+      var_ndim(node->out[0]) + 2 > DAMO_MAX_NDIM)
     return false;
   for (int i = 0; i < node->n_in; i++) {
     if (!type_is_tensor(node->in[i]->type)) return false;

@@ -334,6 +334,21 @@ static int64_t graph_read_replacements(lua_State *L, int idx, damo_var ***old, d
   return n;
 }
 
+/* Pushes the Variables in the vault as `like` was given: one, or a list. */
+static int graph_push_like(lua_State *L, void **vault, const bind_list *like) {
+  if (like->single) {
+    bind_push_slot(L, vault, 0);
+  } else {
+    lua_createtable(L, (int)like->n, 0);
+    for (int64_t i = 0; i < like->n; i++) {
+      bind_push_slot(L, vault, i);
+      lua_rawseti(L, -2, (int)(i + 1));
+    }
+  }
+  bind_test_results(L, like->n);
+  return 1;
+}
+
 /* clone_replace(outputs, {[old] = new}) */
 static int graph_call_clone_replace(lua_State *L) {
   lua_settop(L, 2);
@@ -355,17 +370,26 @@ static int graph_call_clone_replace(lua_State *L) {
   if (s == DAMO_OK) s = graph_clone(ctx, out.at, out.n, &memo, false, NULL, (damo_var **)vault);
   map_clear(&memo);
   bind_check(L, s);
-  if (out.single) {
-    bind_push_slot(L, vault, 0);
-  } else {
-    lua_createtable(L, (int)out.n, 0);
-    for (int64_t i = 0; i < out.n; i++) {
-      bind_push_slot(L, vault, i);
-      lua_rawseti(L, -2, (int)(i + 1));
-    }
-  }
-  bind_test_results(L, out.n);
-  return 1;
+  return graph_push_like(L, vault, &out);
+}
+
+/* vectorize_graph(outputs, {[old] = new}) */
+static int graph_call_vectorize(lua_State *L) {
+  lua_settop(L, 2);
+  damo_var **old = NULL, **now = NULL;
+  if (lua_isnil(L, 2)) bind_arg_error(L, "vectorize_graph", 2, "replace", "a table {[old] = new}");
+  const int64_t n = graph_read_replacements(L, 2, &old, &now, "vectorize_graph");
+  bind_list out = bind_var_list(L, 1, false, "vectorize_graph", "outputs");
+  void **vault = bind_vault(L, out.n);
+  build b;
+  bind_set_trace(L);
+  bind_entry e = bind_enter(L);
+  build_init(&b, e.state->ctx);
+  damo_status s = vectorize_graph(&b, out.at, out.n, old, now, n, (damo_var **)vault);
+  for (int64_t i = 0; i < out.n; i++) vault[i] = s == DAMO_OK ? damo_retain(vault[i]) : NULL;
+  const damo_status end = build_end(&b);
+  bind_check(L, bind_leave_deferred(e, s != DAMO_OK ? s : end));
+  return graph_push_like(L, vault, &out);
 }
 
 /* equal_computations(xs, ys, in_xs, in_ys) */
@@ -403,6 +427,7 @@ void bind_open_graph(lua_State *L) {
                                    {"toposort", graph_list_toposort},
                                    {"variables", graph_list_variables},
                                    {"clone_replace", graph_call_clone_replace},
+                                   {"vectorize_graph", graph_call_vectorize},
                                    {"equal_computations", graph_call_equal_computations},
                                    {NULL, NULL}};
   bind_class(L, OBJ_APPLY, fields, methods, meta, LUA_NOREF);

@@ -277,6 +277,17 @@ const op_def print_def = {
 
 /* ---- SpecifyShape: input 1 + k is the length of the k-th axis named in `axes` (1-based) -------------------------- */
 
+/* message: how the error begins, nil: with "specify_shape" */
+typedef struct specify_props {
+  prop_value axes, message;
+} specify_props;
+
+static const char *specify_name(const damo_op *op) {
+  return prop_str_or(OP_PROPS(op, specify_props)->message, "specify_shape");
+}
+
+static int specify_axis(const damo_op *op, int k) { return (int)OP_PROPS(op, specify_props)->axes.u.list[k].u.i - 1; }
+
 static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;
   const damo_type *t = in[0]->type;
@@ -284,10 +295,10 @@ static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in
   for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
   DAMO_TRY(static_dims(ctx, "specify_shape", in + 1, n_in - 1, want));
   for (int k = 0; k + 1 < n_in; k++) {
-    int axis = (int)OP_PROPS(op, axes_props)->axes.u.list[k].u.i - 1;
+    int axis = specify_axis(op, k);
     if (axis >= t->ndim) return ctx_fail(ctx, DAMO_EINDEX, "specify_shape: the operand lacks axis %d", axis + 1);
     if (want[k] >= 0 && shape[axis] >= 0 && want[k] != shape[axis])
-      return ctx_fail(ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
+      return ctx_fail(ctx, DAMO_ESHAPE, "%s: axis %d has length %lld, not %lld", specify_name(op), axis + 1,
                       (long long)shape[axis], (long long)want[k]);
     if (want[k] >= 0) shape[axis] = want[k];
   }
@@ -298,10 +309,10 @@ static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in
 static damo_status specify_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   for (int k = 0; k + 1 < t->n_in; k++) {
-    int axis = (int)OP_PROPS(t->node->op, axes_props)->axes.u.list[k].u.i - 1;
+    int axis = specify_axis(t->node->op, k);
     int64_t want = array_int(thunk_in(t, f, k + 1));
     if (array_shape(x)[axis] != want)
-      return ctx_fail(f->ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
+      return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: axis %d has length %lld, not %lld", specify_name(t->node->op), axis + 1,
                       (long long)array_shape(x)[axis], (long long)want);
   }
   return thunk_pass(t, f);
@@ -327,15 +338,14 @@ static damo_status specify_rop(build *b, damo_apply *node, damo_var *const *eval
 static damo_status specify_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                        damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
-  for (int k = 0; k + 1 < node->n_in; k++)
-    out_shape[0][OP_PROPS(node->op, axes_props)->axes.u.list[k].u.i - 1] = node->in[k + 1];
+  for (int k = 0; k + 1 < node->n_in; k++) out_shape[0][specify_axis(node->op, k)] = node->in[k + 1];
   return b->status;
 }
 
 static const op_def specify_def = {
     .name = "SpecifyShape",
     .doc = "x, whose axes must have these lengths",
-    .props = PROPS(PROP(axes_props, axes)),
+    .props = PROPS(PROP(specify_props, axes), PROP(specify_props, message)),
     .n_in = OP_VARIADIC,
     .view_map = alias_first,
     .infer_type = specify_type,
@@ -349,7 +359,7 @@ static const op_def specify_def = {
     OP_CHECK(same_check),
 };
 
-damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
+static damo_var *specify(build *b, damo_var *x, damo_var *const *dims, prop_value message) {
   damo_var *in[DAMO_MAX_NDIM + 1];
   prop_value list[DAMO_MAX_NDIM];
   int n = 0;
@@ -362,16 +372,22 @@ damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
     in[++n] = dims[i];
   }
   if (n == 0) return x;
-  const axes_props axes = {.axes = prop_list(list, n)};
-  return build_op(b, op_new(b->ctx, &specify_def, &axes), in, n + 1);
+  const specify_props props = {.axes = prop_list(list, n), .message = message};
+  return build_op(b, op_new(b->ctx, &specify_def, &props), in, n + 1);
 }
+
+damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) { return specify(b, x, dims, prop_nil()); }
+
+typedef struct specify_options {
+  prop_value shape, message;
+} specify_options;
 
 /* The option shape is a list, with `false` for any length, or a vector Variable. */
 static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   damo_var *dims[DAMO_MAX_NDIM];
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
-  const prop_value *v = &FN_OPTIONS(a, shape_options)->shape;
+  const prop_value *v = &FN_OPTIONS(a, specify_options)->shape;
   int n = 0;
   if (!x) return b->status;
   if (v->kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "specify_shape: the shape is missing");
@@ -388,7 +404,7 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   }
   if (n != var_ndim(x) || (v->kind == PROP_LIST && v->n != n))
     return ctx_fail(b->ctx, DAMO_ESHAPE, "specify_shape: %d lengths for an operand with %d axes", n, var_ndim(x));
-  return fn_give(b, out, build_specify_shape(b, x, dims));
+  return fn_give(b, out, specify(b, x, dims, FN_OPTIONS(a, specify_options)->message));
 }
 
 /* ---- OfType: checked to be a value of a Type, whose pattern is left out; properties name the Op for errors ------- */
@@ -536,9 +552,10 @@ const op_func marker_funcs[] = {
      .any_type = true},
     {.name = "specify_shape",
      .operands = "x",
-     .options = OPTIONS(OPT(shape_options, shape, OPT_ANY)),
+     .options = OPTIONS(OPT(specify_options, shape, OPT_ANY), OPT(specify_options, message, OPT_STR)),
      .call = fn_specify_shape,
-     .doc = "x, whose shape must be this (false: any length), known to the graph and checked when it runs"},
+     .doc = "x, whose shape must be this (false: any length), known to the graph and checked when it runs; the error "
+            "begins with the message"},
     {.name = "unbroadcast",
      .operands = "x",
      .options = OPTIONS(OPT(axes_options, axes, OPT_AXES)),

@@ -61,6 +61,17 @@ static damo_status shape_infer_shape(build *b, damo_apply *node, damo_var *const
   return b->status;
 }
 
+/* The shape of an entry, which all entries share. */
+static damo_status shape_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                               damo_var **out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  const int n = var_ndim(node->in[0]);
+  (void)batched;
+  for (int i = 0; i < n; i++) dims[i] = build_dim(b, in[0], k + i);
+  out[0] = build_vector(b, dims, n);
+  return b->status;
+}
+
 const op_def shape_def = {
     .name = "Shape",
     .doc = "the shape as an int64 vector",
@@ -69,6 +80,7 @@ const op_def shape_def = {
     .perform = shape_perform,
     .grad = grad_none,
     .infer_shape = shape_infer_shape,
+    .batch = shape_batch,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
@@ -91,6 +103,13 @@ static damo_status shape_i_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status shape_i_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  (void)batched;
+  out[0] = build_dim(b, in[0], k + (int)OP_PROPS(node->op, shape_i_props)->i.u.i - 1);
+  return b->status;
+}
+
 const op_def shape_i_def = {
     .name = "Shape_i",
     .doc = "the length of one axis",
@@ -100,6 +119,7 @@ const op_def shape_i_def = {
     .perform = shape_i_perform,
     .grad = grad_none,
     .infer_shape = infer_shape_scalars,
+    .batch = shape_i_batch,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
@@ -154,6 +174,15 @@ static damo_status makevector_infer_shape(build *b, damo_apply *node, damo_var *
   return b->status;
 }
 
+/* Lengths that differ from entry to entry: each becomes a column. */
+static damo_status makevector_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                    damo_var **out) {
+  DAMO_TRY(batch_agree(b, in, batched, node->n_in, k, true));
+  for (int i = 0; i < node->n_in; i++) in[i] = batch_pad(b, in[i], k, 1);
+  out[0] = b->status == DAMO_OK ? build_join(b, "make_vector", k, in, node->n_in) : NULL;
+  return b->status;
+}
+
 const op_def makevector_def = {
     .name = "MakeVector",
     .doc = "an int64 vector of scalars",
@@ -162,6 +191,7 @@ const op_def makevector_def = {
     .perform = makevector_perform,
     .grad = grad_none,
     .infer_shape = makevector_infer_shape,
+    .batch = makevector_batch,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
