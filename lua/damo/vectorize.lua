@@ -153,7 +153,8 @@ local function checked_operands(signature, operands, owner)
     end
     checked[i] = v
     if #names > 0 then
-      local message = ("vectorize: operand %d %s, of dimension %s"):format(i, dims_text(dims), table.concat(names, ", "))
+      local message = ("vectorize: operand %d %s, of dimension %s"):format(i, dims_text(dims),
+        table.concat(names, ", "))
       checked[i] = core.specify_shape(v, { shape = want, message = message })
     end
   end

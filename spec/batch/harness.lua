@@ -93,8 +93,8 @@ local function has_loop(outputs)
   return false
 end
 
--- One case over operands with these leading axes. case: {fn =, cores = {{shape}, …}, dtypes =, most =, loop =, static =,
--- grad = false}.
+-- One case over operands with these leading axes. case: {fn =, cores = {{shape}, …}, dtypes =, most =, loop =,
+-- static =, grad = false}.
 function harness.check(case, leads)
   local cores, vars, values, core_inputs, replace, name = case.cores, {}, {}, {}, {}, {}
   for i, core in ipairs(cores) do

@@ -30,7 +30,7 @@ static bool walk_batched(const vectorize_walk *w, const damo_var *v, const damo_
 
 /* The generator's state among the operands that a node draws from and moves on: it goes from entry to entry. *out: the
  * output that is its next state. -1: none. */
-static int loop_state(const damo_apply *node, int *out) {
+static int batch_generator(const damo_apply *node, int *out) {
   int at = -1;
   *out = -1;
   for (int o = 0; o < node->n_out; o++) {
@@ -43,7 +43,7 @@ static int loop_state(const damo_apply *node, int *out) {
 }
 
 /* An entry of a folded operand. */
-static damo_var *loop_entry(build *b, const damo_var *folded) {
+static damo_var *batch_entry_of(build *b, const damo_var *folded) {
   const damo_type *t = folded->type;
   damo_type *entry = type_tensor(b->ctx, t->dtype, t->ndim - 1, t->shape + 1);
   damo_var *v = entry != NULL ? build_take(b, var_new(b->ctx, entry, NULL)) : build_take(b, NULL);
@@ -51,7 +51,7 @@ static damo_var *loop_entry(build *b, const damo_var *folded) {
   return v;
 }
 
-static damo_status refuse_result(build *b, const damo_apply *node, int o) {
+static damo_status refuse_batch_of(build *b, const damo_apply *node, int o) {
   char type[256];
   strbuf name;
   strbuf_init(&name, b->ctx);
@@ -63,22 +63,22 @@ static damo_status refuse_result(build *b, const damo_apply *node, int o) {
 }
 
 /* The parts of the loop: in[] becomes the operands of the step. */
-static damo_status loop_operands(vectorize_walk *w, scan_draft *d, const damo_apply *node, damo_var **in,
-                                 const bool *batched, damo_var *const *lengths) {
+static damo_status batch_loop_operands(vectorize_walk *w, scan_draft *d, const damo_apply *node, damo_var **in,
+                                       const bool *batched, damo_var *const *lengths) {
   static const int32_t tap = 0;
   build *b = w->b;
   d->n_steps = batch_size(b, w->k, lengths);
   for (int i = 0; i < node->n_in && b->status == DAMO_OK; i++) {
     if (!batched[i]) continue;
     damo_var *folded = batch_fold(b, batch_expand(b, in[i], true, w->k, lengths), w->k);
-    if (folded == NULL || (in[i] = loop_entry(b, folded)) == NULL) break;
+    if (folded == NULL || (in[i] = batch_entry_of(b, folded)) == NULL) break;
     scan_draft_sequence(d, folded, 1, &tap, &in[i]);
   }
   return b->status;
 }
 
-static damo_status loop_results(vectorize_walk *w, scan_draft *d, const damo_apply *node, const damo_apply *step,
-                                damo_var *const *lengths, int state_out, damo_var **out) {
+static damo_status batch_loop_results(vectorize_walk *w, scan_draft *d, const damo_apply *node, const damo_apply *step,
+                                      damo_var *const *lengths, int state_out, damo_var **out) {
   build *b = w->b;
   for (int o = 0; o < node->n_out && b->status == DAMO_OK; o++) {
     if (o != state_out) scan_draft_collect(d, step->out[o]);
@@ -102,9 +102,9 @@ static damo_status batch_by_loop(vectorize_walk *w, const damo_apply *node, damo
   damo_var *lengths[DAMO_MAX_NDIM], *initial = NULL;
   int state_out;
   bool updates = false;
-  const int state = loop_state(node, &state_out);
+  const int state = batch_generator(node, &state_out);
   for (int o = 0; o < node->n_out; o++) {
-    if (!type_is_tensor(node->out[o]->type) && (o != state_out || state < 0)) return refuse_result(b, node, o);
+    if (!type_is_tensor(node->out[o]->type) && (o != state_out || state < 0)) return refuse_batch_of(b, node, o);
   }
   DAMO_TRY(batch_lengths(b, in, batched, node->n_in, w->k, lengths));
   damo_var *mark = build_take(b, var_new(b->ctx, node->in[0]->type, NULL));
@@ -113,7 +113,7 @@ static damo_status batch_by_loop(vectorize_walk *w, const damo_apply *node, damo
   scan_draft_init(&d, b);
   d.mark = mark->id;
   d.name = "vectorize";
-  damo_status s = loop_operands(w, &d, node, in, batched, lengths);
+  damo_status s = batch_loop_operands(w, &d, node, in, batched, lengths);
   if (s == DAMO_OK && state >= 0) {
     initial = in[state];
     updates = initial->kind == VAR_SHARED && initial->default_update != NULL;
@@ -129,7 +129,7 @@ static damo_status batch_by_loop(vectorize_walk *w, const damo_apply *node, damo
       p->last = 0;
     }
   }
-  if (step != NULL) s = loop_results(w, &d, node, step, lengths, state >= 0 ? state_out : -1, out);
+  if (step != NULL) s = batch_loop_results(w, &d, node, step, lengths, state >= 0 ? state_out : -1, out);
   scan_draft_clear(&d);
   return s != DAMO_OK ? s : b->status;
 }
