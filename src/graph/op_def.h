@@ -259,6 +259,9 @@ struct op_def {
   /* Changes *how, which is preset to a call by the class's name. NULL: printed as that call. */
   void (*notate)(const damo_apply *node, op_notation *how);
 
+  /* Of a class over stacks of matrices: its core signature, op/linalg/core.h. NULL: it has none. */
+  const struct core_class *core;
+
   op_pattern pattern; /* of sparse outputs */
   op_nonfinite nonfinite;
   /* The Op is PATTERN_SHARED with one output, and each stored entry of it depends on the entry of input 0 at that

@@ -39,6 +39,9 @@ extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */
 extern const op_func fft_funcs[];  /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
+/* op/linalg/families.c: the rows and the classes of damo.linalg. Each list is ended by NULL. */
+extern const op_func *const linalg_families[];
+extern const op_def *const *const linalg_classes[];
 extern const op_func nnet_funcs[]; /* op/nnet/nnet.c: softmax log_softmax crossentropies relu … */
 extern const op_func
     random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */

@@ -32,6 +32,7 @@ static const op_def *class_among(const op_def *const *const *lists, int *i) {
 
 const op_def *op_class_at(int i) {
   const op_def *def = class_among(plain_classes, &i);
+  if (def == NULL) def = class_among(linalg_classes, &i);
   if (def == NULL) def = class_among(sparse_inner_classes, &i);
   return def != NULL ? def : class_among(sparse_classes, &i);
 }
@@ -40,6 +41,7 @@ damo_status op_register_all(damo_ctx *ctx) {
   DAMO_TRY(elemwise_register(ctx));
   DAMO_TRY(eager_register(ctx));
   for (size_t i = 0; i < sizeof op_families / sizeof *op_families; i++) DAMO_TRY(funcs_register(ctx, op_families[i]));
+  for (const op_func *const *rows = linalg_families; *rows != NULL; rows++) DAMO_TRY(funcs_register(ctx, *rows));
   for (const op_func *const *rows = sparse_families; *rows != NULL; rows++) DAMO_TRY(funcs_register(ctx, *rows));
   funcs_link_sparse(ctx);
   return DAMO_OK;

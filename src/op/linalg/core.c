@@ -1,0 +1,623 @@
+/* core: Ops with a core signature: the parsed signature, Types and shapes, and the walk over a stack. */
+#include "core.h"
+#include "kernel/kernel.h"
+#include "kernel/walk.h"
+#include "op/shape/shape_int.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Signatures -------------------------------------------------------------------------------------------------- */
+
+static char core_kind(const char *kinds, int i) { return kinds != NULL ? kinds[i] : 'f'; }
+static char core_layout(const core_form *form, bool out, int i) {
+  const char *layouts = out ? form->out_layout : form->in_layout;
+  return layouts != NULL ? layouts[i] : out ? 'r' : 's';
+}
+
+static int8_t core_name(core_shape *s, char name) {
+  int8_t i = 0;
+  while (i < s->n_dims && s->names[i] != name) i++;
+  damo_assert(i < CORE_DIMS);
+  if (i == s->n_dims) s->names[s->n_dims++] = name;
+  return i;
+}
+
+/* Reads a length; returns the text behind it. */
+static const char *core_parse_length(core_shape *s, const char *p, core_length *out) {
+  *out = (core_length){.name = -1, .other = -1};
+  if (strncmp(p, "min(", 4) == 0) {
+    *out = (core_length){.name = core_name(s, p[4]), .other = core_name(s, p[6])};
+    return p + 8;
+  }
+  if (*p < '0' || *p > '9') {
+    out->name = core_name(s, *p);
+    return p + 1;
+  }
+  for (; *p >= '0' && *p <= '9'; p++) out->fixed = out->fixed * 10 + (*p - '0');
+  return p;
+}
+
+/* Reads "(m,n),(n)" into operands; returns the text behind them. */
+static const char *core_parse_side(core_shape *s, const char *p, core_operand *list, int8_t *n) {
+  for (*n = 0; *p == '('; (*n)++) {
+    damo_assert(*n < CORE_MOST);
+    core_operand *o = &list[*n];
+    for (p++; *p != ')'; p += *p == ',' ? 1 : 0) {
+      damo_assert(o->rank < 2);
+      p = core_parse_length(s, p, &o->length[o->rank++]);
+    }
+    p++;
+    if (*p == ',') p++;
+  }
+  return p;
+}
+
+damo_status core_init(damo_op *op) {
+  core_shape *s = op->data;
+  const core_class *class = op->def->core;
+  s->form = class->form_of != NULL ? class->form_of(op) : &class->form;
+  const char *p = core_parse_side(s, s->form->signature, s->in, &s->n_in);
+  s->n_in_dims = s->n_dims;
+  damo_assert(p[0] == '-' && p[1] == '>');
+  p = core_parse_side(s, p + 2, s->out, &s->n_out);
+  damo_assert(*p == 0 && s->n_dims == s->n_in_dims);
+  return DAMO_OK;
+}
+
+static const core_shape *core_shape_of(const damo_op *op) { return op->data; }
+
+/* ---- Lengths ----------------------------------------------------------------------------------------------------- */
+
+/* The shapes of a node's operands, from their Types or their values, and what follows: the lengths by name and the
+ * leading axes; -1 where unknown. */
+typedef struct core_sizes {
+  damo_ctx *ctx; /* of errors */
+  const int64_t *shape[CORE_MOST];
+  int ndim[CORE_MOST], lead[CORE_MOST]; /* lead: leading axes */
+  const damo_type *type[CORE_MOST];
+  int64_t dim[CORE_DIMS], batch[DAMO_MAX_NDIM];
+  int n_batch;
+} core_sizes;
+
+static damo_status core_fail_lengths(const damo_op *op, const core_sizes *z, int i, int axis, int64_t expected) {
+  const core_shape *s = core_shape_of(op);
+  const core_operand *o = &s->in[i];
+  const char *func = op->def->core->func;
+  char text[256], other[256];
+  shape_format(text, sizeof text, z->ndim[i], z->shape[i]);
+  if (o->rank == 2 && axis == z->ndim[i] - 1 && o->length[0].name == o->length[1].name && o->length[0].name >= 0) {
+    return ctx_fail(z->ctx, DAMO_ESHAPE, "%s: operand %d must be square in its last two axes, got shape %s", func,
+                    i + 1, text);
+  }
+  for (int k = 0; k < i; k++) {
+    for (int a = 0; a < s->in[k].rank; a++) {
+      if (s->in[k].length[a].name != o->length[axis - z->lead[i]].name || o->length[axis - z->lead[i]].name < 0)
+        continue;
+      return ctx_fail(z->ctx, DAMO_ESHAPE,
+                      "%s: operand %d has shape %s, whose axis %d must be %lld, as axis %d of operand %d of shape %s",
+                      func, i + 1, text, axis + 1, (long long)expected, z->lead[k] + a + 1, k + 1,
+                      shape_format(other, sizeof other, z->ndim[k], z->shape[k]));
+    }
+  }
+  return ctx_fail(z->ctx, DAMO_ESHAPE, "%s: operand %d has shape %s, whose axis %d must be %lld", func, i + 1, text,
+                  axis + 1, (long long)expected);
+}
+
+/* The length that an operand or result has along a core axis. */
+static int64_t core_length_value(const core_length *l, const int64_t *dim) {
+  if (l->name < 0) return l->fixed;
+  const int64_t x = dim[l->name];
+  if (l->other < 0) return x;
+  const int64_t y = dim[l->other];
+  if (x == 0 || y == 0) return 0;
+  return x < 0 || y < 0 ? -1 : x < y ? x : y;
+}
+
+static damo_status core_bind_operand(const damo_op *op, core_sizes *z, int i) {
+  const core_shape *s = core_shape_of(op);
+  char text[256];
+  if (z->ndim[i] < s->in[i].rank) {
+    return ctx_fail(z->ctx, DAMO_ESHAPE, "%s: operand %d must have at least %d %s, got shape %s", op->def->core->func,
+                    i + 1, s->in[i].rank, s->in[i].rank == 1 ? "axis" : "axes",
+                    shape_format(text, sizeof text, z->ndim[i], z->shape[i]));
+  }
+  z->lead[i] = z->ndim[i] - s->in[i].rank;
+  for (int a = 0; a < s->in[i].rank; a++) {
+    const core_length *l = &s->in[i].length[a];
+    const int64_t got = z->shape[i][z->lead[i] + a];
+    if (got > INT32_MAX) {
+      return ctx_fail(z->ctx, DAMO_ESHAPE, "%s: operand %d has shape %s: LAPACK takes lengths up to 2147483647",
+                      op->def->core->func, i + 1, shape_format(text, sizeof text, z->ndim[i], z->shape[i]));
+    }
+    if (got < 0) continue;
+    const int64_t expected = core_length_value(l, z->dim);
+    if (expected < 0) {
+      z->dim[l->name] = got;
+    } else if (expected != got) {
+      return core_fail_lengths(op, z, i, z->lead[i] + a, expected);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* The length of leading axis `axis` of the result in operand i, and whether the operand is broadcast along it: it lacks
+ * the axis, or its Type says that it is 1. */
+static bool core_broadcasts(const core_sizes *z, int i, int axis, int64_t *length, int *own) {
+  const int at = axis - (z->n_batch - z->lead[i]);
+  *own = at;
+  *length = at < 0 ? 1 : z->shape[i][at];
+  return at < 0 || type_dim_is_one(z->type[i], at);
+}
+
+static damo_status core_bind_batch(const damo_op *op, core_sizes *z) {
+  const core_shape *s = core_shape_of(op);
+  char x[256], y[256], hint[320];
+  z->n_batch = 0;
+  for (int i = 0; i < s->n_in; i++) z->n_batch = z->lead[i] > z->n_batch ? z->lead[i] : z->n_batch;
+  for (int axis = 0; axis < z->n_batch; axis++) {
+    int from = -1, own;
+    z->batch[axis] = 1;
+    for (int i = 0; i < s->n_in; i++) {
+      int64_t length;
+      if (core_broadcasts(z, i, axis, &length, &own)) continue;
+      if (from < 0 || z->batch[axis] < 0) {
+        z->batch[axis] = length;
+        from = i;
+      } else if (length >= 0 && length != z->batch[axis]) {
+        const int bad = length == 1 ? i : z->batch[axis] == 1 ? from : -1;
+        hint[0] = 0;
+        if (bad >= 0) {
+          core_broadcasts(z, bad, axis, &length, &own);
+          snprintf(hint, sizeof hint, ": axis %d of operand %d ", own + 1, bad + 1);
+          broadcast_hint(hint + strlen(hint), sizeof hint - strlen(hint), z->type[bad], own);
+        }
+        return ctx_fail(z->ctx, DAMO_ESHAPE,
+                        "%s: the leading axes of operand %d of shape %s and operand %d of shape %s do not agree%s",
+                        op->def->core->func, from + 1, shape_format(x, sizeof x, z->ndim[from], z->shape[from]), i + 1,
+                        shape_format(y, sizeof y, z->ndim[i], z->shape[i]), hint);
+      }
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Fills in z's lengths from its shapes, and checks them. */
+static damo_status core_bind(const damo_op *op, core_sizes *z) {
+  const core_shape *s = core_shape_of(op);
+  for (int k = 0; k < s->n_dims; k++) z->dim[k] = -1;
+  for (int i = 0; i < s->n_in; i++) DAMO_TRY(core_bind_operand(op, z, i));
+  DAMO_TRY(core_bind_batch(op, z));
+  return op->def->core->check != NULL ? op->def->core->check(z->ctx, op, z->dim) : DAMO_OK;
+}
+
+static int core_result_shape(const core_shape *s, const core_sizes *z, int o, int64_t *shape) {
+  int n = 0;
+  for (; n < z->n_batch; n++) shape[n] = z->batch[n];
+  for (int a = 0; a < s->out[o].rank; a++) shape[n++] = core_length_value(&s->out[o].length[a], z->dim);
+  return n;
+}
+
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
+
+static damo_dtype dtype_real_part(damo_dtype d) {
+  return d == DAMO_COMPLEX64 ? DAMO_FLOAT32 : d == DAMO_COMPLEX128 ? DAMO_FLOAT64 : d;
+}
+static damo_dtype dtype_complex_of(damo_dtype d) {
+  return d == DAMO_FLOAT32 ? DAMO_COMPLEX64 : d == DAMO_FLOAT64 ? DAMO_COMPLEX128 : d;
+}
+
+static damo_dtype core_dtype(char kind, damo_dtype d) {
+  switch (kind) {
+    case 'r': return dtype_real_part(d);
+    case 'c': return dtype_complex_of(d);
+    case 'i': return DAMO_INT64;
+    default: return d;
+  }
+}
+
+/* The node's dtype: that of the first operand 'f'; else what an operand 'c' or 'r' suggests, else float64. */
+static damo_dtype core_common_dtype(const core_shape *s, damo_var *const *in) {
+  for (int i = 0; i < s->n_in; i++) {
+    if (core_kind(s->form->in, i) == 'f') return var_dtype(in[i]);
+  }
+  for (int i = 0; i < s->n_in; i++) {
+    if (core_kind(s->form->in, i) != 'i') return var_dtype(in[i]);
+  }
+  return DAMO_FLOAT64;
+}
+
+damo_status core_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const core_shape *s = core_shape_of(op);
+  const char *func = op->def->core->func;
+  core_sizes z = {.ctx = op->obj.ctx};
+  char text[256];
+  int64_t shape[DAMO_MAX_NDIM];
+  if (n_in != s->n_in)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected %d operands, got %d", func, s->n_in, n_in);
+  for (int i = 0; i < n_in; i++) {
+    if (!type_is_tensor(in[i]->type)) {
+      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a tensor, got %s", func, i + 1,
+                      type_format(text, sizeof text, in[i]->type));
+    }
+  }
+  const damo_dtype common = core_common_dtype(s, in);
+  for (int i = 0; i < n_in; i++) {
+    const damo_dtype expected = core_dtype(core_kind(s->form->in, i), common);
+    if (dtype_is_discrete(common) || var_dtype(in[i]) != expected) {
+      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be of dtype %s, got %s", func, i + 1,
+                      dtype_is_discrete(expected) && expected != DAMO_INT64 ? "float64" : dtype_name(expected),
+                      dtype_name(var_dtype(in[i])));
+    }
+    z.type[i] = in[i]->type;
+    z.ndim[i] = in[i]->type->ndim;
+    z.shape[i] = in[i]->type->shape;
+  }
+  DAMO_TRY(core_bind(op, &z));
+  for (int o = 0; o < s->n_out; o++) {
+    if (z.n_batch + s->out[o].rank > DAMO_MAX_NDIM)
+      return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: too many axes", func);
+    const int n = core_result_shape(s, &z, o, shape);
+    out[o] = type_tensor(op->obj.ctx, core_dtype(core_kind(s->form->out, o), common), n, shape);
+    if (out[o] == NULL) return op->obj.ctx->error.status;
+  }
+  return DAMO_OK;
+}
+
+static damo_var *core_length_var(build *b, const core_length *l, damo_var *const *dim) {
+  if (l->name < 0) return build_i64(b, l->fixed);
+  return l->other < 0 ? dim[l->name] : build_minimum(b, dim[l->name], dim[l->other]);
+}
+
+damo_status core_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  const core_shape *s = core_shape_of(node->op);
+  damo_var *dim[CORE_DIMS] = {NULL}, *batch[DAMO_MAX_NDIM] = {NULL};
+  int n_batch = 0;
+  for (int i = 0; i < s->n_in; i++) {
+    const int lead = var_ndim(node->in[i]) - s->in[i].rank;
+    n_batch = lead > n_batch ? lead : n_batch;
+    for (int a = 0; a < s->in[i].rank; a++) {
+      const int8_t name = s->in[i].length[a].name;
+      if (name >= 0 && dim[name] == NULL) dim[name] = in_shape[i][lead + a];
+    }
+  }
+  for (int axis = 0; axis < n_batch; axis++) {
+    for (int i = 0; i < s->n_in && batch[axis] == NULL; i++) {
+      const int at = axis - (n_batch - (var_ndim(node->in[i]) - s->in[i].rank));
+      if (at >= 0 && !type_dim_is_one(node->in[i]->type, at)) batch[axis] = in_shape[i][at];
+    }
+    if (batch[axis] == NULL) batch[axis] = build_i64(b, 1);
+  }
+  for (int o = 0; o < s->n_out; o++) {
+    for (int axis = 0; axis < n_batch; axis++) out_shape[o][axis] = batch[axis];
+    for (int a = 0; a < s->out[o].rank; a++) out_shape[o][n_batch + a] = core_length_var(b, &s->out[o].length[a], dim);
+  }
+  return b->status;
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+/* A node's run: the walk over the stack, and where each matrix of an entry comes from and goes to. Operand i of the walk
+ * is operand i of the node, then come the results. */
+typedef struct core_run {
+  core_call call;
+  nd_space space;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2 * CORE_MOST)];
+  char *at[2 * CORE_MOST];     /* the entry's matrices as they lie in memory */
+  core_mat lie[2 * CORE_MOST]; /* their strides there */
+  char *copy[2 * CORE_MOST];   /* workspace for a copy, NULL: none */
+  bool once[CORE_MOST];        /* the copy is the same for all entries */
+  int from[CORE_MOST];         /* the operand that a result begins as, or -1 */
+} core_run;
+
+static bool core_is_columns(const core_mat *m, int64_t size) {
+  if (m->rows > 1 && m->rs != size) return false;
+  return m->cols <= 1 || (m->cs >= m->rows * size && m->cs % size == 0 && m->cs / size <= INT32_MAX);
+}
+
+static core_mat core_mat_transposed(core_mat m) {
+  core_mat t = m;
+  t.rows = m.cols, t.cols = m.rows, t.rs = m.cs, t.cs = m.rs;
+  return t;
+}
+
+/* The leading dimension of a matrix that lies by columns. */
+static int64_t core_ld(const core_mat *m, int64_t size) {
+  const int64_t least = m->rows > 1 ? m->rows : 1;
+  return m->cols <= 1 || m->cs / size < least ? least : m->cs / size;
+}
+
+/* Sets m to a contiguous copy of what lies as `lie`. */
+static void core_mat_packed(core_mat *m, const core_mat *lie, bool by_rows, int64_t size) {
+  *m = *lie;
+  m->by_rows = by_rows && lie->rows != 1 && lie->cols != 1;
+  const int64_t inner = m->by_rows ? m->cols : m->rows;
+  m->rs = m->by_rows ? inner * size : size;
+  m->cs = m->by_rows ? size : inner * size;
+  m->ld = inner > 1 ? inner : 1;
+}
+
+/* How operand i is presented; returns whether that is a copy. */
+static bool core_present(core_mat *m, const core_mat *lie, char layout) {
+  const int64_t size = (int64_t)dtype_size(lie->dtype);
+  const core_mat t = core_mat_transposed(*lie);
+  const bool cols = core_is_columns(lie, size), rows = core_is_columns(&t, size);
+  *m = *lie;
+  switch (layout) {
+    case 's': m->ld = 1; return false;
+    case 'c':
+    case 'e':
+      if (cols) {
+        m->ld = core_ld(lie, size);
+        return false;
+      }
+      if (layout == 'e' && rows) {
+        m->by_rows = true;
+        m->ld = core_ld(&t, size);
+        return false;
+      }
+      core_mat_packed(m, lie, layout == 'e', size);
+      return true;
+    case 'r':
+      if (rows || cols) {
+        if (cols && (lie->rows <= 1 || lie->cols <= 1)) {
+          m->ld = core_ld(lie, size);
+          return false;
+        }
+        if (rows) {
+          m->by_rows = true;
+          m->ld = core_ld(&t, size);
+          return false;
+        }
+      }
+      core_mat_packed(m, lie, true, size);
+      return true;
+    case 'C': core_mat_packed(m, lie, false, size); return true;
+    case 'R': core_mat_packed(m, lie, true, size); return true;
+    default: core_mat_packed(m, lie, !cols, size); return true; /* 'E' */
+  }
+}
+
+static size_t core_bytes(const core_mat *m) {
+  return (((size_t)m->rows * (size_t)m->cols * dtype_size(m->dtype)) + 63) & ~(size_t)63;
+}
+
+/* The matrix of an entry of an array, as it lies. */
+static core_mat core_mat_of(const damo_array *a, const core_operand *o) {
+  const int n = a->ndim;
+  const int64_t *shape = array_shape(a), *stride = array_strides(a);
+  core_mat m = {.rows = 1, .cols = 1, .dtype = array_dtype(a), .ld = 1};
+  if (o->rank == 2) m.rows = shape[n - 2], m.rs = stride[n - 2], m.cols = shape[n - 1], m.cs = stride[n - 1];
+  if (o->rank == 1) m.rows = shape[n - 1], m.rs = stride[n - 1];
+  return m;
+}
+
+static void core_copy(char *src, const core_mat *from, char *dst, const core_mat *to) {
+  const int64_t shape[2] = {from->rows, from->cols}, ss[2] = {from->rs, from->cs}, ds[2] = {to->rs, to->cs};
+  kernel_copy_nd(src, ss, dst, ds, 2, shape, dtype_size(from->dtype));
+}
+
+/* The walk over the stack. */
+static void core_run_walk(core_run *r, const core_shape *s, const core_sizes *z, const thunk *t, frame *f,
+                          damo_array *const *results) {
+  const int n = s->n_in + s->n_out;
+  r->space = nd_space_begin(r->numbers, DAMO_MAX_NDIM, n);
+  for (int axis = 0; axis < z->n_batch; axis++) {
+    int64_t *stride = nd_space_next(&r->space), length;
+    int own;
+    for (int i = 0; i < s->n_in; i++) {
+      const bool same = core_broadcasts(z, i, axis, &length, &own);
+      stride[i] = same ? 0 : array_strides(thunk_in(t, f, i))[own];
+    }
+    for (int o = 0; o < s->n_out; o++) stride[s->n_in + o] = array_strides(results[o])[axis];
+    nd_space_push(&r->space, z->batch[axis]);
+  }
+}
+
+/* Decides the layout of each matrix, and where copies and the class's workspace lie in scratch: their offsets go to
+ * `at`, -1 for none. Returns the bytes of scratch. */
+static size_t core_run_layout(core_run *r, const core_shape *s, const core_class *class, int64_t *at) {
+  const core_form *form = s->form;
+  core_call *c = &r->call;
+  size_t bytes = 0;
+  for (int i = 0; i < s->n_in; i++) {
+    const char layout = core_layout(form, false, i);
+    at[i] = -1;
+    if (layout == '-' || !core_present(&c->in[i], &r->lie[i], layout)) continue;
+    at[i] = (int64_t)bytes;
+    bytes += core_bytes(&c->in[i]);
+    r->once[i] = nd_is_same_in_all_rows(&r->space, i) && layout >= 'a';
+  }
+  for (int o = 0; o < s->n_out; o++) {
+    const int k = s->n_in + o;
+    const int64_t size = (int64_t)dtype_size(r->lie[k].dtype);
+    core_mat_packed(&c->out[o], &r->lie[k], core_layout(form, true, o) == 'r', size);
+    r->from[o] = form->from != NULL && form->from[o] != '-' ? form->from[o] - '1' : -1;
+    at[k] = -1;
+    if (core_layout(form, true, o) == 'r' || r->lie[k].rows <= 1 || r->lie[k].cols <= 1) continue;
+    at[k] = (int64_t)bytes;
+    bytes += core_bytes(&c->out[o]);
+  }
+  at[s->n_in + s->n_out] = (int64_t)bytes;
+  return bytes + (class->workspace != NULL ? class->workspace(c) : 0);
+}
+
+damo_status core_fail(core_call *c, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(c->why, sizeof c->why, fmt, args);
+  va_end(args);
+  return DAMO_ENUMERIC;
+}
+
+/* Fills the entry's results with nan, positions with 1. */
+static void core_fill_nan(core_run *r) {
+  for (int o = 0; o < r->call.n_out; o++) {
+    const core_mat *m = &r->lie[r->call.n_in + o];
+    char *p = r->at[r->call.n_in + o];
+    const int64_t n = m->rows * m->cols * (dtype_is_complex(m->dtype) ? 2 : 1);
+    for (int64_t k = 0; k < n; k++) {
+      if (m->dtype == DAMO_INT64)
+        ((int64_t *)(void *)p)[k] = 1;
+      else if (dtype_real_part(m->dtype) == DAMO_FLOAT32)
+        ((float *)(void *)p)[k] = NAN;
+      else
+        ((double *)(void *)p)[k] = NAN;
+    }
+  }
+}
+
+/* The numeric error of an entry, or results of nan. */
+static damo_status core_entry_failed(core_run *r, const core_class *class, const core_sizes *z, int64_t row) {
+  const prop_value *on_fail = op_prop(r->call.op, "on_fail");
+  int64_t index[DAMO_MAX_NDIM];
+  char text[256];
+  if (on_fail->kind == PROP_STR && strcmp(on_fail->u.s, "nan") == 0) {
+    core_fill_nan(r);
+    return DAMO_OK;
+  }
+  if (z->n_batch == 0) return ctx_fail(r->call.ctx, DAMO_ENUMERIC, "%s: %s", class->func, r->call.why);
+  nd_index(z->n_batch, z->batch, row, index);
+  for (int i = 0; i < z->n_batch; i++) index[i]++;
+  return ctx_fail(r->call.ctx, DAMO_ENUMERIC, "%s: %s (entry %s of the leading axes)", class->func, r->call.why,
+                  shape_format(text, sizeof text, z->n_batch, index));
+}
+
+/* Presents the entry at r->at to the class, and computes it. */
+static damo_status core_run_entry(core_run *r, const core_class *class, bool first) {
+  core_call *c = &r->call;
+  for (int i = 0; i < c->n_in; i++) {
+    c->in[i].data = r->copy[i] != NULL ? r->copy[i] : r->at[i];
+    if (r->copy[i] != NULL && (first || !r->once[i])) core_copy(r->at[i], &r->lie[i], r->copy[i], &c->in[i]);
+  }
+  for (int o = 0; o < c->n_out; o++) {
+    const int k = c->n_in + o;
+    c->out[o].data = r->copy[k] != NULL ? r->copy[k] : r->at[k];
+    if (r->from[o] >= 0) core_copy(r->at[r->from[o]], &r->lie[r->from[o]], c->out[o].data, &c->out[o]);
+  }
+  DAMO_TRY(class->run(c));
+  for (int o = 0; o < c->n_out; o++) {
+    const int k = c->n_in + o;
+    if (r->copy[k] != NULL) core_copy(r->copy[k], &c->out[o], r->at[k], &r->lie[k]);
+  }
+  return DAMO_OK;
+}
+
+static damo_status core_walk(core_run *r, const core_class *class, const core_sizes *z) {
+  nd_walk w;
+  for (bool more = nd_begin(&w, &r->space), first = true; more; more = nd_next(&w, r->at), first = false) {
+    damo_status s = core_run_entry(r, class, first);
+    if (s == DAMO_ENUMERIC) s = core_entry_failed(r, class, z, w.row);
+    if (s != DAMO_OK) return s;
+  }
+  return DAMO_OK;
+}
+
+damo_status core_perform(const thunk *t, frame *f) {
+  const damo_op *op = t->node->op;
+  const core_shape *s = core_shape_of(op);
+  const core_class *class = op->def->core;
+  core_run r = {.call = {.op = op, .ctx = f->ctx, .n_in = s->n_in, .n_out = s->n_out}};
+  core_sizes z = {.ctx = f->ctx};
+  damo_array *results[CORE_MOST];
+  int64_t shape[DAMO_MAX_NDIM], at[2 * CORE_MOST + 1];
+  bool filled = false;
+  for (int i = 0; i < s->n_in; i++) {
+    const damo_array *a = thunk_in(t, f, i);
+    z.type[i] = t->node->in[i]->type, z.ndim[i] = a->ndim, z.shape[i] = array_shape(a);
+  }
+  DAMO_TRY(core_bind(op, &z));
+  r.call.dtype = core_common_dtype(s, t->node->in);
+  memcpy(r.call.dim, z.dim, sizeof z.dim);
+  for (int o = 0; o < s->n_out; o++) {
+    const int n = core_result_shape(s, &z, o, shape);
+    results[o] = thunk_out(t, f, o, core_dtype(core_kind(s->form->out, o), r.call.dtype), n, shape);
+    if (results[o] == NULL) return DAMO_EMEMORY;
+    r.lie[s->n_in + o] = core_mat_of(results[o], &s->out[o]);
+    r.at[s->n_in + o] = results[o]->data;
+    filled = filled || array_size(results[o]) > 0;
+  }
+  if (!filled) return DAMO_OK;
+  for (int i = 0; i < s->n_in; i++) {
+    r.lie[i] = core_mat_of(thunk_in(t, f, i), &s->in[i]);
+    r.at[i] = thunk_in(t, f, i)->data;
+  }
+  core_run_walk(&r, s, &z, t, f, results);
+  const size_t bytes = core_run_layout(&r, s, class, at);
+  char *scratch = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && scratch == NULL) return DAMO_EMEMORY;
+  for (int k = 0; k < s->n_in + s->n_out; k++) r.copy[k] = at[k] >= 0 ? scratch + at[k] : NULL;
+  r.call.work = scratch != NULL ? scratch + at[s->n_in + s->n_out] : NULL;
+  return core_walk(&r, class, &z);
+}
+
+/* ---- Making nodes ------------------------------------------------------------------------------------------------ */
+
+/* The dtype that operands 'f' get. */
+static damo_dtype core_promoted(const core_form *form, damo_var *const *in, int n_in) {
+  damo_dtype common = DAMO_BOOL;
+  for (int i = 0; i < n_in; i++) {
+    if (core_kind(form->in, i) != 'i') common = dtype_promote(common, var_dtype(in[i]));
+  }
+  return dtype_is_discrete(common) ? DAMO_FLOAT64 : common;
+}
+
+damo_apply *build_core(build *b, const op_def *def, const void *props, damo_var *const *in, int n_in) {
+  damo_var *use[CORE_MOST];
+  damo_op *op = b->status == DAMO_OK ? op_new(b->ctx, def, props) : NULL;
+  char text[256];
+  damo_assert(n_in <= CORE_MOST);
+  if (op == NULL) return build_apply(b, op, in, n_in);
+  const core_form *form = core_shape_of(op)->form;
+  for (int i = 0; i < n_in; i++) {
+    if (in[i] != NULL && type_is_tensor(in[i]->type)) continue;
+    if (in[i] != NULL) {
+      build_fail(b, DAMO_ETYPE, "%s: operand %d must be a tensor, got %s", def->core->func, i + 1,
+                 type_format(text, sizeof text, in[i]->type));
+    }
+    damo_release(op);
+    return NULL;
+  }
+  if (build_resolve(b, in, n_in, false, use) == DAMO_OK) {
+    const damo_dtype common = core_promoted(form, use, n_in);
+    for (int i = 0; i < n_in; i++) {
+      const char kind = core_kind(form->in, i);
+      snprintf(text, sizeof text, "operand %d", i + 1);
+      use[i] = kind == 'i' ? build_integer(b, def->core->func, text, use[i])
+                           : build_cast(b, use[i], core_dtype(kind, common));
+    }
+  }
+  return build_apply(b, op, use, n_in);
+}
+
+damo_var *build_core_first(build *b, const op_def *def, const void *props, damo_var *const *in, int n_in) {
+  const damo_apply *node = build_core(b, def, props, in, n_in);
+  return node != NULL ? node->out[0] : NULL;
+}
+
+bool core_on_fail(build *b, const fn_args *a, prop_value option, prop_value *property) {
+  const char *s = prop_str_or(option, "raise");
+  *property = strcmp(s, "nan") == 0 ? option : prop_nil();
+  if (strcmp(s, "raise") == 0 || strcmp(s, "return") == 0 || strcmp(s, "nan") == 0) return true;
+  build_fail(b, DAMO_EVALUE, "%s: option 'on_fail' is 'raise', 'return' or 'nan', not '%s'", a->func->name, s);
+  return false;
+}
+
+/* ---- For rules --------------------------------------------------------------------------------------------------- */
+
+damo_var *build_adjoint(build *b, damo_var *x) {
+  return x != NULL ? build_swap_last(b, build_conj_if_complex(b, x)) : NULL;
+}
+
+damo_var *build_as_columns(build *b, damo_var *x) { return x != NULL ? build_new_axis(b, x, var_ndim(x)) : NULL; }
+
+damo_var *build_drop_columns(build *b, damo_var *x) {
+  int pattern[DAMO_MAX_NDIM];
+  if (x == NULL) return NULL;
+  const int n = var_ndim(x) - 1;
+  for (int i = 0; i < n; i++) pattern[i] = i;
+  return build_dimshuffle(b, x, pattern, n);
+}

@@ -1,0 +1,62 @@
+/* decompose: the Ops of linear systems and factorizations that each other's rules use. Private to src/op.
+ *
+ * All take stacks of matrices (core.h). `system` is 'n', 't' or 'h': the matrix itself, its transpose, its conjugate
+ * transpose. Results are borrowed from the scope.
+ */
+#ifndef DAMO_OP_LINALG_DECOMPOSE_H
+#define DAMO_OP_LINALG_DECOMPOSE_H
+
+#include "core.h"
+
+/* Conjugates the entries of a contiguous complex matrix; does nothing to a real one. */
+void mat_conjugate(const core_mat *m);
+/* The first row, from 1, whose entry on the diagonal is 0; 0: none. */
+int64_t mat_zero_on_diagonal(const core_mat *m);
+/* op(A)·X = B, or X·op(A) = B with `right`, for the triangle A of a; x, contiguous by rows or a column, holds B and
+ * becomes X. */
+damo_status mat_solve_triangular(core_call *c, const core_mat *a, const core_mat *x, bool lower, bool unit, char system,
+                                 bool right);
+
+/* The checks of the classes: decompose_check.c */
+extern const op_check cholesky_check, triangular_check;
+
+/* cholesky.c */
+extern const op_def cholesky_def;
+typedef struct cholesky_props {
+  prop_value lower, on_fail;
+} cholesky_props;
+damo_var *build_cholesky(build *b, damo_var *a, bool lower);
+
+/* triangular.c: x of op(A)·x = b, or x·op(A) = b, where A is a triangle of a */
+extern const op_def solve_triangular_def;
+typedef struct triangular_props {
+  prop_value lower, trans, unit, right, vector, on_fail; /* vector: b is a stack of vectors */
+} triangular_props;
+/* A triangle of a, as the rules use it. */
+typedef struct triangle_var {
+  damo_var *a;
+  bool lower, unit;
+} triangle_var;
+damo_var *build_triangular_left(build *b, triangle_var t, char system, damo_var *x);  /* op(A)⁻¹·x */
+damo_var *build_triangular_right(build *b, triangle_var t, char system, damo_var *x); /* x·op(A)⁻¹ */
+
+/* system.c */
+
+/* The property `trans`, a text of one letter. */
+prop_value system_prop(char system);
+char system_of(prop_value v);
+/* op(D) of a matrix: itself, its transpose, its conjugate transpose. */
+damo_var *build_of_system(build *b, char system, damo_var *d);
+/* Sets *system and returns a or its conjugate such that their op is the conjugate transpose of op(a). */
+damo_var *build_adjoint_system(build *b, damo_var *a, char *system);
+/* The gradient of a that one of op(a), -g·xᴴ, gives. g and x are stacks of vectors or matrices. */
+damo_var *build_system_gradient(build *b, char system, damo_var *g, damo_var *x, bool vector);
+/* op(d)·x */
+damo_var *build_tangent_product(build *b, char system, damo_var *d, damo_var *x, bool vector);
+/* The option `trans`: 0, 1, 2, "N", "T", "C", or a boolean. 0 if the scope has failed. */
+char system_option(build *b, const fn_args *a, prop_value option);
+/* Whether b is a stack of vectors, by the option b_ndim (1 or 2; a vector counts as one by itself); -1: the scope has
+ * failed. */
+int vector_option(build *b, const fn_args *a, prop_value b_ndim, const damo_var *rhs);
+
+#endif
