@@ -68,6 +68,9 @@ local calls = {
   switch = function(x, y) return damo.switch(damo.gt(x, 0.3), x, y) end,
   where = function(x, y) return damo.where(damo.gt(x, 0.3), x, y) end,
   and_ = false, or_ = false, xor = false, invert = false, logical_not = false, not_ = false, -- not of floats
+  bitwise_and = false, bitwise_or = false, bitwise_xor = false, bitwise_not = false,
+  gcd = false, lcm = false, left_shift = false, right_shift = false,
+  ldexp = function(x) return x:ldexp(2) end,
   cast = function(x) return x:cast "float32" end,
   shape_i = function(x) return x:shape_i(1) end,
   reshape = function(x) return x:reshape { -1 } end,

@@ -23,6 +23,13 @@ static double random_unit(void) { return (double)(random_word() >> 11) * 0x1p-53
 
 static long double sigmoid_long(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }
 
+/* 10^n exp(r log 10) for the whole part n of x and the rest r: x log 10 would lose the digits of n. */
+static long double exp10_long(long double x) {
+  if (!(fabsl(x) < 400)) return x > 0 ? INFINITY : x < 0 ? 0 : x; /* nan too */
+  const long double n = rintl(x), r = x - n;
+  return powl(10, n) * expl(r * 2.302585092994045684L);
+}
+
 typedef struct math_case {
   const char *name;
   elem_kernel kernel;
@@ -40,6 +47,8 @@ static const math_case math_cases[] = {
     {"sigmoid", ELEM_sigmoid, sigmoid_long, -746, 40, 0.6931471805599453 / 32, 3, 0.9},
     {"sin", ELEM_sin, sinl, -30, 30, 1.5707963267948966, 1, 0.9},
     {"cos", ELEM_cos, cosl, -30, 30, 1.5707963267948966, 1, 0.9},
+    {"cbrt", ELEM_cbrt, cbrtl, -1000, 1000, 1.0 / 64, 1, 1},
+    {"exp10", ELEM_exp10, exp10_long, -308, 308, 1.0 / 64, 1, 1},
 };
 
 static double with_bits(uint64_t bits) {

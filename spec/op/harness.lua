@@ -556,7 +556,9 @@ for _, row in ipairs(require("damo.core").registry()) do
   if not row.name:find "^sparse%." then h.registry[row.name] = row end
 end
 
-h.families = { "elemwise", "reduce", "cumulative", "shape", "alloc", "join", "index", "blas", "nnet", "marker", "fft" }
+h.families = { "elemwise", "floats", "reduce", "cumulative", "shape", "alloc", "join", "index", "blas", "nnet",
+  "marker", "fft",
+}
 
 --- The rows of a family: name → list of cases.
 function h.rows(family) return dofile("spec/op/rows/" .. family .. ".lua")(h) end

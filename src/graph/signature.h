@@ -82,6 +82,9 @@ typedef struct op_func {
    * operand too. */
   const char *of_two;
   bool of_number;
+  /* The row that is called where there are more operands than this one takes, or one list of objects: "largest" for
+   * maximum(x, y, z) and maximum({x, y}). */
+  const char *of_many;
 } op_func;
 
 /* The options of `cast`, which build_resolve calls (graph_notes), and of every function with this one option. */

@@ -22,7 +22,8 @@ damo_status op_register_all(damo_ctx *ctx);
 
 /* ---- Families: each file exports its rows, ended by a NULL name -------------------------------------------------- */
 
-extern const op_func elemwise_funcs[]; /* op/elem/rows.c: add mul exp …; cast; clip; switch */
+extern const op_func elemwise_funcs[];      /* op/elem/rows.c: add mul exp …; cast; clip; switch */
+extern const op_func elemwise_made_funcs[]; /* op/elem/funcs.c: round nan_to_num frexp largest smallest */
 extern const op_func
     reduce_funcs[]; /* op/reduce/reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
 extern const op_func cumulative_funcs[]; /* op/reduce/cumulative.c: cumsum cumprod sort argsort diff */
@@ -165,6 +166,8 @@ extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuf
  * that Type that checks x's value at run time. Its error names `input` ("input 1 (x)") of the Op `op`.
  */
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input);
+/* x where every entry of cond is true; else a value error of that text at run time. */
+damo_var *build_assert(build *b, damo_var *x, damo_var *cond, const char *message);
 /* Markers of gradients: forwards their output is their input. */
 extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def, grad_clip_def, grad_scale_def,
     print_def;
@@ -256,7 +259,7 @@ typedef struct index_options {
 } index_options;
 
 typedef struct round_options {
-  prop_value mode;
+  prop_value mode, decimals;
 } round_options;
 
 typedef struct close_options {
@@ -266,7 +269,7 @@ typedef struct close_options {
 #define CLOSE_OPTIONS \
   OPTIONS(OPT(close_options, rtol, OPT_NUM), OPT(close_options, atol, OPT_NUM), OPT(close_options, equal_nan, OPT_BOOL))
 
-/* op/elem/rows.c: of tensors */
+/* Of tensors: op/elem/funcs.c, op/elem/rows.c */
 damo_var *build_round(build *b, damo_var *x, const round_options *o);
 damo_var *build_isclose(build *b, damo_var *x, damo_var *y, const close_options *o);
 

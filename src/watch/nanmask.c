@@ -115,10 +115,11 @@ static const nanguard_mask *operand_mask(const damo_function *f, const damo_appl
   return m != NULL && is_true(entry_at(m->at, ndim, index)) ? m : NULL;
 }
 
-/* isnan and isinf: they ask for what the mask records. */
+/* isnan, isinf and their likes: they ask for what the mask records. */
 static bool is_test(const damo_apply *node) {
   const scalar_id id = elemwise_scalar_id(node->op);
-  return id == SCALAR_isnan || id == SCALAR_isinf;
+  return id == SCALAR_isnan || id == SCALAR_isinf || id == SCALAR_isfinite || id == SCALAR_isposinf ||
+         id == SCALAR_isneginf;
 }
 
 /* Whether an operand that is not in a mask decides the entry of an `and` or an `or` of bool. */

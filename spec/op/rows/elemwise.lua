@@ -143,12 +143,6 @@ return function(h)
   rows.trunc = rounding(p.trunc, "promote")
   rows.round_half_to_even = rounding(p.half_even, "promote")
   rows.round_half_away_from_zero = rounding(p.half_away, "promote")
-  rows.round = {
-    { halves, want = { -2, -2, 0, 0, 2, 2, 2, -3, 3 }, grad = false },
-    { halves, opts = { mode = "half_away_from_zero" }, want = { -3, -2, -1, 1, 2, 3, 2, -3, 3 }, grad = false },
-    { halves, opts = "half_to_even", want = { -2, -2, 0, 0, 2, 2, 2, -3, 3 }, grad = false },
-    { h.ints { 3, -4 }, want = { 3, -4 }, dtype = "int64" },
-  }
 
   -- ---- Exponentials, logarithms, trigonometry -------------------------------------------------------------------------------
 

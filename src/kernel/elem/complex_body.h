@@ -66,6 +66,7 @@ ALWAYS_INLINE F NAME(at_angle)(T a) { return RFN(atan2)(a.im, a.re); }
 ALWAYS_INLINE uint8_t NAME(at_eq)(T a, T b) { return (a.re == b.re) & (a.im == b.im); }
 ALWAYS_INLINE uint8_t NAME(at_neq)(T a, T b) { return (a.re != b.re) | (a.im != b.im); }
 ALWAYS_INLINE uint8_t NAME(at_isnan)(T a) { return (a.re != a.re) | (a.im != a.im); }
+ALWAYS_INLINE uint8_t NAME(at_isfinite)(T a) { return (RFN(fabs)(a.re) < INFINITY) & (RFN(fabs)(a.im) < INFINITY); }
 ALWAYS_INLINE uint8_t NAME(at_isinf)(T a) { return (RFN(fabs)(a.re) == INFINITY) | (RFN(fabs)(a.im) == INFINITY); }
 /* Lexicographic order, as NumPy's: by real parts, then imaginary parts; false if one is nan. */
 ALWAYS_INLINE uint8_t NAME(at_lt)(T a, T b) {
@@ -195,6 +196,7 @@ LOOP2(minimum, T, T)
 LOOP3(clip, T, T)
 LOOP1(isnan, T, uint8_t)
 LOOP1(isinf, T, uint8_t)
+LOOP1(isfinite, T, uint8_t)
 LOOP3(switch_, uint8_t, T)
 LOOP1(sqr, T, T)
 LOOP1(neg, T, T)

@@ -189,6 +189,31 @@ ALWAYS_INLINE T NAME(at_floor_div)(T a, T b) {
   return q - whole > (T)0.5 ? whole + 1 : whole;
 }
 
+ALWAYS_INLINE uint8_t NAME(at_isfinite)(T a) { return RFN(fabs)(a) < (T)INFINITY; }
+ALWAYS_INLINE uint8_t NAME(at_isposinf)(T a) { return a == (T)INFINITY; }
+ALWAYS_INLINE uint8_t NAME(at_isneginf)(T a) { return a == -(T)INFINITY; }
+/* A nan counts as positive: which sign it has depends on the machine that made it. */
+ALWAYS_INLINE uint8_t NAME(at_signbit)(T a) {
+  BITS bits;
+  memcpy(&bits, &a, sizeof a);
+  return (uint8_t)(bits >> (8 * sizeof a - 1)) & (a == a);
+}
+ALWAYS_INLINE T NAME(at_trunc_div)(T a, T b) { return RFN(trunc)(a / b); }
+ALWAYS_INLINE T NAME(at_fmod)(T a, T b) { return RFN(fmod)(a, b); }
+ALWAYS_INLINE T NAME(at_copysign)(T a, T b) { return RFN(copysign)(a, b == b ? b : 1); }
+ALWAYS_INLINE T NAME(at_nextafter)(T a, T b) { return RFN(nextafter)(a, b); }
+ALWAYS_INLINE T NAME(at_heaviside)(T a, T b) { return a > 0 ? 1 : a < 0 ? 0 : a == 0 ? b : a; }
+ALWAYS_INLINE T NAME(at_frexp_mantissa)(T a) {
+  int n;
+  return RFN(frexp)(a, &n);
+}
+/* 0 of nan and of infinities, for which C leaves it open. */
+ALWAYS_INLINE int32_t NAME(at_frexp_exponent)(T a) {
+  int n = 0;
+  if (NAME(at_isfinite)(a)) (void)RFN(frexp)(a, &n);
+  return n;
+}
+
 LOOP2(add, T, T)
 LOOP2(sub, T, T)
 LOOP2(mul, T, T)
@@ -207,6 +232,17 @@ LOOP2(gt, T, uint8_t)
 LOOP2(ge, T, uint8_t)
 LOOP1(isnan, T, uint8_t)
 LOOP1(isinf, T, uint8_t)
+LOOP1(isfinite, T, uint8_t)
+LOOP1(isposinf, T, uint8_t)
+LOOP1(isneginf, T, uint8_t)
+LOOP1(signbit, T, uint8_t)
+LOOP2(trunc_div, T, T)
+LOOP2(fmod, T, T)
+LOOP2(copysign, T, T)
+LOOP2(nextafter, T, T)
+LOOP2(heaviside, T, T)
+LOOP1(frexp_mantissa, T, T)
+LOOP1(frexp_exponent, T, int32_t)
 LOOP1(neg, T, T)
 LOOP1(abs, T, T)
 LOOP1(sign, T, T)
@@ -222,6 +258,14 @@ LOOP1(deg2rad, T, T)
 LOOP1(rad2deg, T, T)
 LOOP1(angle, T, T)
 LOOP1(imag, T, T)
+
+/* The exponent is an int64: what lies beyond ±4096 gives an infinity or 0, as ±4096 does. */
+static void NAME(ldexp)(void *const *args, int64_t n) {
+  const T *a = args[0];
+  const int64_t *b = args[1];
+  T *o = args[2];
+  for (int64_t i = 0; i < n; i++) o[i] = RFN(ldexp)(a[i], (int)(b[i] > 4096 ? 4096 : b[i] < -4096 ? -4096 : b[i]));
+}
 
 /* Interleaves blocks of real and imaginary parts. */
 static void NAME(complex)(void *const *args, int64_t n) {
@@ -244,7 +288,9 @@ ALWAYS_INLINE bool NAME(hard_inverse)(T x) { return RFN(fabs)(x) > T_HUGE; } /* 
 
 MAP1(exp, EXP)
 MAP1(exp2, VEC1(exp2, u10))
+MAP1(exp10, VEC1(exp10, u10))
 MAP1(expm1, VEC1(expm1, u10))
+MAP1(cbrt, VEC1(cbrt, u10))
 MAP1(log, VEC1(log, u10))
 MAP1(log2, VEC1(log2, u10))
 MAP1(log10, VEC1(log10, u10))
@@ -334,6 +380,23 @@ static void NAME(logaddexp)(void *const *args, int64_t n) {
     NAME(exp_minus_abs)(x, e, padded);
     NAME(apply1)(e, e, padded, LOG1P);
     for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_rest_added)(top[j], e[j]);
+  }
+}
+
+/* log2(2^a + 2^b) = max + log2(1 + 2^-|a - b|); equal infinities have distance 0. */
+static void NAME(logaddexp2)(void *const *args, int64_t n) {
+  const T *a = args[0], *b = args[1];
+  T *o = args[2], e[CHUNK], top[CHUNK];
+  for (int64_t i = 0; i < n; i += CHUNK) {
+    const int64_t m = n - i < CHUNK ? n - i : CHUNK, padded = NAME(stage)(e, a + i, m);
+    for (int64_t j = 0; j < m; j++) {
+      top[j] = NAME(at_maximum)(e[j], b[i + j]);
+      const T gap = e[j] - b[i + j];
+      e[j] = e[j] == b[i + j] ? 0 : -RFN(fabs)(gap);
+    }
+    NAME(apply1)(e, e, padded, VEC1(exp2, u10));
+    NAME(apply1)(e, e, padded, LOG1P);
+    for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_rest_added)(top[j], e[j] * (T)1.44269504088896340736);
   }
 }
 

@@ -26,11 +26,53 @@ ALWAYS_INLINE T NAME(at_mod)(T a, T b) {
   T r = (T)(a % b);
   return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;
 }
+
+/* What C's own quotient and remainder are, where they are defined. */
+ALWAYS_INLINE T NAME(at_trunc_div)(T a, T b) { return b == 0 ? 0 : b == -1 ? (T)(0u - (uint64_t)a) : (T)(a / b); }
+ALWAYS_INLINE T NAME(at_fmod)(T a, T b) { return b == 0 || b == -1 ? 0 : (T)(a % b); }
 #else
 ALWAYS_INLINE T NAME(at_sign)(T a) { return a != 0; }
+ALWAYS_INLINE T NAME(at_trunc_div)(T a, T b) { return b == 0 ? 0 : (T)(a / b); }
+ALWAYS_INLINE T NAME(at_fmod)(T a, T b) { return b == 0 ? 0 : (T)(a % b); }
 ALWAYS_INLINE T NAME(at_floor_div)(T a, T b) { return b == 0 ? 0 : (T)(a / b); }
 ALWAYS_INLINE T NAME(at_mod)(T a, T b) { return b == 0 ? 0 : (T)(a % b); }
 #endif
+
+/* The magnitude; that of the smallest integer too. */
+ALWAYS_INLINE uint64_t NAME(magnitude)(T a) {
+#if IS_SIGNED
+  if (a < 0) return 0u - (uint64_t)a;
+#endif
+  return (uint64_t)a;
+}
+
+/* Euclid's algorithm; gcd(0, 0) = 0. */
+static T NAME(at_gcd)(T a, T b) {
+  uint64_t x = NAME(magnitude)(a), y = NAME(magnitude)(b);
+  while (y != 0) {
+    const uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return (T)x;
+}
+
+static T NAME(at_lcm)(T a, T b) {
+  const uint64_t x = NAME(magnitude)(a), y = NAME(magnitude)(b), divisor = NAME(magnitude)(NAME(at_gcd)(a, b));
+  return divisor == 0 ? 0 : (T)(x / divisor * y);
+}
+
+/* Shifts by a negative count or by the width and more move all bits out, as in NumPy. */
+ALWAYS_INLINE T NAME(at_left_shift)(T a, T b) {
+  return (uint64_t)b < 8 * sizeof(T) ? (T)((uint64_t)a << (uint64_t)b) : 0;
+}
+ALWAYS_INLINE T NAME(at_right_shift)(T a, T b) {
+  const uint64_t count = (uint64_t)b < 8 * sizeof(T) ? (uint64_t)b : 8 * sizeof(T) - 1;
+#if !IS_SIGNED
+  if (count != (uint64_t)b) return 0;
+#endif
+  return (T)(a >> count);
+}
 
 /* Repeated squaring, wrapping. A negative exponent gives the truncated value: 0, except for the bases 1 and -1. */
 ALWAYS_INLINE T NAME(at_pow)(T base, T exponent) {
@@ -56,6 +98,12 @@ LOOP1(sign, T, T)
 LOOP2(floor_div, T, T)
 LOOP2(mod, T, T)
 LOOP2(pow, T, T)
+LOOP2(trunc_div, T, T)
+LOOP2(fmod, T, T)
+LOOP2(gcd, T, T)
+LOOP2(lcm, T, T)
+LOOP2(left_shift, T, T)
+LOOP2(right_shift, T, T)
 #if IS_SIGNED
 LOOP1(abs, T, T)
 #endif

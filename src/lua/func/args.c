@@ -35,11 +35,13 @@ static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
   c->n_in = from + n;
 }
 
-/* The objects one after the other at the places from idx on are the operands from number `from` on: block_diag(x, y) is
- * block_diag({x, y}). Returns the place after them. */
+/* The objects one after the other at the places from idx on, and numbers where these cannot be options, are the operands
+ * from number `from` on: block_diag(x, y) is block_diag({x, y}). Returns the place after them. */
 static int call_read_bare_list(lua_State *L, bind_fn_call *c, int idx, int from, int top) {
   int keep[FN_MAX_OPERANDS], n = 0;
-  while (idx + n <= top && lua_type(L, idx + n) == LUA_TUSERDATA) n++;
+  const bool numbers = c->f->n_options == 0;
+  while (idx + n <= top && (lua_type(L, idx + n) == LUA_TUSERDATA || (numbers && lua_type(L, idx + n) == LUA_TNUMBER)))
+    n++;
   for (int i = 0; i < from; i++) keep[i] = c->src[i];
   if (from + n > BIND_SMALL_CALL) bind_call_alloc(L, c, from + n);
   for (int i = 0; i < from; i++) c->src[i] = keep[i];
@@ -55,7 +57,7 @@ static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
   for (int i = 0; i < f->n_operands; i++, idx++) {
     bool missing = idx > top || lua_isnil(L, idx) || (f->operand[i].optional && bind_is_options(L, idx));
     if (f->list && i == f->n_operands - 1) {
-      if (f->func->bare_list && idx <= top && lua_type(L, idx) == LUA_TUSERDATA)
+      if (f->func->bare_list && idx <= top && lua_type(L, idx) != LUA_TTABLE)
         return call_read_bare_list(L, c, idx, i, top);
       call_read_list(L, c, idx, i);
       return idx + 1;

@@ -150,21 +150,31 @@ static void call_init(bind_fn_call *c, const fn_signature *f) {
   memset(c->opt, 0, sizeof c->opt);
 }
 
+static const fn_signature *call_named(lua_State *L, const char *name) {
+  const fn_signature *f = func_find(bind_ctx(L), name);
+  if (!f) bind_raise(L, DAMO_ENOT_IMPLEMENTED, "there is no function '%s'", name);
+  return f;
+}
+
+/* Whether the arguments are more operands than f takes, or one list of objects. */
+static bool call_has_many(lua_State *L, const fn_signature *f, int top) {
+  if (top > f->n_operands) return lua_type(L, f->n_operands + 1) != LUA_TTABLE;
+  if (top < 1 || lua_type(L, 1) != LUA_TTABLE || (top > 1 && !bind_is_options(L, 2))) return false;
+  const bool of_objects = lua_rawgeti(L, 1, 1) == LUA_TUSERDATA;
+  lua_pop(L, 1);
+  return of_objects;
+}
+
 int bind_call_func(lua_State *L, const fn_signature *f) {
   int top = bind_arg_count(L);
   bind_fn_call c;
+  if (f->func->of_many && call_has_many(L, f, top)) f = call_named(L, f->func->of_many);
   call_init(&c, f);
   if (call_scan(L, &c, top) && f->sparse) c.f = f->sparse; /* the options are then those of the sparse row */
   luaL_checkstack(L, 40, f->name);
   bind_call_alloc(L, &c, 0);
   bind_read_args(L, &c, top);
   return call_finish(L, &c);
-}
-
-static const fn_signature *call_named(lua_State *L, const char *name) {
-  const fn_signature *f = func_find(bind_ctx(L), name);
-  if (!f) bind_raise(L, DAMO_ENOT_IMPLEMENTED, "there is no function '%s'", name);
-  return f;
 }
 
 int bind_call_name(lua_State *L, const char *name) { return bind_call_func(L, call_named(L, name)); }

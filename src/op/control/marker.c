@@ -216,12 +216,17 @@ typedef struct assert_options {
   prop_value message;
 } assert_options;
 
+damo_var *build_assert(build *b, damo_var *x, damo_var *cond, const char *message) {
+  const assert_props p = {.message = prop_str(message)};
+  if (b->status != DAMO_OK || x == NULL || cond == NULL) return NULL;
+  return build_op(b, op_new(b->ctx, &assert_def, &p), (damo_var *[]){x, cond}, 2);
+}
+
 static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
   const assert_options *o = FN_OPTIONS(a, assert_options);
   const char *message = prop_str_or(o->message, "assert_op: a condition does not hold");
   damo_var *in[2] = {build_strong(b, a->in[0]), build_strong(b, a->in[1])};
-  const assert_props p = {.message = prop_str(message)};
-  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p), in, 2) : NULL);
+  return fn_give(b, out, build_assert(b, in[0], in[1], message));
 }
 
 /* ---- Print ------------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define SCALAR_DECLARE_CHOICE(name) damo_var *build_##name(build *b, damo_var *condition, damo_var *x, damo_var *y);
 #define SCALAR_DECLARE_BOUNDS(name) damo_var *build_##name(build *b, damo_var *x, damo_var *min, damo_var *max);
 #define SCALAR_DECLARE_PARTS(name) damo_var *build_##name(build *b, damo_var *re, damo_var *im);
+#define SCALAR_DECLARE_SCALES(name) damo_var *build_##name(build *b, damo_var *x, damo_var *n);
 /* The row cast has an option; elemwise.c has its builder, build_cast. */
 #define SCALAR_DECLARE_CASTS(name)
 #define SCALAR_DECLARE(operands, name) SCALAR_DECLARE_##operands(name)

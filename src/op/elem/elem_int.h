@@ -30,8 +30,10 @@ typedef enum dtype_rule {
   RULE_PART,    /* complex in (real operands are converted), the matching float out */
   RULE_COMPLEX, /* floats in, the matching complex out */
   RULE_SWITCH,  /* a condition, then two of the common dtype */
-  RULE_SECOND,  /* the second operand's dtype */
-  RULE_CAST     /* the dtype that the Op names */
+  RULE_SCALE, /* a float function of the first operand; the second is an integer, which takes no part in the promotion */
+  RULE_EXPONENT, /* float in, int32 out */
+  RULE_SECOND,   /* the second operand's dtype */
+  RULE_CAST      /* the dtype that the Op names */
 } dtype_rule;
 
 /* The gradient of operand i, of the output's shape: g times the conjugate of the derivative. */
@@ -74,8 +76,8 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
 damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop);
 /* The kernel for the loop dtype; NULL for the ops that copy, and where the op is not defined. */
 kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop);
-/* False where the output does not depend differentiably on operand i: a condition, or second's first operand, which
- * only gives the shape. */
+/* False where the output does not depend differentiably on operand i: a condition, an integer exponent, or second's
+ * first operand, which only gives the shape. */
 bool elemwise_is_connected(const scalar_op *row, int i);
 /* The axes of a value of Type g that build_unbroadcast sums for an operand of Type like, ascending; returns their
  * number. */

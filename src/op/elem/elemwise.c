@@ -16,6 +16,7 @@
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
 damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop) {
+  if (row->rule == RULE_SCALE && i == 1) return DAMO_INT64;
   return row->rule == RULE_SWITCH && i == 0 ? DAMO_BOOL : loop;
 }
 
@@ -45,12 +46,17 @@ static void dtype_rule_apply(const damo_op *op, damo_dtype all, damo_dtype secon
     case RULE_CONJ:
     case RULE_SWITCH: break;
     case RULE_NUMBER: *loop = *out = all == DAMO_BOOL ? DAMO_INT8 : all; break;
+    case RULE_SCALE:
     case RULE_FLOAT: *loop = *out = dtype_to_float(all); break;
     case RULE_DIVIDE: *loop = *out = dtype_is_discrete(all) ? quotient : all; break;
     case RULE_COMPARE: *out = DAMO_BOOL; break;
     case RULE_TEST:
       *loop = dtype_to_float(all);
       *out = DAMO_BOOL;
+      break;
+    case RULE_EXPONENT:
+      *loop = dtype_to_float(all);
+      *out = DAMO_INT32;
       break;
     case RULE_ABS: *out = real_of(all); break;
     case RULE_REAL:
@@ -76,12 +82,15 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
                             damo_dtype *out) {
   const elemwise_data *d = elemwise_data_of(op);
   const scalar_op *row = d->row;
-  int first = row->rule == RULE_SWITCH;
+  const int first = row->rule == RULE_SWITCH, end = row->rule == RULE_SCALE ? 1 : row->arity;
   damo_dtype all = in[first];
-  for (int i = first + 1; i < row->arity; i++) all = dtype_promote(all, in[i]);
+  for (int i = first + 1; i < end; i++) all = dtype_promote(all, in[i]);
   dtype_rule_apply(op, all, in[row->arity - 1], quotient, loop, out);
   if (row->rule == RULE_LOGIC && !dtype_is_discrete(all))
     return elemwise_refuse_dtype(op, all, "; it takes bool and integers");
+  if (row->rule == RULE_SCALE && !dtype_is_discrete(in[1]))
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the exponent must be of integers, not %s", row->name,
+                    dtype_name(in[1]));
   if (row->rule == RULE_CAST) DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", all, *out));
   if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
     const char *advice = *loop == DAMO_BOOL        ? "; cast the operands first"
@@ -214,6 +223,7 @@ static damo_status elemwise_infer_shape(build *b, damo_apply *node, damo_var *co
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 bool elemwise_is_connected(const scalar_op *row, int i) {
+  if (row->rule == RULE_SCALE) return i == 0;
   return !((row->rule == RULE_SWITCH || row->rule == RULE_SECOND) && i == 0);
 }
 

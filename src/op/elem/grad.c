@@ -65,6 +65,40 @@ damo_var *elemwise_d_mod(build *b, damo_var *const *in, damo_var *out, damo_var 
   return i == 0 ? g : build_neg(b, build_mul(b, g, build_floor_div(b, in[0], in[1])));
 }
 
+/* fmod(x, y) = x - trunc(x / y) y */
+damo_var *elemwise_d_fmod(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return i == 0 ? g : build_neg(b, build_mul(b, g, build_trunc_div(b, in[0], in[1])));
+}
+
+/* |x| with the sign of y: sign(x) sign(y), and no slope along y but at 0 */
+damo_var *elemwise_d_copysign(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 1) return build_zeros_like(b, out);
+  return build_mul(b, g, build_mul(b, build_sign(b, in[0]), build_copysign(b, build_num(b, 1), in[1])));
+}
+
+/* x but for one unit in the last place */
+damo_var *elemwise_d_nextafter(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)in;
+  return i == 0 ? g : build_zeros_like(b, out);
+}
+
+damo_var *elemwise_d_heaviside(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return build_zeros_like(b, out);
+  return where_or_zero(b, build_eq(b, in[0], build_num(b, 0)), g);
+}
+
+damo_var *elemwise_d_ldexp(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return build_ldexp(b, g, in[1]);
+}
+
+/* x 2^-n for the exponent n */
+damo_var *elemwise_d_frexp_mantissa(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return build_ldexp(b, g, build_neg(b, build_frexp_exponent(b, in[0])));
+}
+
 /* y x^(y-1), and x^y log x, which is taken as 0 where x is 0 */
 damo_var *elemwise_d_pow(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   damo_var *x = in[0], *y = in[1];
@@ -89,6 +123,12 @@ damo_var *elemwise_d_arctan2(build *b, damo_var *const *in, damo_var *out, damo_
 damo_var *elemwise_d_logaddexp(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   return build_mul(b, g, build_sigmoid(b, build_sub(b, in[i], in[1 - i])));
+}
+
+/* 2^x / (2^x + 2^y) */
+damo_var *elemwise_d_logaddexp2(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return build_mul(b, g, build_sigmoid(b, times_number(b, build_sub(b, in[i], in[1 - i]), LN2)));
 }
 
 damo_var *elemwise_d_hypot(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -138,6 +178,11 @@ damo_var *elemwise_d_sqrt(build *b, damo_var *const *in, damo_var *out, damo_var
   return over_conj(b, times_number(b, g, 0.5), out);
 }
 
+damo_var *elemwise_d_cbrt(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)in, (void)i;
+  return build_true_div(b, g, times_number(b, build_sqr(b, out), 3));
+}
+
 damo_var *elemwise_d_reciprocal(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;
   return build_neg(b, times_conj(b, g, build_sqr(b, out)));
@@ -153,6 +198,11 @@ damo_var *elemwise_d_exp(build *b, damo_var *const *in, damo_var *out, damo_var 
 damo_var *elemwise_d_exp2(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;
   return times_conj(b, g, times_number(b, out, LN2));
+}
+
+damo_var *elemwise_d_exp10(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)in, (void)i;
+  return build_mul(b, g, times_number(b, out, LN10));
 }
 
 damo_var *elemwise_d_expm1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {

@@ -7,9 +7,11 @@
 #define SCALAR_MATH_ROWS(X)                                                                                           \
   X(arctan2, BINARY, FLOAT, K(arctan2), D(arctan2), "angle of a point, its height first")                             \
   X(logaddexp, BINARY, FLOAT, K(logaddexp), D(logaddexp), "log(exp(x) + exp(y))")                                     \
+  X(logaddexp2, BINARY, FLOAT, K(logaddexp2), D(logaddexp2), "log2(2**x + 2**y)")                                     \
   X(hypot, BINARY, FLOAT, K(hypot), D(hypot), "sqrt(x*x + y*y) without overflow")                                     \
   X(exp, UNARY, FLOAT, K(exp), D(exp), "e to the power x")                                                            \
   X(exp2, UNARY, FLOAT, K(exp2), D(exp2), "2 to the power x")                                                         \
+  X(exp10, UNARY, FLOAT, K(exp10), D(exp10), "10 to the power x")                                                     \
   X(expm1, UNARY, FLOAT, K(expm1), D(expm1), "exp(x) - 1, exact near 0")                                              \
   X(log, UNARY, FLOAT, K(log), D(log), "natural logarithm")                                                           \
   X(log2, UNARY, FLOAT, K(log2), D(log2), "logarithm to base 2")                                                      \

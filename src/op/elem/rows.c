@@ -19,6 +19,7 @@
 #define CHOICE 3, "condition x y"
 #define BOUNDS 3, "x min max"
 #define PARTS 2, "re im"
+#define SCALES 2, "x n"
 #define K(name) ELEM_##name, NULL
 #define OWN(set) KERNEL_OWN, &elemwise_##set
 #define COPY KERNEL_NONE, NULL
@@ -75,9 +76,12 @@ static bool leaves_alone(dtype_rule rule, damo_dtype dt) {
   return rule == RULE_ROUND && dtype_is_discrete(dt);
 }
 
+/* Whether the first operand takes no part in the promotion of the others' dtypes: a condition, or what ldexp scales. */
+static bool first_stands_alone(const scalar_op *row) { return row->rule == RULE_SWITCH || row->rule == RULE_SCALE; }
+
 static damo_var *build_scalar_row(build *b, const scalar_op *row, damo_var *const *operands) {
   damo_var *in[SCALAR_MAX_ARITY];
-  int first = row->rule == RULE_SWITCH; /* the condition takes no part in the promotion of dtypes */
+  const int first = first_stands_alone(row);
   if (first && build_resolve(b, operands, 1, false, in) != DAMO_OK) return NULL;
   if (build_resolve(b, operands + first, row->arity - first, false, in + first) != DAMO_OK) return NULL;
   if (leaves_alone(row->rule, var_dtype(in[0]))) return in[0];
@@ -96,7 +100,7 @@ static damo_status call_scalar(build *b, const fn_args *a, ptrvec *out) {
 
 bool elemwise_is_func(const op_func *f, int *first) {
   if (f->call != call_scalar) return false;
-  *first = ((const scalar_op *)f->data)->rule == RULE_SWITCH;
+  *first = first_stands_alone(f->data);
   return true;
 }
 
@@ -106,18 +110,6 @@ static damo_status call_cast(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dtype));
   if (dtype == DAMO_N_DTYPES) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option 'dtype' is missing", a->func->name);
   return fn_give(b, out, build_cast(b, a->in[0], dtype));
-}
-
-damo_var *build_round(build *b, damo_var *x, const round_options *o) {
-  const char *mode = prop_str_or(o->mode, "half_to_even");
-  if (strcmp(mode, "half_to_even") == 0) return build_round_half_to_even(b, x);
-  if (strcmp(mode, "half_away_from_zero") == 0) return build_round_half_away_from_zero(b, x);
-  return build_fail(b, DAMO_EVALUE, "round: mode '%s' is neither 'half_to_even' nor 'half_away_from_zero'", mode);
-}
-
-static damo_status call_round(build *b, const fn_args *a, ptrvec *out) {
-  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  return fn_give(b, out, build_round(b, a->in[0], FN_OPTIONS(a, round_options)));
 }
 
 /* |x - y| <= atol + rtol |y|; equal infinities are close, nan is close to nan when equal_nan. */
@@ -168,6 +160,7 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
   ((row) == SCALAR_switch ? "x * mask keeps x where a sparse mask is true"                                   \
    : (row) == SCALAR_clip ? "damo.maximum(x, a) and damo.minimum(x, b) take constants that leave 0 as it is" \
                           : NULL)
+#define OF_MANY(row) ((row) == SCALAR_maximum ? "largest" : (row) == SCALAR_minimum ? "smallest" : NULL)
 /* The call that an error recommends where the only operand of a function is sparse. */
 #define STORED(own, operands) (sizeof operands == sizeof "x" ? "damo.sparse.structured_monoid(damo." own ")(x)" : NULL)
 #define ALIAS(alias, of, args)                                                                       \
@@ -188,7 +181,8 @@ const op_func elemwise_funcs[] = {
    .doc = text,                                                  \
    .any_type = SCALAR_##id == SCALAR_mul,                        \
    .stored_form = STORED(#id, OPERANDS(args)),                   \
-   .remedy = REMEDY(SCALAR_##id)},
+   .remedy = REMEDY(SCALAR_##id),                                \
+   .of_many = OF_MANY(SCALAR_##id)},
 #define SCALAR_FUNC(...) X(__VA_ARGS__)
 #define Y(id, operands, ...) SCALAR_FUNC(id, (operands), __VA_ARGS__)
     SCALAR_ROWS(Y)
@@ -197,6 +191,11 @@ const op_func elemwise_funcs[] = {
 #undef X
         ALIAS("div", true_div, "x y"),
     ALIAS("int_div", floor_div, "x y"),
+    ALIAS("remainder", mod, "x y"),
+    ALIAS("bitwise_and", and_, "x y"),
+    ALIAS("bitwise_or", or_, "x y"),
+    ALIAS("bitwise_xor", xor, "x y"),
+    ALIAS("bitwise_not", invert, "x"),
     ALIAS("logical_not", invert, "x"),
     ALIAS("not_", invert, "x"),
     ALIAS("where", switch, "condition x y"),
@@ -206,11 +205,6 @@ const op_func elemwise_funcs[] = {
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
     {.name = "astype", .operands = "x", .options = cast_option, .call = call_cast, .doc = "another name of cast"},
-    {.name = "round",
-     .operands = "x",
-     .options = OPTIONS(OPT(round_options, mode, OPT_STR)),
-     .call = call_round,
-     .doc = "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'"},
     {.name = "relu",
      .operands = "x [alpha]",
      .call = call_relu,
@@ -262,6 +256,7 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
   }
 #define BUILD_BOUNDS BUILD_CHOICE
 #define BUILD_PARTS BUILD_BINARY
+#define BUILD_SCALES BUILD_BINARY
 #define BUILD_CASTS(name)
 #undef UNARY
 #undef CASTS
@@ -269,6 +264,7 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
 #undef CHOICE
 #undef BOUNDS
 #undef PARTS
+#undef SCALES
 #define X(name, operands, ...) BUILD_##operands(name)
 SCALAR_ROWS(X)
 #undef X
@@ -277,6 +273,7 @@ SCALAR_ROWS(X)
 #undef BUILD_CHOICE
 #undef BUILD_BOUNDS
 #undef BUILD_PARTS
+#undef BUILD_SCALES
 #undef BUILD_CASTS
 
 #undef K
@@ -290,3 +287,4 @@ SCALAR_ROWS(X)
 #undef ALIAS
 #undef STORED
 #undef REMEDY
+#undef OF_MANY

@@ -1,7 +1,7 @@
 /* scalar: the scalar ops as symbols, for rules that ask what an Elemwise Op computes.
  *
  * A row X(name, operands, rule, kernel, derivative, doc) of arith_rows.h, math_rows.h or special_rows.h is a scalar op:
- *   operands    UNARY x, BINARY x y, CHOICE condition x y, BOUNDS x min max, PARTS re im, CASTS x (to the Op's dtype)
+ *   operands    UNARY x, BINARY x y, CHOICE condition x y, BOUNDS x min max, PARTS re im, SCALES x n, CASTS x (to the Op's dtype)
  *   rule        from the operands' dtypes to the result's: dtype_rule of elem_int.h
  *   kernel      K(name) of the kernels' table, OWN(name) of special.c, COPY: a copy of the last operand
  *   derivative  D(name) is elemwise_d_name of grad.c; ZERO: zero everywhere; NO_GRADIENT: not implemented
