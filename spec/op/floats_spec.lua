@@ -5,12 +5,14 @@ local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 h.run_family "floats"
 
 h.run_errors("functions of floats and integers", {
-  { "a divisor of floats", "type", "gcd is not defined for float64", function() return damo.gcd(damo.array { 1.5 }, 2) end },
+  { "a divisor of floats", "type", "gcd is not defined for float64",
+    function() return damo.gcd(damo.array { 1.5 }, 2) end },
   { "an exponent that is no integer", "type", "ldexp: the exponent must be of integers, not float64",
     function() return damo.ldexp(damo.array { 1.5 }, damo.array { 2.5 }) end },
   { "the sign of complex numbers", "type", "signbit is not defined for complex128: there is none of complex numbers",
     function() return damo.signbit(damo.complex({ 1 }, { 2 })) end },
-  { "the largest of nothing", "value", "largest: the list of operands is empty", function() return damo.largest {} end },
+  { "the largest of nothing", "value", "largest: the list of operands is empty",
+    function() return damo.largest {} end },
 })
 
 describe("maximum", function()

@@ -556,8 +556,8 @@ for _, row in ipairs(require("damo.core").registry()) do
   if not row.name:find "^sparse%." then h.registry[row.name] = row end
 end
 
-h.families = { "elemwise", "floats", "reduce", "cumulative", "shape", "alloc", "join", "index", "blas", "nnet",
-  "marker", "fft",
+h.families = { "elemwise", "floats", "statistics", "reduce", "cumulative", "shape", "alloc", "join", "index",
+  "blas", "nnet", "marker", "fft",
 }
 
 --- The rows of a family: name → list of cases.

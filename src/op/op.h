@@ -26,7 +26,10 @@ extern const op_func elemwise_funcs[];      /* op/elem/rows.c: add mul exp …; 
 extern const op_func elemwise_made_funcs[]; /* op/elem/funcs.c: round nan_to_num frexp largest smallest */
 extern const op_func
     reduce_funcs[]; /* op/reduce/reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
+extern const op_func nan_funcs[];        /* op/reduce/nan.c: nansum nanmean nanmax … */
+extern const op_func statistics_funcs[]; /* op/reduce/statistics.c: average median quantile mode … */
 extern const op_func cumulative_funcs[]; /* op/reduce/cumulative.c: cumsum cumprod sort argsort diff */
+extern const op_func extremes_funcs[];   /* op/reduce/extremes.c: cummax cummin */
 extern const op_func
     shape_funcs[]; /* op/shape/funcs.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
 extern const op_func alloc_funcs[];  /* op/shape/alloc.c: alloc zeros ones empty full and their likes */
@@ -59,6 +62,7 @@ extern const op_def *const elemwise_classes[];
 extern const op_def *const loop_classes[];
 extern const op_def *const reduce_classes[];
 extern const op_def *const cumulative_classes[];
+extern const op_def *const extremes_classes[];
 extern const op_def *const shape_classes[];
 extern const op_def *const broadcast_classes[];
 extern const op_def *const diagonal_classes[];
@@ -202,6 +206,8 @@ damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 
  * of x's rank. op/reduce/cumulative.c: the positions that sort x along it. */
 damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis);
 damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int axis);
+/* x with y added at those places, repeated ones adding up. */
+damo_var *build_add_along_axis(build *b, damo_var *x, damo_var *y, damo_var *positions, int axis);
 damo_var *build_argsort(build *b, damo_var *x, int axis);
 extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
 

@@ -31,12 +31,9 @@ damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
 }
 
 /* A list for each axis: `indices` on the chosen one, all positions of x on each other one, broadcast. So entry (i, j,
- * …) of the result reads x at (i, indices[i, j, …], …). */
-damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int axis) {
-  damo_var *idx[DAMO_MAX_NDIM];
-  char spec[DAMO_MAX_NDIM + 1];
+ * …) of the result reads x at (i, indices[i, j, …], …). idx: DAMO_MAX_NDIM entries, spec: one more. */
+static damo_status lists_along_axis(build *b, damo_var *x, damo_var *positions, int axis, damo_var **idx, char *spec) {
   int pattern[DAMO_MAX_NDIM];
-  if (!x || !positions) return NULL;
   const int n = var_ndim(x);
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < n; k++) pattern[k] = k == i ? 0 : -1;
@@ -45,7 +42,21 @@ damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int 
   }
   memset(spec, 'l', (size_t)n);
   spec[n] = '\0';
-  return b->status == DAMO_OK ? index_read(b, x, spec, idx, n) : NULL;
+  return b->status;
+}
+
+damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int axis) {
+  damo_var *idx[DAMO_MAX_NDIM];
+  char spec[DAMO_MAX_NDIM + 1];
+  if (!x || !positions || lists_along_axis(b, x, positions, axis, idx, spec) != DAMO_OK) return NULL;
+  return index_read(b, x, spec, idx, var_ndim(x));
+}
+
+damo_var *build_add_along_axis(build *b, damo_var *x, damo_var *y, damo_var *positions, int axis) {
+  damo_var *idx[DAMO_MAX_NDIM];
+  char spec[DAMO_MAX_NDIM + 1];
+  if (!x || !y || !positions || lists_along_axis(b, x, positions, axis, idx, spec) != DAMO_OK) return NULL;
+  return index_write(b, x, y, false, spec, idx, var_ndim(x));
 }
 
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {

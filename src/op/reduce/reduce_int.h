@@ -22,4 +22,7 @@ damo_status fn_std(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out);
 
+/* The running maximum along a 0-based axis: extremes.c. */
+damo_var *build_cummax(build *b, damo_var *x, int axis);
+
 #endif
