@@ -14,6 +14,7 @@
  * walk.h                  iteration over n-d boxes
  * reduce/reduce.h         reductions
  * random.h                random numbers
+ * sort.h                  sorting and selection by keys
  * sparse/kernel_sparse.h  loops over sparse storage
  * elem/names.h            the list of the elementwise kernels
  */

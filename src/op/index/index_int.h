@@ -75,6 +75,9 @@ damo_var *index_read(build *b, damo_var *x, const char *spec, damo_var *const *i
 /* x with y set or added there. y is cast to x's dtype before. */
 damo_var *index_write(build *b, damo_var *x, damo_var *y, bool set, const char *spec, damo_var *const *idx, int n);
 
+/* y as an operand that is not weak, to be written into x; type error naming func where its kind is above x's. */
+damo_var *index_value(build *b, const char *func, damo_var *x, damo_var *y);
+
 /* Gradients and forward mode of the basic and the advanced Ops. */
 damo_status index_read_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status index_read_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);

@@ -418,9 +418,7 @@ static int kind_level(damo_dtype dt) {
   return dt == DAMO_BOOL ? 0 : dtype_is_integer(dt) ? 1 : dtype_is_float(dt) ? 2 : 3;
 }
 
-/* y as an operand that is not weak; type error where its kind is above x's. */
-static damo_var *value_for(build *b, bool set, damo_var *x, damo_var *y) {
-  const char *func = set ? "set_subtensor" : "inc_subtensor";
+damo_var *index_value(build *b, const char *func, damo_var *x, damo_var *y) {
   damo_var *pair[2] = {x, y};
   if (!type_is_tensor(y->type)) return build_fail(b, DAMO_ETYPE, "%s: the value must be a tensor", func);
   if (build_resolve(b, pair, 2, false, pair) != DAMO_OK) return NULL;
@@ -436,7 +434,8 @@ static damo_status write_at(build *b, const fn_args *a, ptrvec *out, bool set) {
   int n;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
-  damo_var *x = build_strong(b, a->in[0]), *y = x ? value_for(b, set, x, a->in[1]) : NULL;
+  damo_var *x = build_strong(b, a->in[0]),
+           *y = x ? index_value(b, set ? "set_subtensor" : "inc_subtensor", x, a->in[1]) : NULL;
   if (!y) return b->status;
   DAMO_TRY(index_operands(b, a, 2, spec, idx, &n));
   return fn_give(b, out, index_write(b, x, y, set, spec, idx, n));
@@ -449,7 +448,7 @@ static damo_status write_part(build *b, const fn_args *a, ptrvec *out, bool set)
   const damo_apply *node = a->in[0]->owner;
   if (!node || (node->op->def != &subtensor_def && node->op->def != &advsubtensor_def))
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the first argument must be a part of a Variable, x[…]", a->func->name);
-  damo_var *x = node->in[0], *y = value_for(b, set, x, a->in[1]);
+  damo_var *x = node->in[0], *y = index_value(b, set ? "set_subtensor" : "inc_subtensor", x, a->in[1]);
   return fn_give(b, out, y ? index_write(b, x, y, set, subtensor_spec_of(node), node->in + 1, node->n_in - 1) : NULL);
 }
 static damo_status fn_set_subtensor(build *b, const fn_args *a, ptrvec *out) { return write_part(b, a, out, true); }

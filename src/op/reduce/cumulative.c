@@ -5,7 +5,6 @@
  * axis, stable, nan last. Functions convert integers to int64 or uint64 first, as sum does, so that the Op's result has
  * its operand's dtype.
  */
-#include <math.h>
 #include <string.h>
 
 #include "op/op.h"
@@ -13,6 +12,7 @@
 #include "op/shape/shape_int.h"
 #include "slice_walk.h"
 #include "kernel/kernel.h"
+#include "kernel/sort.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -187,89 +187,6 @@ static const op_def cumulative_def = {
 
 /* ---- Argsort ----------------------------------------------------------------------------------------------------- */
 
-/* The sort key of an element, an unsigned integer in the elements' order with nan above all, and its 1-based
- * position. */
-typedef struct sort_item {
-  uint64_t key;
-  int64_t at;
-} sort_item;
-
-static uint64_t key_of_signed(int64_t v) { return (uint64_t)v ^ (UINT64_C(1) << 63); }
-
-static uint64_t key_of_double(double v) {
-  uint64_t bits;
-  if (isnan(v)) return UINT64_MAX;
-  v += 0.0; /* -0 equals 0 */
-  memcpy(&bits, &v, sizeof bits);
-  return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
-/* Stable merge of the sorted runs a[0, middle) and a[middle, n) into out. */
-static void merge_runs(const sort_item *a, int64_t middle, int64_t n, sort_item *out) {
-  int64_t i = 0, j = middle;
-  for (int64_t k = 0; k < n; k++) {
-    bool left = j >= n || (i < middle && a[i].key <= a[j].key);
-    out[k] = left ? a[i++] : a[j++];
-  }
-}
-
-/* Bottom-up merge sort of a's n items, stable, in O(n log n); b is a workspace of n items. Returns the result: a or
- * b. */
-static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
-  for (int64_t width = 1; width < n; width *= 2) {
-    for (int64_t i = 0; i < n; i += 2 * width) {
-      int64_t left = n - i, run = left < 2 * width ? left : 2 * width;
-      merge_runs(a + i, run < width ? run : width, run, b + i);
-    }
-    sort_item *swap = a;
-    a = b, b = swap;
-  }
-  return a;
-}
-
-/* The dtype that a slice is converted to before its keys are made: a signed, unsigned or float one of 64 bits; complex
- * of 128. */
-static damo_dtype wide_of(damo_dtype dt) {
-  if (dtype_is_complex(dt)) return DAMO_COMPLEX128;
-  if (dtype_is_float(dt)) return DAMO_FLOAT64;
-  return dt == DAMO_BOOL || dtype_is_signed(dt) ? DAMO_INT64 : DAMO_UINT64;
-}
-
-static void fill_items(const void *wide, damo_dtype dt, sort_item *items, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    items[i].at = i + 1;
-    items[i].key = dt == DAMO_FLOAT64 ? key_of_double(((const double *)wide)[i])
-                   : dt == DAMO_INT64 ? key_of_signed(((const int64_t *)wide)[i])
-                                      : ((const uint64_t *)wide)[i];
-  }
-}
-
-static bool has_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
-
-/* Sorts by real, then imaginary parts with three stable passes: by imaginary parts, by real parts, and elements that
- * hold a nan last. As in NumPy a nan real part comes after a nan imaginary one: the second pass orders them so, the
- * third keeps that. */
-static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_item *buffer, int64_t n) {
-  sort_item *a = items, *b = buffer;
-  for (int64_t i = 0; i < n; i++) a[i].at = i + 1;
-  for (int pass = 0; pass < 3; pass++) {
-    for (int64_t i = 0; i < n; i++) {
-      const damo_c128 v = z[a[i].at - 1];
-      a[i].key = pass == 0 ? key_of_double(v.im) : pass == 1 ? key_of_double(v.re) : has_nan(v);
-    }
-    sort_item *sorted = merge_sort(a, b, n);
-    b = sorted == a ? b : a;
-    a = sorted;
-  }
-  return a;
-}
-
-static const sort_item *sort_slice(const void *numbers, damo_dtype wide, sort_item *items, int64_t n) {
-  if (dtype_is_complex(wide)) return sort_complex(numbers, items, items + n, n);
-  fill_items(numbers, wide, items, n);
-  return merge_sort(items, items + n, n);
-}
-
 static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(cumulative_check_operand(op, in[0]));
@@ -281,7 +198,7 @@ static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, in
 static damo_status argsort_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   int axis = cumulative_axis(t->node->op);
-  damo_dtype dt = array_dtype(x), wide = wide_of(dt);
+  damo_dtype dt = array_dtype(x), wide = sort_wide(dt);
   size_t n = (size_t)array_shape(x)[axis], item = dtype_size(dt), wide_item = dtype_size(wide);
   sort_item *items = thunk_scratch(t, f, n * (2 * sizeof *items + wide_item + item) + 64);
   damo_array *y = items ? thunk_out(t, f, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
@@ -295,7 +212,8 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
       char *raw = cast ? slice : numbers, *positions = w.p[1] + k * w.step[1];
       kernel_copy_strided(w.p[0] + k * w.step[0], array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
       if (cast) cast(raw, numbers, (int64_t)n);
-      const sort_item *sorted = sort_slice(numbers, wide, items, (int64_t)n);
+      sort_begin(items, (int64_t)n);
+      const sort_item *sorted = sort_by(numbers, wide, 1, items, items + n, (int64_t)n);
       for (size_t i = 0; i < n; i++) *(int64_t *)(positions + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
     }
   }

@@ -1,0 +1,160 @@
+/* segment_loops: the loops of the segment family, by kind and dtype. */
+#include "segment_int.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+#define SEGMENT_PLUS(a, b) ((a) + (b))
+#define SEGMENT_TIMES(a, b) ((a) * (b))
+#define SEGMENT_BELOW(a, b) ((a) < (b))
+#define SEGMENT_NO_NAN(a) (false)
+
+#define T int8_t
+#define SUFFIX _i8
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T int16_t
+#define SUFFIX _i16
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T int32_t
+#define SUFFIX _i32
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T int64_t
+#define SUFFIX _i64
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T uint8_t
+#define SUFFIX _u8
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T uint16_t
+#define SUFFIX _u16
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T uint32_t
+#define SUFFIX _u32
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T uint64_t /* sums and products wrap, as those of int64 do */
+#define SUFFIX _u64
+#define ADD SEGMENT_PLUS
+#define MUL SEGMENT_TIMES
+#define LESS SEGMENT_BELOW
+#define IS_NAN SEGMENT_NO_NAN
+#include "segment_body.h"
+#define T float
+#define SUFFIX _f32
+#define ADD SEGMENT_PLUS
+#define MUL SEGMENT_TIMES
+#define LESS SEGMENT_BELOW
+#define IS_NAN isnan
+#include "segment_body.h"
+#define T double
+#define SUFFIX _f64
+#define ADD SEGMENT_PLUS
+#define MUL SEGMENT_TIMES
+#define LESS SEGMENT_BELOW
+#define IS_NAN isnan
+#include "segment_body.h"
+
+static damo_c64 segment_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
+static damo_c64 segment_mul_c64(damo_c64 a, damo_c64 b) {
+  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+#define T damo_c64
+#define SUFFIX _c64
+#define ADD segment_add_c64
+#define MUL segment_mul_c64
+#include "segment_body.h"
+
+static damo_c128 segment_add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
+static damo_c128 segment_mul_c128(damo_c128 a, damo_c128 b) {
+  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+#define T damo_c128
+#define SUFFIX _c128
+#define ADD segment_add_c128
+#define MUL segment_mul_c128
+#include "segment_body.h"
+
+static const segment_fold_fn fold_table[SEGMENT_KINDS][DAMO_N_DTYPES] = {
+    [SEGMENT_SUM] = {[DAMO_INT64] = segment_sum_u64,
+                     [DAMO_UINT64] = segment_sum_u64,
+                     [DAMO_FLOAT32] = segment_sum_f32,
+                     [DAMO_FLOAT64] = segment_sum_f64,
+                     [DAMO_COMPLEX64] = segment_sum_c64,
+                     [DAMO_COMPLEX128] = segment_sum_c128},
+    [SEGMENT_PROD] = {[DAMO_INT64] = segment_prod_u64,
+                      [DAMO_UINT64] = segment_prod_u64,
+                      [DAMO_FLOAT32] = segment_prod_f32,
+                      [DAMO_FLOAT64] = segment_prod_f64,
+                      [DAMO_COMPLEX64] = segment_prod_c64,
+                      [DAMO_COMPLEX128] = segment_prod_c128},
+#define SEGMENT_ORDERED(name)                                                                                    \
+  {                                                                                                              \
+    [DAMO_BOOL] = name##_u8, [DAMO_INT8] = name##_i8, [DAMO_INT16] = name##_i16, [DAMO_INT32] = name##_i32,      \
+    [DAMO_INT64] = name##_i64, [DAMO_UINT8] = name##_u8, [DAMO_UINT16] = name##_u16, [DAMO_UINT32] = name##_u32, \
+    [DAMO_UINT64] = name##_u64, [DAMO_FLOAT32] = name##_f32, [DAMO_FLOAT64] = name##_f64                         \
+  }
+    [SEGMENT_MAX] = SEGMENT_ORDERED(segment_max),
+    [SEGMENT_MIN] = SEGMENT_ORDERED(segment_min),
+#undef SEGMENT_ORDERED
+};
+
+segment_fold_fn segment_fold(segment_kind kind, damo_dtype dt) { return fold_table[kind][dt]; }
+
+/* The value of a dtype below (or above) which there is none. */
+static scalar extreme_value(damo_dtype dt, bool least) {
+  const int bits = 8 * (int)dtype_size(dt);
+  if (dtype_is_float(dt)) return (scalar){.dtype = DAMO_FLOAT64, .v.f = least ? -INFINITY : INFINITY};
+  if (dt == DAMO_BOOL) return (scalar){.dtype = DAMO_INT64, .v.i = !least};
+  if (!dtype_is_signed(dt)) return (scalar){.dtype = DAMO_UINT64, .v.u = least ? 0 : UINT64_MAX >> (64 - bits)};
+  const int64_t greatest = (int64_t)(UINT64_MAX >> (65 - bits));
+  return (scalar){.dtype = DAMO_INT64, .v.i = least ? -greatest - 1 : greatest};
+}
+
+void segment_clear(segment_kind kind, damo_dtype dt, void *out, int64_t n) {
+  const size_t size = dtype_size(dt);
+  const scalar one = {.dtype = DAMO_INT64, .v.i = 1};
+  _Alignas(16) char first[16] = {0};
+  if (kind == SEGMENT_SUM) {
+    memset(out, 0, (size_t)n * size);
+    return;
+  }
+  const scalar s = kind == SEGMENT_PROD ? one : extreme_value(dt, kind == SEGMENT_MAX);
+  if (s.dtype == DAMO_FLOAT64) {
+    kernel_cast(DAMO_FLOAT64, dt)(&s.v.f, first, 1);
+  } else if (s.dtype == DAMO_UINT64 && dt == DAMO_UINT64) {
+    memcpy(first, &s.v.u, sizeof s.v.u);
+  } else {
+    kernel_cast(DAMO_INT64, dt)(&s.v.i, first, 1);
+  }
+  kernel_copy_strided(first, 0, out, (int64_t)size, n, size);
+}
+
+int64_t segment_count(const int64_t *ids, int64_t n, int64_t *counts, int64_t n_out) {
+  for (int64_t i = 0; i < n; i++) {
+    if ((uint64_t)(ids[i] - 1) >= (uint64_t)n_out) return i;
+    counts[ids[i] - 1]++;
+  }
+  return -1;
+}
+
+#undef PASTE
+#undef PASTE_
+#undef SEGMENT_PLUS
+#undef SEGMENT_TIMES
+#undef SEGMENT_BELOW
+#undef SEGMENT_NO_NAN
