@@ -42,6 +42,7 @@ extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
 extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func segment_funcs[]; /* op/segment/segment.c: segment_sum … bincount scatter_add … */
+extern const op_func sets_funcs[];    /* op/sets/sets.c: unique searchsorted topk partition lexsort histogram … */
 extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */
 extern const op_func fft_funcs[];  /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
 /* op/linalg/families.c: the rows and the classes of damo.linalg. Each list is ended by NULL. */
@@ -76,6 +77,7 @@ extern const op_def *const split_classes[];
 extern const op_def *const repeat_classes[];
 extern const op_def *const index_classes[];
 extern const op_def *const segment_classes[];
+extern const op_def *const sets_classes[];
 extern const op_def *const blas_classes[];
 extern const op_def *const fft_classes[];
 extern const op_def *const nnet_classes[];

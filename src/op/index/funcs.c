@@ -210,6 +210,12 @@ static const op_def nonzero_def = {
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
+damo_var *build_nonzero(build *b, damo_var *mask) {
+  if (!mask || b->status != DAMO_OK) return NULL;
+  const ndim_props p = {.ndim = prop_int(1)};
+  return build_op(b, op_new(b->ctx, &nonzero_def, &p), &mask, 1);
+}
+
 damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_cast(b, build_strong(b, a->in[0]), DAMO_BOOL);

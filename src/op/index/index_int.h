@@ -93,6 +93,8 @@ damo_status index_write_strides(const thunk *t, frame *f, const damo_array *y, i
                                 int64_t *strides);
 
 /* funcs.c */
+/* The positions of true entries of a bool vector. */
+damo_var *build_nonzero(build *b, damo_var *mask);
 damo_status fn_take(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out);
