@@ -557,7 +557,7 @@ for _, row in ipairs(require("damo.core").registry()) do
 end
 
 h.families = { "elemwise", "floats", "statistics", "reduce", "cumulative", "shape", "alloc", "join", "index",
-  "segment", "sets", "blas", "nnet", "marker", "fft",
+  "segment", "sets", "blas", "nnet", "nn", "marker", "fft",
 }
 
 --- The rows of a family: name → list of cases.

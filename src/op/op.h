@@ -49,6 +49,8 @@ extern const op_func fft_funcs[];  /* op/fft/fft.c: fft rfft fft2 fftn fftshift 
 extern const op_func *const linalg_families[];
 extern const op_def *const *const linalg_classes[];
 extern const op_func nnet_funcs[]; /* op/nnet/nnet.c: softmax log_softmax crossentropies relu … */
+/* op/nnet/activation.c, loss.c, norm.c, attention.c: the rows of damo.nn */
+extern const op_func activation_funcs[], loss_funcs[], norm_funcs[], attention_funcs[];
 extern const op_func
     random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */
 extern const op_func

@@ -4,13 +4,12 @@
 #include "op/elem/build_math.h"
 #include "op/shape/shape_int.h"
 
-static damo_status nnet_check_operands(build *b, const fn_args *a) {
+damo_status nnet_check_operands(build *b, const fn_args *a) {
   for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   return DAMO_OK;
 }
 
-/* Operand 0 converted to the dtype of float functions; type error where it is complex. */
-static damo_status nnet_to_float(build *b, const fn_args *a, damo_var **x) {
+damo_status nnet_to_float(build *b, const fn_args *a, damo_var **x) {
   DAMO_TRY(nnet_check_operands(b, a));
   if (dtype_is_complex(var_dtype(a->in[0]))) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: a real operand is needed, got %s", a->func->name,
@@ -19,6 +18,25 @@ static damo_status nnet_to_float(build *b, const fn_args *a, damo_var **x) {
   damo_var *strong[1];
   DAMO_TRY(build_resolve(b, a->in, 1, false, strong));
   *x = build_cast(b, strong[0], dtype_to_float(var_dtype(strong[0])));
+  return b->status;
+}
+
+damo_status nnet_to_floats(build *b, const fn_args *a, int n, damo_var **in) {
+  damo_var *given[FN_MAX_OPERANDS] = {NULL};
+  int n_given = 0, of[FN_MAX_OPERANDS];
+  for (int i = 0; i < n; i++) {
+    in[i] = NULL;
+    if (a->in[i] == NULL) continue;
+    DAMO_TRY(fn_check_tensor(a, b->ctx, i));
+    if (dtype_is_complex(var_dtype(a->in[i]))) {
+      return ctx_fail(b->ctx, DAMO_ETYPE, "%s: operand %d (%s) must be real, got %s", a->func->name, i + 1,
+                      a->signature->operand[i].name, dtype_name(var_dtype(a->in[i])));
+    }
+    of[n_given] = i;
+    given[n_given++] = a->in[i];
+  }
+  DAMO_TRY(build_resolve(b, given, n_given, true, given));
+  for (int i = 0; i < n_given; i++) in[of[i]] = build_cast(b, given[i], dtype_to_float(var_dtype(given[i])));
   return b->status;
 }
 
@@ -59,12 +77,12 @@ static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_f
   return fn_give(b, out, soft_over(b, x, axes, n, log_form));
 }
 
-static damo_status call_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
-static damo_status call_log_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, true); }
+damo_status fn_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
+damo_status fn_log_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, true); }
 
 /* ---- Losses ------------------------------------------------------------------------------------------------------ */
 
-static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
+damo_status fn_categorical_crossentropy(build *b, const fn_args *a, ptrvec *out) {
   damo_var *p = a->in[0], *t = a->in[1];
   DAMO_TRY(nnet_check_operands(b, a));
   const int n = var_ndim(p), last = n - 1;
@@ -91,7 +109,7 @@ static damo_status nnet_resolve_pair(build *b, const fn_args *a, damo_var **in) 
 }
 
 /* -(t·log p + (1 - t)·log(1 - p)) */
-static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
+damo_status fn_binary_crossentropy(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2], *one = build_num(b, 1);
   DAMO_TRY(nnet_resolve_pair(b, a, in));
   damo_var *p = in[0], *t = in[1];
@@ -101,7 +119,7 @@ static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
 }
 
 /* The same of p = sigmoid(x), without overflow: t·softplus(-x) + (1 - t)·softplus(x) */
-static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) {
+damo_status fn_sigmoid_binary_crossentropy(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2], *one = build_num(b, 1);
   DAMO_TRY(nnet_resolve_pair(b, a, in));
   damo_var *x = in[0], *t = in[1];
@@ -110,7 +128,7 @@ static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) 
   return fn_give(b, out, build_add(b, yes, no));
 }
 
-static damo_status call_squared_error(build *b, const fn_args *a, ptrvec *out) {
+damo_status fn_mean_squared_error(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(nnet_check_operands(b, a));
   damo_var *d = build_sqr(b, build_sub(b, a->in[0], a->in[1]));
   return fn_give(b, out, build_mean(b, d));
@@ -126,27 +144,27 @@ const op_func nnet_funcs[] = {
     {.name = "softmax",
      .operands = "x",
      .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
-     .call = call_softmax,
+     .call = fn_softmax,
      .doc = "exp(x) divided by its sum along an axis or over several (nil: over all entries)",
      .remedy = "of the stored values it is e / e:sum {axis=2, keepdims=true}, e = damo.sparse.structured_exp(x)"},
     {.name = "log_softmax",
      .operands = "x",
      .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
-     .call = call_log_softmax,
+     .call = fn_log_softmax,
      .doc = "logarithm of softmax, without overflow"},
     {.name = "categorical_crossentropy",
      .operands = "coding_dist true_dist",
-     .call = call_categorical,
+     .call = fn_categorical_crossentropy,
      .doc = "-sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based"},
     {.name = "binary_crossentropy",
      .operands = "output target",
-     .call = call_binary,
+     .call = fn_binary_crossentropy,
      .doc = "-(target*log(output) + (1 - target)*log(1 - output))"},
     {.name = "sigmoid_binary_crossentropy",
      .operands = "output target",
-     .call = call_sigmoid_binary,
+     .call = fn_sigmoid_binary_crossentropy,
      .doc = "binary_crossentropy of sigmoid(output), without overflow"},
-    {.name = "mean_squared_error", .operands = "x y", .call = call_squared_error, .doc = "mean of (x - y)^2"},
+    {.name = "mean_squared_error", .operands = "x y", .call = fn_mean_squared_error, .doc = "mean of (x - y)^2"},
     {.name = "dense_layer", .operands = "x w b", .call = call_dense_layer, .doc = "tanh(dot(x, w) + b)"},
     {.name = NULL},
 };

@@ -1,0 +1,109 @@
+-- Functions of damo.nn.
+local damo = require "damo"
+local h = assert(loadfile "spec/op/harness.lua")(describe, it)
+local nn = damo.nn
+
+h.run_family "nn"
+
+local Z = damo.zeros
+
+h.run_errors("nn", {
+    { "complex operands", "type", "nn.silu: a real operand is needed, got complex128",
+      function() return nn.silu(damo.zvector "z") end },
+    { "an odd length to halve", "shape", "nn.glu: axis 1 of operand 1 (x) has the odd length 3",
+      function() return nn.glu(damo.tensor("x", { shape = { 3 } })) end },
+    { "channels that differ", "shape", "nn.batch_norm: axis 1 of operand 2 (gamma) is 3, axis 2 of operand 1 (x) is 2",
+      function()
+        return nn.batch_norm(damo.tensor("x", { shape = { 4, 2 } }), damo.tensor("g", { shape = { 3 } }), Z { 2 })
+      end },
+    { "a mean without a variance", "type", "nn.batch_norm: the mean comes with a variance",
+      function() return nn.batch_norm(Z { 4, 2 }, Z { 2 }, Z { 2 }, Z { 2 }) end },
+    { "a gamma of the wrong rank", "shape",
+      "nn.layer_norm: operand 2 (gamma) must have rank 1, an axis for each that is normalised, got rank 2",
+      function() return nn.layer_norm(Z { 4, 2 }, Z { 2, 2 }, Z { 2 }) end },
+    { "channels that the groups do not divide", "shape",
+      "nn.group_norm: axis 2 of operand 1 (x) is 4, no multiple of num_groups, 3",
+      function()
+        return nn.group_norm(damo.tensor("x", { shape = { false, 4 } }), Z { 4 }, Z { 4 }, { num_groups = 3 })
+      end },
+    { "an id outside", "index", "index: position 5 is outside axis 1 of length 4",
+      function() return nn.embedding(damo.array({ 5 }, "int64"), Z { 4, 2 }) end },
+    { "heads that do not divide", "shape",
+      "nn.multi_head_attention: projections of length 4 are no multiple of num_heads, 3",
+      function()
+        local w = damo.tensor("w", { shape = { 4, 4 } })
+        return nn.multi_head_attention(Z { 2, 4 }, Z { 2, 4 }, Z { 2, 4 }, w, w, w, w, { num_heads = 3 })
+      end },
+    { "a probability outside", "value", "nn.dropout: p must lie in 0..1, got 2",
+      function() return nn.dropout(Z { 2 }, { p = 2 }) end },
+    { "a Variable without a stream", "type", "nn.dropout: a Variable needs the option rng, a RandomStream",
+      function() return nn.dropout(damo.dvector "x") end },
+})
+
+describe("dropout", function()
+  it("drops the fraction p and scales the rest, as a value and as a graph", function()
+    local rs, x = damo.random.RandomStream(3), damo.dvector "x"
+    local f = damo.compile({ x }, nn.dropout(x, { p = 0.25, rng = rs }))
+    for _, y in ipairs { f(damo.ones { 4000 }), nn.dropout(damo.ones { 4000 }, { p = 0.25, rng = rs }) } do
+      assert.near(0.25, damo.mean(damo.eq(y, 0)), 0.04)
+      assert.is_true(damo.all(damo.or_(damo.eq(y, 0), damo.isclose(y, 4 / 3))))
+    end
+    assert.is_false(damo.array_equal(f(damo.ones { 400 }), f(damo.ones { 400 })))
+  end)
+
+  it("has the mask as its gradient", function()
+    local rs, x = damo.random.RandomStream(3), damo.dvector "x"
+    local y = nn.dropout(x, { rng = rs })
+    local f = damo.compile({ x }, { y, damo.grad(damo.sum(y), x) })
+    local value, g = f(damo.ones { 50 })
+    assert.is_true(damo.array_equal(value, g))
+  end)
+
+  it("leaves x where p is 0 or in use, and nothing where p is 1", function()
+    local x = damo.array { 1, 2, 3 }
+    assert.is_true(damo.array_equal(x, nn.dropout(x, { p = 0 })))
+    assert.is_true(damo.array_equal(x, nn.dropout(x, { training = false })))
+    assert.is_true(damo.array_equal(damo.zeros { 3 }, nn.dropout(damo.array { 1, 1 / 0, 0 }, { p = 1 })))
+  end)
+end)
+
+describe("initial values", function()
+  local rs = damo.random.RandomStream(3)
+  local init = nn.init
+
+  it("have the spread that their rule says", function()
+    local function near(deviation, a) assert.near(1, damo.std(a) / deviation, 0.05) end
+    near(math.sqrt(2 / 120), init.glorot_uniform(rs, { 50, 70 }))
+    near(math.sqrt(2 / 120), init.glorot_normal(nil, { 50, 70 }))
+    near(math.sqrt(2 / 144), init.he_normal(rs, { 32, 16, 3, 3 }))
+    near(math.sqrt(2 / 144), init.he_uniform(rs, { 32, 16, 3, 3 }))
+    near(2 * math.sqrt(1 / 50), init.lecun_normal(rs, { 50, 70 }, { gain = 2 }))
+    near(math.sqrt(1 / 50), init.lecun_uniform(rs, { 50, 70 }))
+    near(3, init.normal(rs, { 40, 50 }, { scale = 3 }))
+    local u = init.uniform(rs, { 500 }, { low = 2, high = 3 })
+    assert.is_true(damo.min(u) >= 2 and damo.max(u) < 3)
+  end)
+
+  it("are orthonormal, or constant, in the dtype asked for", function()
+    local q = init.orthogonal(rs, { 4, 2, 3 }, { gain = 2 }):reshape { 4, 6 }
+    assert.is_true(damo.allclose(damo.dot(q, q.T), 4 * damo.eye(4), { atol = 1e-12 }))
+    q = init.orthogonal(rs, { 9, 4 }, { dtype = "float32" })
+    assert.equal("float32", q.dtype)
+    assert.is_true(damo.allclose(damo.dot(q.T, q), damo.eye(4), { atol = 1e-6 }))
+    assert.is_true(damo.array_equal(damo.ones { 2, 3 }, init.ones(nil, { 2, 3 })))
+    assert.equal("float32", init.zeros(rs, { 2 }, { dtype = "float32" }).dtype)
+  end)
+
+  it("refuse what is no stream and no shape", function()
+    local function refused(kind, text, fn, ...)
+      local ok, err = pcall(fn, ...)
+      assert.is_false(ok)
+      assert.equal(kind, err.kind)
+      assert.matches(text, err.message, 1, true)
+    end
+    refused("type", "nn.init.he_normal: argument 1 must be a RandomStream or nil, got number", init.he_normal, 3, { 2 })
+    refused("type", "nn.init.zeros: a length is an integer from 0 on, got 1.5", init.zeros, nil, { 1.5 })
+    refused("value", "nn.init.uniform: unknown option 'gain'", init.uniform, rs, { 2 }, { gain = 2 })
+    refused("shape", "nn.init.orthogonal: the shape must have two axes or more", init.orthogonal, rs, { 2 })
+  end)
+end)

@@ -1,0 +1,182 @@
+-- The rows of the functions of damo.nn.
+return function(h)
+  local exp, log, abs, max, min, sqrt = math.exp, math.log, math.abs, math.max, math.min, math.sqrt
+  local inf, tanh, erfc = h.plain.inf, h.plain.tanh, h.plain.erfc
+  local rows = {}
+
+  -- ---- Activations --------------------------------------------------------------------------------------------------
+
+  local points = { -6.5, -3.2, -1.3, -0.4, 0.3, 0.9, 2.1, 4.5, 7.2, -0.05 }
+  local function sigmoid(x) return 1 / (1 + exp(-x)) end
+  local function softplus(x) return log(1 + exp(x)) end
+  local function clip(x, low, high) return max(low, min(high, x)) end
+  local function activation(name, each, opts, fields)
+    local want, column = {}, {}
+    for i, x in ipairs(points) do want[i], column[i] = each(x), { each(x) } end
+    local inputs = {}
+    for i, x in ipairs(points) do inputs[i] = { x } end
+    local cases = {
+      { points, want = want, opts = opts }, { inputs, want = column, opts = opts, grad = false },
+      { h.ints { -2, 0, 3 }, want = { each(-2), each(0), each(3) }, opts = opts },
+      { h.ints {}, want = h.shape(0), opts = opts, grad = false },
+    }
+    for _, case in ipairs(cases) do case.tol, case.tol32 = 1e-12, 1e-5 end
+    for k, v in pairs(fields or {}) do cases[3][k], cases[4][k] = v, v end
+    rows["nn." .. name] = cases
+  end
+  activation("sigmoid", sigmoid)
+  activation("tanh", tanh)
+  activation("softplus", softplus)
+  activation("log_sigmoid", function(x) return -softplus(-x) end)
+  activation("relu", function(x) return max(x, 0) end, nil, { dtype = "int64" })
+  activation("relu6", function(x) return clip(x, 0, 6) end)
+  activation("leaky_relu", function(x) return x > 0 and x or 0.25 * x end, { alpha = 0.25 })
+  activation("elu", function(x) return x > 0 and x or 0.7 * (exp(x) - 1) end, 0.7)
+  activation("celu", function(x) return x > 0 and x or 2 * (exp(x / 2) - 1) end, { alpha = 2 })
+  activation("selu", function(x) return 1.0507009873554805 * (x > 0 and x or 1.6732632423543772 * (exp(x) - 1)) end)
+  activation("gelu", function(x) return 0.5 * x * erfc(-x / sqrt(2)) end)
+  activation("silu", function(x) return x * sigmoid(x) end)
+  activation("mish", function(x) return x * tanh(softplus(x)) end)
+  activation("softsign", function(x) return x / (1 + abs(x)) end)
+  activation("hard_tanh", function(x) return clip(x, -1, 1) end)
+  activation("hard_sigmoid", function(x) return clip(x + 3, 0, 6) / 6 end)
+  activation("hard_swish", function(x) return x * clip(x + 3, 0, 6) / 6 end)
+  local function add(name, case)
+    local list = rows["nn." .. name]
+    list[#list + 1] = case
+  end
+  add("gelu", { { -1, 2 }, opts = { approximate = true }, want = {
+    -0.5 * (1 + tanh(sqrt(2 / math.pi) * (-1 - 0.044715))), 1 + tanh(sqrt(2 / math.pi) * (2 + 8 * 0.044715)) } })
+  add("elu", { { -inf, 800, -800 }, want = { -1, 800, -1 }, grad = false })
+  add("leaky_relu", { { -inf, 2, -2 }, want = { -inf, 2, -0.02 }, grad = false })
+  rows["nn.glu"] = {
+    { { { 1, 2, 0.5, -1 } }, want = { { sigmoid(0.5), 2 * sigmoid(-1) } } },
+    { { { 1, 2 }, { 0.5, -1 } }, opts = { axis = 1 }, want = { { sigmoid(0.5), 2 * sigmoid(-1) } } },
+  }
+  local m = { { 1, 2, 3 }, { -1, 0.5, 0 } }
+  local function softmax(list)
+    local total, out = 0, {}
+    for _, x in ipairs(list) do total = total + exp(x) end
+    for i, x in ipairs(list) do out[i] = exp(x) / total end
+    return out
+  end
+  local function map(list, fn)
+    local out = {}
+    for i, x in ipairs(list) do out[i] = fn(x, i) end
+    return out
+  end
+  rows["nn.softmax"] = { { m, opts = { axis = -1 }, want = map(m, softmax) }, { m[1], want = softmax(m[1]) } }
+  rows["nn.log_softmax"] = { { m, opts = { axis = 2 }, want = map(m, function(r) return map(softmax(r), function(x) return log(x) end) end) } }
+
+  -- ---- Losses -------------------------------------------------------------------------------------------------------
+
+  local p, q = { { 0.2, 0.3, 0.5 }, { 0.1, 0.8, 0.1 } }, { { 0.3, 0.3, 0.4 }, { 0.25, 0.5, 0.25 } }
+  local function total(list)
+    local s = 0
+    for _, x in ipairs(list) do s = s + x end
+    return s
+  end
+  rows["nn.categorical_crossentropy"] = { { p, h.ints { 3, 2 }, want = { -log(0.5), -log(0.8) } } }
+  local function binary(o, t) return -(t * log(o) + (1 - t) * log(1 - o)) end
+  rows["nn.binary_crossentropy"] = { { { 0.2, 0.9 }, { 1, 0.25 }, want = { binary(0.2, 1), binary(0.9, 0.25) } } }
+  rows["nn.sigmoid_binary_crossentropy"] = {
+    { { -1, 2 }, { 1, 0.25 }, want = { binary(sigmoid(-1), 1), binary(sigmoid(2), 0.25) } } }
+  rows["nn.nll"] = {
+    { { { -1, -2 }, { -0.5, -3 } }, h.ints { 2, 1 }, want = { 2, 0.5 } },
+    { { { { -1, -2 }, { -0.5, -3 } } }, h.ints { { 2, 1 } }, want = { { 2, 0.5 } } },
+  }
+  rows["nn.kl_divergence"] = {
+    { p, q, want = map(p, function(row, i) return total(map(row, function(x, k) return x * log(x / q[i][k]) end)) end) },
+    { { 0, 1 }, { 0.5, 0.5 }, want = log(2), grad = { 2 } },
+    { { { 0.4 }, { 0.6 } }, { { 0.5 }, { 0.5 } }, opts = { axis = 1 }, want = { 0.4 * log(0.8) + 0.6 * log(1.2) } },
+  }
+  rows["nn.mean_squared_error"] = { { { 1, 2, 4 }, { 1, 0, 1 }, want = 13 / 3 } }
+  rows["nn.mean_absolute_error"] = { { { 1, 2.5, 4 }, { 1.5, 0, 1 }, want = 2 }, { h.ints { 1, 2 }, h.ints { 3, 1 }, want = 1.5 } }
+  rows["nn.huber"] = {
+    { { 1, 2.5, 4 }, { 1.5, 0, 1 }, want = (0.125 + 2 + 2.5) / 3 },
+    { { 1, 2.5, 4 }, { 1.5, 0, 1 }, opts = { delta = 0.25 }, want = 0.25 * (0.375 + 2.375 + 2.875) / 3 },
+  }
+  rows["nn.hinge"] = { { { 0.5, -2, 3 }, { 1, 1, 1 }, want = 3.5 / 3 }, { { 0.5, -2 }, { -1, -1 }, want = 0.75 } }
+  rows["nn.cosine_similarity"] = {
+    { m, { { 1, 0, 1 }, { 2, 2, 1 } }, want = { 4 / sqrt(28), -1 / (3 * sqrt(1.25)) } },
+    { { 0, 0 }, { 1, 2 }, want = 0, grad = false },
+    { { { 3 }, { 4 } }, { { 4 }, { 3 } }, opts = { axis = 1 }, want = { 24 / 25 } },
+  }
+
+  -- ---- Normalisations -----------------------------------------------------------------------------------------------
+
+  local function standardise(list, eps)
+    local mean = total(list) / #list
+    local variance = total(map(list, function(x) return (x - mean) ^ 2 end)) / #list
+    return map(list, function(x) return (x - mean) / sqrt(variance + eps) end)
+  end
+  local gamma, beta = { 2, 0.5, -1 }, { 0.1, 0, 1 }
+  local function affine(list) return map(list, function(x, i) return x * gamma[i] + beta[i] end) end
+  rows["nn.layer_norm"] = {
+    { m, gamma, beta, want = map(m, function(r) return affine(standardise(r, 1e-5)) end), tol = 1e-10 },
+    { { m[1] }, { { 2, 0.5, -1 } }, { { 0.1, 0, 1 } }, opts = { axis = { 1, 2 }, eps = 0.1 }, tol = 1e-10,
+      want = { affine(standardise(m[1], 0.1)) } },
+  }
+  rows["nn.rms_norm"] = { { m, gamma, tol = 1e-10, tol32 = 1e-5, want = map(m, function(r)
+    local scale = sqrt(total(map(r, function(x) return x * x end)) / 3 + 1e-5)
+    return map(r, function(x, i) return x / scale * gamma[i] end)
+  end) } }
+  local c1, c2 = standardise({ 1, -1 }, 1e-5), standardise({ 2, 0.5 }, 1e-5)
+  rows["nn.batch_norm"] = {
+    { { { 1, 2 }, { -1, 0.5 } }, { 2, 3 }, { 0, 1 }, tol = 1e-10, tol32 = 1e-4,
+      want = { { 2 * c1[1], 3 * c2[1] + 1 }, { 2 * c1[2], 3 * c2[2] + 1 } } },
+    { { { 1, 2 }, { -1, 0.5 } }, { 2, 3 }, { 0, 1 }, { 0.5, 1 }, { 4, 9 }, opts = { eps = 0 }, tol = 1e-10,
+      want = { { 0.5, 2 }, { -1.5, 0.5 } } },
+  }
+  local g1, g2 = standardise({ 1, 2 }, 1e-5), standardise({ -1, 0.5 }, 1e-5)
+  rows["nn.group_norm"] = {
+    { { { 1, 2, -1, 0.5 } }, { 1, 2, 1, 2 }, { 0, 0, 0, 1 }, opts = { num_groups = 2 }, tol = 1e-10, tol32 = 1e-4,
+      want = { { g1[1], 2 * g1[2], g2[1], 2 * g2[2] + 1 } } },
+  }
+
+  -- ---- Attention ----------------------------------------------------------------------------------------------------
+
+  rows["nn.embedding"] = {
+    { h.ints { 3, 1, 3 }, { { 1, 2 }, { 3, 4 }, { 5, 6 } }, want = { { 5, 6 }, { 1, 2 }, { 5, 6 } } },
+    { h.ints { { 1 }, { 2 } }, { { 1, 2 }, { 3, 4 } }, want = { { { 1, 2 } }, { { 3, 4 } } } },
+  }
+  local query, keys, values = { { 1, 0 }, { 0.5, -1 } }, { { 1, 2 }, { 0, 1 }, { -1, 0.5 } }, { { 1 }, { 2 }, { 4 } }
+  local function attend(allowed, scale)
+    return map(query, function(x, i)
+      local scores, picked = {}, {}
+      for j, k in ipairs(keys) do
+        if allowed(i, j) then
+          scores[#scores + 1] = (x[1] * k[1] + x[2] * k[2]) * scale
+          picked[#picked + 1] = values[j][1]
+        end
+      end
+      return { total(map(softmax(scores), function(w, j) return w * picked[j] end)) }
+    end)
+  end
+  local function all() return true end
+  rows["nn.scaled_dot_product_attention"] = {
+    { query, keys, values, want = attend(all, 1 / sqrt(2)) },
+    { query, keys, values, opts = { scale = 2 }, want = attend(all, 2) },
+    { query, keys, values, opts = { causal = true }, want = attend(function(i, j) return j <= i end, 1 / sqrt(2)) },
+    { query, keys, values, h.bools { { true, false, true }, { false, false, true } },
+      want = attend(function(i, j) return j == 3 or (i == 1 and j == 1) end, 1 / sqrt(2)) },
+    { query, keys, values, h.bools { { true, false, true }, { false, false, false } }, grad = false,
+      want = { attend(function(_, j) return j ~= 2 end, 1 / sqrt(2))[1], { 0 } } },
+    { { query }, { keys }, { values }, { { 0, -inf, 0 }, { -inf, -inf, 0 } }, grad = { 1, 2, 3 },
+      want = { attend(function(i, j) return j == 3 or (i == 1 and j == 1) end, 1 / sqrt(2)) } },
+  }
+  local eye = { { 1, 0 }, { 0, 1 } }
+  local wide = map(keys, function(k) return { k[1], k[2] } end)
+  -- Two heads of length 1: each is softmax over the products of one column.
+  local function head(c, i)
+    local w = softmax(map(keys, function(k) return query[i][c] * k[c] end))
+    return total(map(w, function(x, j) return x * wide[j][c] end))
+  end
+  rows["nn.multi_head_attention"] = {
+    { query, keys, wide, eye, eye, eye, eye, opts = { num_heads = 2 },
+      want = { { head(1, 1), head(2, 1) }, { head(1, 2), head(2, 2) } } },
+    { { query }, { keys }, { wide }, eye, eye, eye, { { 0, 1 }, { 2, 0 } }, opts = { num_heads = 2 },
+      want = { { { 2 * head(2, 1), head(1, 1) }, { 2 * head(2, 2), head(1, 2) } } } },
+  }
+  return rows
+end
