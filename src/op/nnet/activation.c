@@ -143,32 +143,33 @@ static damo_status call_glu(build *b, const fn_args *a, ptrvec *out) {
 }
 
 /* A row without options, and one with. */
-#define PLAIN(row, formula, text) \
+#define FORMULA(row, formula, text) \
   { .name = "nn." #row, .operands = "x", .call = call_activation, .data = &(const activation){formula}, .doc = text }
-#define TUNED(row, option, kind, formula, text)                                                     \
+#define FORMULA_WITH(row, option, kind, formula, text)                                              \
   {                                                                                                 \
     .name = "nn." #row, .operands = "x", .options = OPTIONS(OPT(activation_options, option, kind)), \
     .call = call_activation, .data = &(const activation){formula}, .doc = text                      \
   }
 
 const op_func activation_funcs[] = {
-    PLAIN(sigmoid, nn_sigmoid, "1/(1 + exp(-x))"),
-    PLAIN(tanh, nn_tanh, "hyperbolic tangent"),
-    PLAIN(softplus, nn_softplus, "log(1 + exp(x)) without overflow"),
-    PLAIN(log_sigmoid, nn_log_sigmoid, "log(sigmoid(x)) without overflow"),
+    FORMULA(sigmoid, nn_sigmoid, "1/(1 + exp(-x))"),
+    FORMULA(tanh, nn_tanh, "hyperbolic tangent"),
+    FORMULA(softplus, nn_softplus, "log(1 + exp(x)) without overflow"),
+    FORMULA(log_sigmoid, nn_log_sigmoid, "log(sigmoid(x)) without overflow"),
     {.name = "nn.relu", .operands = "x", .call = call_nn_relu, .doc = "max(x, 0)"},
-    PLAIN(relu6, nn_relu6, "x clipped to 0 … 6"),
-    TUNED(leaky_relu, alpha, OPT_NUM, nn_leaky_relu, "x where it is positive, else alpha*x (0.01)"),
-    TUNED(elu, alpha, OPT_NUM, nn_elu, "x where it is positive, else alpha*(exp(x) - 1) (alpha 1)"),
-    TUNED(celu, alpha, OPT_NUM, nn_celu, "x where it is positive, else alpha*(exp(x/alpha) - 1) (alpha 1)"),
-    PLAIN(selu, nn_selu, "elu, scaled so that mean 0 and variance 1 are kept"),
-    TUNED(gelu, approximate, OPT_BOOL, nn_gelu, "x times the normal distribution function; approximate: by tanh"),
-    PLAIN(silu, nn_silu, "x*sigmoid(x)"),
-    PLAIN(mish, nn_mish, "x*tanh(softplus(x))"),
-    PLAIN(softsign, nn_softsign, "x/(1 + |x|)"),
-    PLAIN(hard_tanh, nn_hard_tanh, "x clipped to -1 … 1"),
-    PLAIN(hard_sigmoid, nn_hard_sigmoid, "(x + 3)/6 clipped to 0 … 1"),
-    PLAIN(hard_swish, nn_hard_swish, "x*hard_sigmoid(x)"),
+    FORMULA(relu6, nn_relu6, "x clipped to 0 … 6"),
+    FORMULA_WITH(leaky_relu, alpha, OPT_NUM, nn_leaky_relu, "x where it is positive, else alpha*x (0.01)"),
+    FORMULA_WITH(elu, alpha, OPT_NUM, nn_elu, "x where it is positive, else alpha*(exp(x) - 1) (alpha 1)"),
+    FORMULA_WITH(celu, alpha, OPT_NUM, nn_celu, "x where it is positive, else alpha*(exp(x/alpha) - 1) (alpha 1)"),
+    FORMULA(selu, nn_selu, "elu, scaled so that mean 0 and variance 1 are kept"),
+    FORMULA_WITH(gelu, approximate, OPT_BOOL, nn_gelu,
+                 "x times the normal distribution function; approximate: by tanh"),
+    FORMULA(silu, nn_silu, "x*sigmoid(x)"),
+    FORMULA(mish, nn_mish, "x*tanh(softplus(x))"),
+    FORMULA(softsign, nn_softsign, "x/(1 + |x|)"),
+    FORMULA(hard_tanh, nn_hard_tanh, "x clipped to -1 … 1"),
+    FORMULA(hard_sigmoid, nn_hard_sigmoid, "(x + 3)/6 clipped to 0 … 1"),
+    FORMULA(hard_swish, nn_hard_swish, "x*hard_sigmoid(x)"),
     {.name = "nn.glu",
      .operands = "x",
      .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),

@@ -5,9 +5,9 @@
 #include "op/elem/build_math.h"
 #include "op/shape/shape_int.h"
 
-typedef struct norm_options {
+typedef struct normalise_options {
   prop_value axis, eps, num_groups;
-} norm_options;
+} normalise_options;
 
 enum { NORM_X, NORM_GAMMA, NORM_BETA, NORM_MEAN, NORM_VAR, NORM_OPERANDS };
 
@@ -64,7 +64,7 @@ static damo_var *norm_standardised(build *b, damo_var *x, const int *axes, int n
 
 /* Over all axes but the second, that of the channels; or by a mean and a variance that are given for each channel. */
 static damo_status call_batch_norm(build *b, const fn_args *a, ptrvec *out) {
-  const double eps = prop_num_or(FN_OPTIONS(a, norm_options)->eps, 1e-5);
+  const double eps = prop_num_or(FN_OPTIONS(a, normalise_options)->eps, 1e-5);
   damo_var *in[NORM_OPERANDS], *y;
   int axes[DAMO_MAX_NDIM], n = 0;
   const int channels[1] = {1};
@@ -95,7 +95,7 @@ static damo_status call_batch_norm(build *b, const fn_args *a, ptrvec *out) {
 
 /* The axes of layer_norm and rms_norm, and gamma (and beta) spread over x's axes. */
 static damo_status norm_read_layer(build *b, const fn_args *a, damo_var **in, int n_in, int *axes, int *n) {
-  const norm_options *o = FN_OPTIONS(a, norm_options);
+  const normalise_options *o = FN_OPTIONS(a, normalise_options);
   const prop_value last = prop_int(-1);
   DAMO_TRY(nnet_to_floats(b, a, n_in, in));
   const int ndim = var_ndim(in[NORM_X]);
@@ -112,7 +112,7 @@ static damo_status call_layer_norm(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[3];
   int axes[DAMO_MAX_NDIM], n;
   DAMO_TRY(norm_read_layer(b, a, in, 3, axes, &n));
-  damo_var *y = norm_standardised(b, in[NORM_X], axes, n, prop_num_or(FN_OPTIONS(a, norm_options)->eps, 1e-5));
+  damo_var *y = norm_standardised(b, in[NORM_X], axes, n, prop_num_or(FN_OPTIONS(a, normalise_options)->eps, 1e-5));
   return fn_give(b, out, build_add(b, build_mul(b, y, in[NORM_GAMMA]), in[NORM_BETA]));
 }
 
@@ -122,7 +122,7 @@ static damo_status call_rms_norm(build *b, const fn_args *a, ptrvec *out) {
   int axes[DAMO_MAX_NDIM], n;
   DAMO_TRY(norm_read_layer(b, a, in, 2, axes, &n));
   damo_var *square = norm_mean(b, build_sqr(b, in[NORM_X]), axes, n);
-  damo_var *scale = norm_scale(b, square, prop_num_or(FN_OPTIONS(a, norm_options)->eps, 1e-5));
+  damo_var *scale = norm_scale(b, square, prop_num_or(FN_OPTIONS(a, normalise_options)->eps, 1e-5));
   return fn_give(b, out, build_mul(b, build_true_div(b, in[NORM_X], scale), in[NORM_GAMMA]));
 }
 
@@ -152,7 +152,7 @@ static damo_var *norm_in_groups(build *b, const fn_args *a, damo_var *x, int64_t
 }
 
 static damo_status call_group_norm(build *b, const fn_args *a, ptrvec *out) {
-  const norm_options *o = FN_OPTIONS(a, norm_options);
+  const normalise_options *o = FN_OPTIONS(a, normalise_options);
   const int channels[1] = {1};
   damo_var *in[3];
   DAMO_TRY(nnet_to_floats(b, a, 3, in));
@@ -174,23 +174,23 @@ static damo_status call_group_norm(build *b, const fn_args *a, ptrvec *out) {
 const op_func norm_funcs[] = {
     {.name = "nn.batch_norm",
      .operands = "x gamma beta [mean] [var]",
-     .options = OPTIONS(OPT(norm_options, eps, OPT_NUM)),
+     .options = OPTIONS(OPT(normalise_options, eps, OPT_NUM)),
      .call = call_batch_norm,
      .doc = "(x - mean)/sqrt(var + eps)*gamma + beta for each channel (axis 2); mean and var are the batch's where not "
             "given; eps 1e-5"},
     {.name = "nn.layer_norm",
      .operands = "x gamma beta",
-     .options = OPTIONS(OPT(norm_options, axis, OPT_AXES), OPT(norm_options, eps, OPT_NUM)),
+     .options = OPTIONS(OPT(normalise_options, axis, OPT_AXES), OPT(normalise_options, eps, OPT_NUM)),
      .call = call_layer_norm,
      .doc = "x with mean 0 and variance 1 over the axes (the last), times gamma plus beta; eps 1e-5"},
     {.name = "nn.rms_norm",
      .operands = "x gamma",
-     .options = OPTIONS(OPT(norm_options, axis, OPT_AXES), OPT(norm_options, eps, OPT_NUM)),
+     .options = OPTIONS(OPT(normalise_options, axis, OPT_AXES), OPT(normalise_options, eps, OPT_NUM)),
      .call = call_rms_norm,
      .doc = "x divided by the root of its mean square over the axes (the last), times gamma; eps 1e-5"},
     {.name = "nn.group_norm",
      .operands = "x gamma beta",
-     .options = OPTIONS(OPT(norm_options, num_groups, OPT_INT), OPT(norm_options, eps, OPT_NUM)),
+     .options = OPTIONS(OPT(normalise_options, num_groups, OPT_INT), OPT(normalise_options, eps, OPT_NUM)),
      .call = call_group_norm,
      .doc = "x with mean 0 and variance 1 over each group of channels (axis 2) of each example, times gamma plus beta"},
     {.name = NULL},
