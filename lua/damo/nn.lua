@@ -50,8 +50,8 @@ end
 
 --- Initial values of parameters: Arrays, drawn from a RandomStream, or where that is nil from the stream that
 -- `damo.random.seed` sets. The last argument may be a table of options: `dtype` (floatX), and where the spread follows
--- from the shape `gain` (1), by which the values are multiplied. A matrix is (inputs, outputs), as in `damo.dot(x, w)`; a
--- filter of more axes is (outputs, inputs, …), as in `damo.nn.conv2d`.
+-- from the shape `gain` (1), by which the values are multiplied. A matrix is (inputs, outputs), as in `damo.dot(x, w)`;
+-- a filter of more axes is (outputs, inputs, …), as in `damo.nn.conv2d`.
 local init = {}
 
 -- The number of inputs that an entry of the result depends on, and of outputs that an input reaches.

@@ -34,11 +34,122 @@ h.run_errors("nn", {
         local w = damo.tensor("w", { shape = { 4, 4 } })
         return nn.multi_head_attention(Z { 2, 4 }, Z { 2, 4 }, Z { 2, 4 }, w, w, w, w, { num_heads = 3 })
       end },
+    { "a window longer than the axis", "shape",
+      "nn.max_pool2d: axis 4 of operand 1 (x) is 2, with its padding shorter than the window, 3",
+      function() return nn.max_pool2d(Z { 1, 1, 4, 2 }, { size = 3 }) end },
+    { "a window over an empty axis", "shape",
+      "nn.avg_pool1d: axis 3 of operand 1 (x) is 0, with its padding shorter than the window, 2",
+      function() return nn.avg_pool1d(Z { 1, 1, 0 }, { size = 2, pad = 1 }) end },
+    { "windows of padding alone", "value",
+      "nn.max_pool1d: pad must be smaller than size, so that no window is all padding",
+      function() return nn.max_pool1d(Z { 1, 1, 4 }, { size = 2, pad = 2 }) end },
+    { "no size", "type", "nn.max_pool1d: the size is missing", function() return nn.max_pool1d(Z { 1, 1, 4 }) end },
+    { "numbers for other axes", "value", "nn.max_pool2d: stride has 3 numbers, for 2 axes",
+      function() return nn.max_pool2d(Z { 1, 1, 4, 4 }, { size = 2, stride = { 1, 1, 1 } }) end },
+    { "an operand of the wrong rank", "shape", "nn.max_pool2d: operand 1 (x) must have rank 4, (N, C, …), got 3",
+      function() return nn.max_pool2d(Z { 1, 4, 4 }, { size = 2 }) end },
     { "a probability outside", "value", "nn.dropout: p must lie in 0..1, got 2",
       function() return nn.dropout(Z { 2 }, { p = 2 }) end },
     { "a Variable without a stream", "type", "nn.dropout: a Variable needs the option rng, a RandomStream",
       function() return nn.dropout(damo.dvector "x") end },
 })
+
+-- Values without ties, of both signs.
+local function filled(shape, seed)
+  local n = 1
+  for _, d in ipairs(shape) do n = n * d end
+  local list = {}
+  for k = 1, n do list[k] = math.sin(12.9898 * k + seed) * 43758.5453 % 2 - 1 end
+  return damo.array(list):reshape(shape)
+end
+
+--- Checks the gradient of the gradient by differences, and Rop by the gradient: u·(J v) = v·(Jᵀ u).
+local function check_orders(f, operands)
+  damo.verify_grad(function(...)
+    local g = damo.grad(damo.sum(damo.sqr(f(...)) * f(...)), { ... })
+    local sum
+    for _, part in ipairs(g) do
+      local term = damo.sum(damo.sin(part))
+      sum = sum and sum + term or term
+    end
+    return sum
+  end, operands)
+  local vars, given = {}, {}
+  for i, a in ipairs(operands) do vars[i], given[i] = damo.tensor("x" .. i, { ndim = a.ndim, dtype = a.dtype }), a end
+  local y = f(table.unpack(vars))
+  for i = 1, #operands do
+    local v = damo.constant(filled(operands[i].shape, 5 + i))
+    local u = damo.cos(y)
+    local left = damo.sum(u * damo.Rop(y, vars[i], v))
+    local right = damo.sum(v * damo.Lop(y, vars[i], u))
+    local forward, backward = damo.compile(vars, { left, right }, { on_unused_input = "ignore" })(table.unpack(given))
+    assert.near(backward, forward, 1e-9 * (1 + math.abs(backward)))
+  end
+end
+
+--- Checks that the Array does not depend on the number of threads.
+local function same_bits(make)
+  local results, before = {}, damo.config.threads
+  for _, n in ipairs { 1, 3 } do
+    damo.config.threads = n
+    results[#results + 1] = make()
+  end
+  damo.config.threads = before
+  assert.is_true(damo.array_equal(results[1], results[2]))
+end
+
+describe("pooling", function()
+  it("has gradients of second order and a forward mode", function()
+    for _, case in ipairs {
+      { "max_pool1d", { 2, 1, 7 }, { size = 3, stride = 2, pad = 1 } },
+      { "max_pool2d", { 1, 2, 4, 5 }, { size = { 3, 2 }, stride = 1 } },
+      { "max_pool3d", { 1, 1, 3, 4, 3 }, { size = 2 } },
+      { "avg_pool1d", { 2, 1, 7 }, { size = 3, stride = 2, pad = 1, count_include_pad = false } },
+      { "avg_pool2d", { 1, 2, 4, 5 }, { size = { 3, 2 }, stride = 1, pad = { 1, { 0, 1 } } } },
+      { "avg_pool3d", { 1, 1, 3, 4, 3 }, { size = 2 } },
+      { "global_max_pool", { 2, 2, 4 } }, { "global_avg_pool", { 2, 2, 4 } },
+    } do
+      local name, shape, options = table.unpack(case)
+      check_orders(function(x) return nn[name](x, options) end, { filled(shape, 1) })
+    end
+  end)
+
+  it("gives the gradient of a tie to the first place, and of nan to the first nan", function()
+    local x = damo.dtensor3 "x"
+    local f = damo.compile({ x }, damo.grad(damo.sum(nn.max_pool1d(x, { size = 3 })), x))
+    assert.is_true(damo.array_equal(damo.array { { { 0, 1, 0, 1, 0, 0 } } }, f(damo.array { { { 1, 2, 2, 4, 4, 4 } } })))
+    local nan = 0 / 0
+    assert.is_true(damo.array_equal(damo.array { { { 0, 1, 0, 1, 0, 0 } } },
+      f(damo.array { { { 1, nan, nan, -1 / 0, -1 / 0, -1 / 0 } } })))
+    assert.is_true(damo.isnan(nn.max_pool1d(damo.array { { { 9, nan, 10 } } }, { 3 })):item())
+  end)
+
+  it("knows its shape before it runs, and gives it without running", function()
+    local x = damo.tensor("x", { shape = { false, 3, 7, 8 } })
+    local y = nn.max_pool2d(x, { size = { 3, 2 }, stride = { 2, 3 }, pad = { 1, 0 } })
+    assert.equal("TensorType(float64, shape=(?, 3, 4, 3))", tostring(y.type))
+    local z = damo.dtensor4 "z"
+    for _, name in ipairs { "max_pool2d", "avg_pool2d" } do
+      local w = nn[name](z, { size = { 3, 2 }, stride = { 2, 3 }, pad = { 1, 0 } })
+      local f = damo.compile({ z }, w.shape)
+      assert.same({ 2, 3, 4, 3 }, f(damo.zeros { 2, 3, 7, 8 }):totable())
+      for _, node in ipairs(f.fgraph.apply_nodes) do assert.is_nil(tostring(node.op):match "Pool") end
+    end
+  end)
+
+  it("agrees with the plain definitions of DEBUG", function()
+    local x = damo.dtensor4 "x"
+    for _, name in ipairs { "max_pool2d", "avg_pool2d" } do
+      local y = nn[name](x, { size = 2, stride = 1, pad = 1 })
+      local f = damo.compile({ x }, { y, damo.grad(damo.sum(damo.sqr(y)), x) }, { mode = "DEBUG" })
+      f(filled({ 2, 3, 4, 5 }, 3))
+    end
+  end)
+
+  it("gives the same bits with any number of threads", function()
+    same_bits(function() return nn.avg_pool2d(filled({ 16, 8, 20, 21 }, 2), { size = 3, stride = 2, pad = 1 }) end)
+  end)
+end)
 
 describe("dropout", function()
   it("drops the fraction p and scales the rest, as a value and as a graph", function()

@@ -1,4 +1,6 @@
 -- The rows of the functions of damo.nn.
+local damo = require "damo"
+
 return function(h)
   local exp, log, abs, max, min, sqrt = math.exp, math.log, math.abs, math.max, math.min, math.sqrt
   local inf, tanh, erfc = h.plain.inf, h.plain.tanh, h.plain.erfc
@@ -178,5 +180,72 @@ return function(h)
     { { query }, { keys }, { wide }, eye, eye, eye, { { 0, 1 }, { 2, 0 } }, opts = { num_heads = 2 },
       want = { { { 2 * head(2, 1), head(1, 1) }, { 2 * head(2, 2), head(1, 2) } } } },
   }
+
+  -- ---- Pooling ------------------------------------------------------------------------------------------------------
+
+  -- Pooling of one plane of rank 2, window by window.
+  local function pool(x, size, stride, pad, fold)
+    local y = {}
+    local function count(n, k) return (n + 2 * pad[k] - size[k]) // stride[k] + 1 end
+    for i = 1, count(#x, 1) do
+      y[i] = {}
+      for j = 1, count(#x[1], 2) do
+        local window = {}
+        for a = 1, size[1] do
+          for b = 1, size[2] do
+            local row = x[(i - 1) * stride[1] + a - pad[1]]
+            window[#window + 1] = row and row[(j - 1) * stride[2] + b - pad[2]]
+          end
+        end
+        y[i][j] = fold(window)
+      end
+    end
+    return y
+  end
+  local plane = { { 3, -1, 4, 1.5, 5 }, { -9, 2, 6, -5, 3.5 }, { 5.5, 8, -9, 7, 9.5 }, { 0.5, -2, 1, -8, 2.5 } }
+  local other = { { -2, 7, 1.5, 8, -2.5 }, { 8.5, 1, -8, 2, 7.75 }, { -4, 5, 9, 0, -4.5 }, { 4.75, -2, 3, -6, 0.25 } }
+  local function highest(list) return max(table.unpack(list)) end
+  local function mean(list) return total(list) / #list end
+  local function by(n) return function(list) return total(list) / n end end
+  local function pooled(size, stride, pad, fold)
+    return { { pool(plane, size, stride, pad, fold) }, { pool(other, size, stride, pad, fold) } }
+  end
+  local x2 = { { plane }, { other } }
+  rows["nn.max_pool2d"] = {
+    { x2, opts = { size = 2 }, want = pooled({ 2, 2 }, { 2, 2 }, { 0, 0 }, highest) },
+    { x2, opts = { size = { 3, 2 }, stride = { 2, 1 }, pad = 1 }, want = pooled({ 3, 2 }, { 2, 1 }, { 1, 1 }, highest) },
+    { x2, opts = { size = { 1, 3 }, stride = 1, pad = { 0, { 2, 0 } } }, check = function(y)
+      h.compare(y[{ 1, 1, 1 }], { 3, 3, 4, 4, 5 }, 0, "padded before")
+    end },
+    { damo.zeros { 0, 2, 4, 4 }, opts = { size = 2 }, want = h.shape(0, 2, 2, 2), grad = false },
+  }
+  rows["nn.avg_pool2d"] = {
+    { x2, opts = { size = 2 }, want = pooled({ 2, 2 }, { 2, 2 }, { 0, 0 }, mean) },
+    { x2, opts = { size = { 3, 2 }, stride = { 2, 1 }, pad = 1 }, want = pooled({ 3, 2 }, { 2, 1 }, { 1, 1 }, by(6)) },
+    { x2, opts = { size = { 3, 2 }, stride = { 2, 1 }, pad = 1, count_include_pad = false },
+      want = pooled({ 3, 2 }, { 2, 1 }, { 1, 1 }, mean) },
+    { damo.zeros { 0, 2, 4, 4 }, opts = { size = 2 }, want = h.shape(0, 2, 2, 2), grad = false },
+  }
+  local line = { 3, -1, 4, 1.5, 5, -9, 2 }
+  rows["nn.max_pool1d"] = {
+    { { { line } }, opts = { size = 3, stride = 2 }, want = { { { 4, 5, 5 } } } },
+    { { { line } }, opts = { 2 }, want = { { { 3, 4, 5 } } } },
+    { h.ints { { { 2, 1, 7 } } }, opts = { 3 }, want = { { { 7 } } } },
+  }
+  rows["nn.avg_pool1d"] = {
+    { { { line } }, opts = { size = 3, stride = 2 }, want = { { { 2, 3.5, -2 / 3 } } } },
+    { { { line } }, opts = { size = 3, stride = 3, pad = 1, count_include_pad = false },
+      want = { { { 1, 3.5, -3.5 } } } },
+  }
+  rows["nn.max_pool3d"] = {
+    { { { { { { 1, 2 }, { 3, 4 } }, { { 8, 7 }, { 6, 5 } } } } }, opts = { size = { 1, 2, 2 } },
+      want = { { { { { 4 } }, { { 8 } } } } } },
+    { { { { { { 1, 2 }, { 3, 4 } }, { { 8, 7 }, { 6, 5 } } } } }, opts = { size = 2, stride = 1 },
+      want = { { { { { 8 } } } } } },
+  }
+  rows["nn.avg_pool3d"] = { { { { { { { 1, 2 }, { 3, 4 } }, { { 8, 7 }, { 6, 5 } } } } }, opts = { size = { 2, 2, 1 } },
+    want = { { { { { 4.5, 4.5 } } } } } } }
+  rows["nn.global_max_pool"] = { { x2, want = { { 9.5 }, { 9 } } }, { { { line } }, want = { { 5 } } } }
+  rows["nn.global_avg_pool"] = { { { { line } }, want = { { 5.5 / 7 } } } }
   return rows
 end
