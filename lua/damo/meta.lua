@@ -1936,6 +1936,58 @@ function damo.mod(x, y, options) end
 ---@return damo.Result
 function Tensor:mod(y, options) end
 
+---quotient rounded towards 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.trunc_div(x, y, options) end
+
+---quotient rounded towards 0
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:trunc_div(y, options) end
+
+---remainder, with the dividend's sign
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.fmod(x, y, options) end
+
+---remainder, with the dividend's sign
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:fmod(y, options) end
+
+---greatest common divisor of integers, not negative
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gcd(x, y, options) end
+
+---greatest common divisor of integers, not negative
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gcd(y, options) end
+
+---least common multiple of integers, not negative; 0 of 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.lcm(x, y, options) end
+
+---least common multiple of integers, not negative; 0 of 0
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:lcm(y, options) end
+
 ---x to the power y
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -1974,6 +2026,58 @@ function damo.minimum(x, y, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:minimum(y, options) end
+
+---|x| with the sign of y; that of a nan is +
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.copysign(x, y, options) end
+
+---|x| with the sign of y; that of a nan is +
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:copysign(y, options) end
+
+---the float next to x in the direction of y
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nextafter(x, y, options) end
+
+---the float next to x in the direction of y
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nextafter(y, options) end
+
+---0 where x < 0, 1 where x > 0, y where x is 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.heaviside(x, y, options) end
+
+---0 where x < 0, 1 where x > 0, y where x is 0
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:heaviside(y, options) end
+
+---x times 2 to the power n, an integer
+---@param x damo.Operand
+---@param n damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ldexp(x, n, options) end
+
+---x times 2 to the power n, an integer
+---@param n damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ldexp(n, options) end
 
 ---x = y, as bool
 ---@param x damo.Operand
@@ -2075,6 +2179,50 @@ function damo.isinf(x, options) end
 ---@return damo.Result
 function Tensor:isinf(options) end
 
+---is it neither nan nor an infinity, as bool
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.isfinite(x, options) end
+
+---is it neither nan nor an infinity, as bool
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:isfinite(options) end
+
+---is it +infinity, as bool
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.isposinf(x, options) end
+
+---is it +infinity, as bool
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:isposinf(options) end
+
+---is it -infinity, as bool
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.isneginf(x, options) end
+
+---is it -infinity, as bool
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:isneginf(options) end
+
+---is its sign negative (-0 too), as bool
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.signbit(x, options) end
+
+---is its sign negative (-0 too), as bool
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:signbit(options) end
+
 ---logical and of bool, bitwise and of integers
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -2124,6 +2272,32 @@ function damo.invert(x, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:invert(options) end
+
+---bits moved left by y places
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.left_shift(x, y, options) end
+
+---bits moved left by y places
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:left_shift(y, options) end
+
+---bits moved right by y places, the sign kept
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.right_shift(x, y, options) end
+
+---bits moved right by y places, the sign kept
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:right_shift(y, options) end
 
 ---x where the condition holds, else y
 ---@param condition damo.Operand
@@ -2234,6 +2408,17 @@ function damo.sqrt(x, options) end
 ---@return damo.Result
 function Tensor:sqrt(options) end
 
+---cube root
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.cbrt(x, options) end
+
+---cube root
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:cbrt(options) end
+
 ---1/x
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -2299,6 +2484,28 @@ function damo.round_half_away_from_zero(x, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:round_half_away_from_zero(options) end
+
+---the mantissa of frexp
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.frexp_mantissa(x, options) end
+
+---the mantissa of frexp
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:frexp_mantissa(options) end
+
+---the exponent of frexp, int32
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.frexp_exponent(x, options) end
+
+---the exponent of frexp, int32
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:frexp_exponent(options) end
 
 ---complex conjugate
 ---@param x damo.Operand
@@ -2394,6 +2601,19 @@ function damo.logaddexp(x, y, options) end
 ---@return damo.Result
 function Tensor:logaddexp(y, options) end
 
+---log2(2**x + 2**y)
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.logaddexp2(x, y, options) end
+
+---log2(2**x + 2**y)
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:logaddexp2(y, options) end
+
 ---sqrt(x*x + y*y) without overflow
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -2428,6 +2648,17 @@ function damo.exp2(x, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:exp2(options) end
+
+---10 to the power x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.exp10(x, options) end
+
+---10 to the power x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:exp10(options) end
 
 ---exp(x) - 1, exact near 0
 ---@param x damo.Operand
@@ -2851,6 +3082,69 @@ function damo.int_div(x, y, options) end
 ---@return damo.Result
 function Tensor:int_div(y, options) end
 
+---another name of mod
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.remainder(x, y, options) end
+
+---another name of mod
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:remainder(y, options) end
+
+---another name of and_
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.bitwise_and(x, y, options) end
+
+---another name of and_
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:bitwise_and(y, options) end
+
+---another name of or_
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.bitwise_or(x, y, options) end
+
+---another name of or_
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:bitwise_or(y, options) end
+
+---another name of xor
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.bitwise_xor(x, y, options) end
+
+---another name of xor
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:bitwise_xor(y, options) end
+
+---another name of invert
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.bitwise_not(x, options) end
+
+---another name of invert
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:bitwise_not(options) end
+
 ---another name of invert
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -2956,17 +3250,6 @@ function damo.astype(x, options) end
 ---@return damo.Result
 function Tensor:astype(options) end
 
----rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
----@param x damo.Operand
----@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
----@return damo.Result
-function damo.round(x, options) end
-
----rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
----@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
----@return damo.Result
-function Tensor:round(options) end
-
 ---max(x, 0); with alpha, alpha*x where x is not positive
 ---@param x damo.Operand
 ---@param alpha? damo.Operand
@@ -3005,6 +3288,61 @@ function damo.allclose(x, y, options) end
 ---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:allclose(y, options) end
+
+---rounded to decimals (default 0); mode 'half_to_even' (default) or 'half_away_from_zero'
+---@param x damo.Operand
+---@param options? string|{ mode?: string, decimals?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.round(x, options) end
+
+---rounded to decimals (default 0); mode 'half_to_even' (default) or 'half_away_from_zero'
+---@param options? string|{ mode?: string, decimals?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:round(options) end
+
+---nan as 0, infinities as the largest finite numbers, or as the options say
+---@param x damo.Operand
+---@param options? number|{ nan?: number, posinf?: number, neginf?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nan_to_num(x, options) end
+
+---nan as 0, infinities as the largest finite numbers, or as the options say
+---@param options? number|{ nan?: number, posinf?: number, neginf?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nan_to_num(options) end
+
+---the mantissa, of magnitude 1/2 to 1, and the exponent of 2, as int32: x = mantissa * 2**exponent
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.frexp(x, options) end
+
+---the mantissa, of magnitude 1/2 to 1, and the exponent of 2, as int32: x = mantissa * 2**exponent
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:frexp(options) end
+
+---the largest of the operands, entry by entry; nan where one is nan
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.largest(xs, options) end
+
+---the largest of the operands, entry by entry; nan where one is nan
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:largest(options) end
+
+---the smallest of the operands, entry by entry; nan where one is nan
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.smallest(xs, options) end
+
+---the smallest of the operands, entry by entry; nan where one is nan
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:smallest(options) end
 
 ---sum over axes; of integers int64 or uint64
 ---@param x damo.Operand
@@ -3160,6 +3498,177 @@ function damo.max_and_argmax(x, options) end
 ---@return damo.Result
 function Tensor:max_and_argmax(options) end
 
+---sum over axes, nan counted as 0
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nansum(x, options) end
+
+---sum over axes, nan counted as 0
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nansum(options) end
+
+---product over axes, nan counted as 1
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanprod(x, options) end
+
+---product over axes, nan counted as 1
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanprod(options) end
+
+---largest element over axes that is no nan
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanmax(x, options) end
+
+---largest element over axes that is no nan
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanmax(options) end
+
+---smallest element over axes that is no nan
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanmin(x, options) end
+
+---smallest element over axes that is no nan
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanmin(options) end
+
+---1-based position of the first largest element over axes that is no nan
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanargmax(x, options) end
+
+---1-based position of the first largest element over axes that is no nan
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanargmax(options) end
+
+---1-based position of the first smallest element over axes that is no nan
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanargmin(x, options) end
+
+---1-based position of the first smallest element over axes that is no nan
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanargmin(options) end
+
+---mean over axes of what is no nan
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanmean(x, options) end
+
+---mean over axes of what is no nan
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanmean(options) end
+
+---variance over axes of what is no nan, divided by n - ddof (default 0)
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanvar(x, options) end
+
+---variance over axes of what is no nan, divided by n - ddof (default 0)
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanvar(options) end
+
+---standard deviation over axes: the root of nanvar
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nanstd(x, options) end
+
+---standard deviation over axes: the root of nanvar
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nanstd(options) end
+
+---weighted mean over axes, weights of x's shape or of the axes' lengths; with returned, their sum too
+---@param x damo.Operand
+---@param weights? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, returned?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.average(x, weights, options) end
+
+---weighted mean over axes, weights of x's shape or of the axes' lengths; with returned, their sum too
+---@param weights? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, returned?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:average(weights, options) end
+
+---how many elements over axes are not 0 (nan is not)
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.count_nonzero(x, options) end
+
+---how many elements over axes are not 0 (nan is not)
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:count_nonzero(options) end
+
+---the middle element over axes, or the mean of the two in the middle; nan where there is one
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.median(x, options) end
+
+---the middle element over axes, or the mean of the two in the middle; nan where there is one
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:median(options) end
+
+---quantiles over axes for q in 0 … 1, a number or a vector, whose axis is then the first; nan where there is one
+---@param x damo.Operand
+---@param q? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, method?: string, q?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.quantile(x, q, options) end
+
+---quantiles over axes for q in 0 … 1, a number or a vector, whose axis is then the first; nan where there is one
+---@param q? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, method?: string, q?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:quantile(q, options) end
+
+---quantile for q in 0 … 100
+---@param x damo.Operand
+---@param q? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, method?: string, q?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.percentile(x, q, options) end
+
+---quantile for q in 0 … 100
+---@param q? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, method?: string, q?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:percentile(q, options) end
+
+---the most frequent element over axes, of several the smallest, and how often it occurs
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.mode(x, options) end
+
+---the most frequent element over axes, of several the smallest, and how often it occurs
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:mode(options) end
+
 ---running sum along an axis; nil: of x flattened
 ---@param x damo.Operand
 ---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
@@ -3214,6 +3723,28 @@ function damo.diff(x, options) end
 ---@param options? integer|{ axis?: integer, n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:diff(options) end
+
+---running maximum along an axis, nan from the first nan on; nil: of x flattened
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.cummax(x, options) end
+
+---running maximum along an axis, nan from the first nan on; nil: of x flattened
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:cummax(options) end
+
+---running minimum along an axis, nan from the first nan on; nil: of x flattened
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.cummin(x, options) end
+
+---running minimum along an axis, nan from the first nan on; nil: of x flattened
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:cummin(options) end
 
 ---the shape as an int64 vector
 ---@param x damo.Operand
@@ -3774,6 +4305,613 @@ function damo.nonzero(x, options) end
 ---@return damo.Result
 function Tensor:nonzero(options) end
 
+---1/(1 + exp(-x))
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.sigmoid(x, options) end
+
+---hyperbolic tangent
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.tanh(x, options) end
+
+---log(1 + exp(x)) without overflow
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.softplus(x, options) end
+
+---log(sigmoid(x)) without overflow
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.log_sigmoid(x, options) end
+
+---max(x, 0)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.relu(x, options) end
+
+---x clipped to 0 … 6
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.relu6(x, options) end
+
+---x where it is positive, else alpha*x (0.01)
+---@param x damo.Operand
+---@param options? number|{ alpha?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.leaky_relu(x, options) end
+
+---x where it is positive, else alpha*(exp(x) - 1) (alpha 1)
+---@param x damo.Operand
+---@param options? number|{ alpha?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.elu(x, options) end
+
+---x where it is positive, else alpha*(exp(x/alpha) - 1) (alpha 1)
+---@param x damo.Operand
+---@param options? number|{ alpha?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.celu(x, options) end
+
+---elu, scaled so that mean 0 and variance 1 are kept
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.selu(x, options) end
+
+---x times the normal distribution function; approximate: by tanh
+---@param x damo.Operand
+---@param options? boolean|{ approximate?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.gelu(x, options) end
+
+---x*sigmoid(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.silu(x, options) end
+
+---x*tanh(softplus(x))
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.mish(x, options) end
+
+---x/(1 + |x|)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.softsign(x, options) end
+
+---x clipped to -1 … 1
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.hard_tanh(x, options) end
+
+---(x + 3)/6 clipped to 0 … 1
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.hard_sigmoid(x, options) end
+
+---x*hard_sigmoid(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.hard_swish(x, options) end
+
+---the first half along an axis (the last) times the sigmoid of the second
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.glu(x, options) end
+
+---exp(x) divided by its sum along an axis or over several (nil: over all entries)
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.softmax(x, options) end
+
+---logarithm of softmax, without overflow
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.log_softmax(x, options) end
+
+----sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based
+---@param coding_dist damo.Operand
+---@param true_dist damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.categorical_crossentropy(coding_dist, true_dist, options) end
+
+----(target*log(output) + (1 - target)*log(1 - output))
+---@param output damo.Operand
+---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.binary_crossentropy(output, target, options) end
+
+---binary_crossentropy of sigmoid(output), without overflow
+---@param output damo.Operand
+---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.sigmoid_binary_crossentropy(output, target, options) end
+
+----log_probs at the position (1-based) that target names on the last axis
+---@param log_probs damo.Operand
+---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.nll(log_probs, target, options) end
+
+---sum of p*log(p/q) along an axis (the last)
+---@param p damo.Operand
+---@param q damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.kl_divergence(p, q, options) end
+
+---mean of (x - y)^2
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.mean_squared_error(x, y, options) end
+
+---mean of |x - y|
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.mean_absolute_error(x, y, options) end
+
+---mean of d^2/2 where d = |x - y| is at most delta (1), else of delta*(d - delta/2)
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? number|{ delta?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.huber(x, y, options) end
+
+---mean of max(0, 1 - target*output); targets are -1 or 1
+---@param output damo.Operand
+---@param target damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.hinge(output, target, options) end
+
+---sum(x*y)/(|x| |y|) along an axis (the last); norms below eps (1e-8) count as eps
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? integer|{ axis?: integer, eps?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.cosine_similarity(x, y, options) end
+
+---(x - mean)/sqrt(var + eps)*gamma + beta for each channel (axis 2); mean and var are the batch's where not given; eps 1e-5
+---@param x damo.Operand
+---@param gamma damo.Operand
+---@param beta damo.Operand
+---@param mean? damo.Operand
+---@param var? damo.Operand
+---@param options? number|{ eps?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.batch_norm(x, gamma, beta, mean, var, options) end
+
+---x with mean 0 and variance 1 over the axes (the last), times gamma plus beta; eps 1e-5
+---@param x damo.Operand
+---@param gamma damo.Operand
+---@param beta damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], eps?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.layer_norm(x, gamma, beta, options) end
+
+---x divided by the root of its mean square over the axes (the last), times gamma; eps 1e-5
+---@param x damo.Operand
+---@param gamma damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], eps?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.rms_norm(x, gamma, options) end
+
+---x with mean 0 and variance 1 over each group of channels (axis 2) of each example, times gamma plus beta
+---@param x damo.Operand
+---@param gamma damo.Operand
+---@param beta damo.Operand
+---@param options? integer|{ num_groups?: integer, eps?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.group_norm(x, gamma, beta, options) end
+
+---the table's row for each id, a 1-based position
+---@param ids damo.Operand
+---@param table damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.embedding(ids, table, options) end
+
+---softmax(q k^T*scale) v over the last two axes; scale 1/sqrt of q's last length; a bool mask is true where a key may be looked at, a float one is added; causal: keys up to the query's place
+---@param q damo.Operand
+---@param k damo.Operand
+---@param v damo.Operand
+---@param mask? damo.Operand
+---@param options? boolean|{ causal?: boolean, scale?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.scaled_dot_product_attention(q, k, v, mask, options) end
+
+---scaled_dot_product_attention of q*wq, k*wk, v*wv in num_heads parts of their last axis, joined, times wo
+---@param q damo.Operand
+---@param k damo.Operand
+---@param v damo.Operand
+---@param wq damo.Operand
+---@param wk damo.Operand
+---@param wv damo.Operand
+---@param wo damo.Operand
+---@param mask? damo.Operand
+---@param options? integer|{ num_heads?: integer, causal?: boolean, scale?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.multi_head_attention(q, k, v, wq, wk, wv, wo, mask, options) end
+
+---the largest entry of each window of the axes after the second; stride: the size; pad: 0
+---@param x damo.Operand
+---@param options? any|{ size?: any, stride?: any, pad?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.max_pool1d(x, options) end
+
+---the largest entry of each window of the axes after the second; stride: the size; pad: 0
+---@param x damo.Operand
+---@param options? any|{ size?: any, stride?: any, pad?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.max_pool2d(x, options) end
+
+---the largest entry of each window of the axes after the second; stride: the size; pad: 0
+---@param x damo.Operand
+---@param options? any|{ size?: any, stride?: any, pad?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.max_pool3d(x, options) end
+
+---the mean of each window of the axes after the second; count_include_pad (true): padding counts as zeros
+---@param x damo.Operand
+---@param options? any|{ size?: any, stride?: any, pad?: any, count_include_pad?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.avg_pool1d(x, options) end
+
+---the mean of each window of the axes after the second; count_include_pad (true): padding counts as zeros
+---@param x damo.Operand
+---@param options? any|{ size?: any, stride?: any, pad?: any, count_include_pad?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.avg_pool2d(x, options) end
+
+---the mean of each window of the axes after the second; count_include_pad (true): padding counts as zeros
+---@param x damo.Operand
+---@param options? any|{ size?: any, stride?: any, pad?: any, count_include_pad?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.avg_pool3d(x, options) end
+
+---the largest entry over every axis after the second
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.global_max_pool(x, options) end
+
+---the mean over every axis after the second
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.global_avg_pool(x, options) end
+
+---the sum of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.segment_sum(x, ids, options) end
+
+---the sum of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:segment_sum(ids, options) end
+
+---the product of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.segment_prod(x, ids, options) end
+
+---the product of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:segment_prod(ids, options) end
+
+---the greatest of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.segment_max(x, ids, options) end
+
+---the greatest of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:segment_max(ids, options) end
+
+---the least of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.segment_min(x, ids, options) end
+
+---the least of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:segment_min(ids, options) end
+
+---the mean of the entries with each id, 0 of none, along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.segment_mean(x, ids, options) end
+
+---the mean of the entries with each id, 0 of none, along the first axis; ids from 1 to num_segments (default: the greatest)
+---@param ids damo.Operand
+---@param options? damo.Shape|{ num_segments?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:segment_mean(ids, options) end
+
+---how often each of 1, 2 … occurs in a vector, or the sum of the weights at its places
+---@param x damo.Operand
+---@param weights? damo.Operand
+---@param options? integer|{ minlength?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.bincount(x, weights, options) end
+
+---how often each of 1, 2 … occurs in a vector, or the sum of the weights at its places
+---@param weights? damo.Operand
+---@param options? integer|{ minlength?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:bincount(weights, options) end
+
+---x with values added at positions along its first axis, repeated ones adding up
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param values damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.scatter_add(x, ids, values, options) end
+
+---x with values added at positions along its first axis, repeated ones adding up
+---@param ids damo.Operand
+---@param values damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:scatter_add(ids, values, options) end
+
+---the maximum of x and of the values at positions along its first axis
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param values damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.scatter_max(x, ids, values, options) end
+
+---the maximum of x and of the values at positions along its first axis
+---@param ids damo.Operand
+---@param values damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:scatter_max(ids, values, options) end
+
+---the minimum of x and of the values at positions along its first axis
+---@param x damo.Operand
+---@param ids damo.Operand
+---@param values damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.scatter_min(x, ids, values, options) end
+
+---the minimum of x and of the values at positions along its first axis
+---@param ids damo.Operand
+---@param values damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:scatter_min(ids, values, options) end
+
+---the positions at which v would be inserted into a sorted vector: before equal entries, or behind them with side "right"; sorter: the positions that sort a
+---@param a damo.Operand
+---@param v damo.Operand
+---@param sorter? damo.Operand
+---@param options? string|{ side?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.searchsorted(a, v, sorter, options) end
+
+---the positions at which v would be inserted into a sorted vector: before equal entries, or behind them with side "right"; sorter: the positions that sort a
+---@param v damo.Operand
+---@param sorter? damo.Operand
+---@param options? string|{ side?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:searchsorted(v, sorter, options) end
+
+---where x would stand in bins, which rise or fall; right: a bin holds its upper end
+---@param x damo.Operand
+---@param bins damo.Operand
+---@param options? boolean|{ right?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.digitize(x, bins, options) end
+
+---where x would stand in bins, which rise or fall; right: a bin holds its upper end
+---@param bins damo.Operand
+---@param options? boolean|{ right?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:digitize(bins, options) end
+
+---linear interpolation between the points (xp, fp), xp rising; left and right: the values outside
+---@param x damo.Operand
+---@param xp damo.Operand
+---@param fp damo.Operand
+---@param options? number|{ left?: number, right?: number, period?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.interp(x, xp, fp, options) end
+
+---linear interpolation between the points (xp, fp), xp rising; left and right: the values outside
+---@param xp damo.Operand
+---@param fp damo.Operand
+---@param options? number|{ left?: number, right?: number, period?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:interp(xp, fp, options) end
+
+---the different entries, sorted (axis: the different slices along it); where each stands first, the number of the one that each entry of x is, how often each occurs
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, return_index?: boolean, return_inverse?: boolean, return_counts?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.unique(x, options) end
+
+---the different entries, sorted (axis: the different slices along it); where each stands first, the number of the one that each entry of x is, how often each occurs
+---@param options? integer|{ axis?: integer, return_index?: boolean, return_inverse?: boolean, return_counts?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:unique(options) end
+
+---whether each entry is among those of test; invert: whether it is not
+---@param x damo.Operand
+---@param test damo.Operand
+---@param options? boolean|{ invert?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.isin(x, test, options) end
+
+---whether each entry is among those of test; invert: whether it is not
+---@param test damo.Operand
+---@param options? boolean|{ invert?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:isin(test, options) end
+
+---the different entries of both, sorted
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.union1d(x, y, options) end
+
+---the different entries of both, sorted
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:union1d(y, options) end
+
+---the different entries that both have, sorted; return_indices: and where they stand first in x and in y
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? boolean|{ return_indices?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.intersect1d(x, y, options) end
+
+---the different entries that both have, sorted; return_indices: and where they stand first in x and in y
+---@param y damo.Operand
+---@param options? boolean|{ return_indices?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:intersect1d(y, options) end
+
+---the different entries of x that y lacks, sorted
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.setdiff1d(x, y, options) end
+
+---the different entries of x that y lacks, sorted
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:setdiff1d(y, options) end
+
+---the k greatest entries along an axis (default -1), greatest first; k < 0: the -k least, least first
+---@param x damo.Operand
+---@param options? integer|{ k?: integer, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.topk(x, options) end
+
+---the k greatest entries along an axis (default -1), greatest first; k < 0: the -k least, least first
+---@param options? integer|{ k?: integer, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:topk(options) end
+
+---the positions of topk's entries
+---@param x damo.Operand
+---@param options? integer|{ k?: integer, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.argtopk(x, options) end
+
+---the positions of topk's entries
+---@param options? integer|{ k?: integer, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:argtopk(options) end
+
+---the entries along an axis (default -1) with those at the places kth as sorting would have them, smaller ones before, greater ones behind
+---@param x damo.Operand
+---@param options? integer[]|{ kth?: integer[], axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.partition(x, options) end
+
+---the entries along an axis (default -1) with those at the places kth as sorting would have them, smaller ones before, greater ones behind
+---@param options? integer[]|{ kth?: integer[], axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:partition(options) end
+
+---the positions of partition's entries
+---@param x damo.Operand
+---@param options? integer[]|{ kth?: integer[], axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.argpartition(x, options) end
+
+---the positions of partition's entries
+---@param options? integer[]|{ kth?: integer[], axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:argpartition(options) end
+
+---the positions that sort by the last key, where it is equal by the one before, … along an axis (default -1)
+---@param keys damo.Operand[]
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.lexsort(keys, options) end
+
+---how many entries (or what weight) lie in each of the bins, a number (default 10) or their edges; the edges. density: divided by the sum and the widths
+---@param x damo.Operand
+---@param weights? damo.Operand
+---@param options? any|{ bins?: any, range?: any, density?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.histogram(x, weights, options) end
+
+---how many entries (or what weight) lie in each of the bins, a number (default 10) or their edges; the edges. density: divided by the sum and the widths
+---@param weights? damo.Operand
+---@param options? any|{ bins?: any, range?: any, density?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:histogram(weights, options) end
+
+---the same of pairs: a matrix of sums, the edges for x, those for y; bins and range: one for both, or one each
+---@param x damo.Operand
+---@param y damo.Operand
+---@param weights? damo.Operand
+---@param options? any|{ bins?: any, range?: any, density?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.histogram2d(x, y, weights, options) end
+
+---the same of pairs: a matrix of sums, the edges for x, those for y; bins and range: one for both, or one each
+---@param y damo.Operand
+---@param weights? damo.Operand
+---@param options? any|{ bins?: any, range?: any, density?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:histogram2d(y, weights, options) end
+
 ---product: the last axis of x with the last but one of y (its only one when y is a vector)
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -3896,6 +5034,112 @@ function Tensor:kron(y, options) end
 ---@param options? string|{ subscripts?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.einsum(xs, options) end
+
+---discrete Fourier transform of n points along an axis (default -1); norm "backward", "ortho", "forward": which direction is scaled
+---@param x damo.Operand
+---@param options? damo.Shape|{ n?: damo.Shape, axis?: integer, norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.fft(x, options) end
+
+---inverse of fft
+---@param x damo.Operand
+---@param options? damo.Shape|{ n?: damo.Shape, axis?: integer, norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.ifft(x, options) end
+
+---the first n/2 + 1 entries of the transform of n real points, which determine the others
+---@param x damo.Operand
+---@param options? damo.Shape|{ n?: damo.Shape, axis?: integer, norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.rfft(x, options) end
+
+---inverse of rfft: n real points (default: an even number, twice the entries less 2)
+---@param x damo.Operand
+---@param options? damo.Shape|{ n?: damo.Shape, axis?: integer, norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.irfft(x, options) end
+
+---transform of n points of which half are given, the others being their conjugates: real
+---@param x damo.Operand
+---@param options? damo.Shape|{ n?: damo.Shape, axis?: integer, norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.hfft(x, options) end
+
+---inverse of hfft
+---@param x damo.Operand
+---@param options? damo.Shape|{ n?: damo.Shape, axis?: integer, norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.ihfft(x, options) end
+
+---discrete Fourier transform along two axes (default: the last ones), s points
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.fft2(x, options) end
+
+---inverse of fft2
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.ifft2(x, options) end
+
+---transform of real points along two axes; half of it, as rfft, along the last of them
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.rfft2(x, options) end
+
+---inverse of rfft2
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.irfft2(x, options) end
+
+---discrete Fourier transform along axes (default: all, or the last ones of s), s points
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.fftn(x, options) end
+
+---inverse of fftn
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.ifftn(x, options) end
+
+---transform of real points along axes; half of it, as rfft, along the last of them
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.rfftn(x, options) end
+
+---inverse of rfftn
+---@param x damo.Operand
+---@param options? damo.Shape|{ s?: damo.Shape, axes?: integer|integer[], norm?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.irfftn(x, options) end
+
+---moves frequency 0 to the middle of axes (default: all)
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.fftshift(x, options) end
+
+---inverse of fftshift
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.ifftshift(x, options) end
+
+---frequencies of a transform's n entries, for points at a distance of d (default 1)
+---@param options? integer|{ n?: integer, d?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.fftfreq(options) end
+
+---frequencies of rfft's n/2 + 1 entries, for points at a distance of d (default 1)
+---@param options? integer|{ n?: integer, d?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function fft.rfftfreq(options) end
 
 ---exp(x) divided by its sum along an axis or over several (nil: over all entries)
 ---@param x damo.Operand
@@ -4146,14 +5390,14 @@ function damo.assert_op(x, cond, options) end
 ---@return damo.Result
 function Tensor:assert_op(cond, options) end
 
----x, whose shape must be this (false: any length), known to the graph and checked when it runs
+---x, whose shape must be this (false: any length), known to the graph and checked when it runs; the error begins with the message
 ---@param x damo.Operand
----@param options? any|{ shape?: any, out?: damo.Array|damo.Array[] }
+---@param options? any|{ shape?: any, message?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.specify_shape(x, options) end
 
----x, whose shape must be this (false: any length), known to the graph and checked when it runs
----@param options? any|{ shape?: any, out?: damo.Array|damo.Array[] }
+---x, whose shape must be this (false: any length), known to the graph and checked when it runs; the error begins with the message
+---@param options? any|{ shape?: any, message?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:specify_shape(options) end
 
@@ -4181,6 +5425,26 @@ function damo.ifelse(cond, a, b, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.ifelse_list(operands, options) end
+
+---the lower triangular L of a = L·Lᴴ, or with lower=false the upper U of a = Uᴴ·U
+---@param a damo.Operand
+---@param options? boolean|{ lower?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.cholesky(a, options) end
+
+---x of a·x = b, where only the upper triangle of a counts, or with lower=true the lower one
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? boolean|{ lower?: boolean, trans?: any, unit_diagonal?: boolean, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve_triangular(a, b, options) end
+
+---x of a·x = b, given the Cholesky factor c of a: upper, or with lower=true lower
+---@param c damo.Operand
+---@param b damo.Operand
+---@param options? boolean|{ lower?: boolean, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.cho_solve(c, b, options) end
 
 ---dense; its gradient is read at the stored positions, or everywhere with structured=false
 ---@param x damo.Operand

@@ -10,7 +10,7 @@
 #include "op/op.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
-#include "slice_walk.h"
+#include "loop/loop.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
 

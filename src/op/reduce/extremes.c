@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "reduce_int.h"
-#include "slice_walk.h"
+#include "loop/loop.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
