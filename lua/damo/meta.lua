@@ -353,6 +353,12 @@ function RandomStream:seed(seed) end
 ---@field progress damo.progress
 local damo = {}
 
+---A function that applies f along leading axes, which broadcast: `damo.vectorize(f, "(m,n),(n)->(m)")`.
+---@param f fun(...: damo.Variable): damo.Variable ...
+---@param signature string
+---@return fun(...: damo.Operand): damo.Result ...
+function damo.vectorize(f, signature) end
+
 ---Linear algebra of dense matrices; its functions are declared below.
 ---@class damo.linalg
 local linalg = {}
@@ -519,6 +525,11 @@ function sparse.verify_grad_sparse(fn, values, options) end
 local random = {}
 ---@class damo.graph
 local graph = {}
+---The outputs as they are with values of further leading axes for some Variables.
+---@param outputs damo.Variable|damo.Variable[]
+---@param replace table<damo.Variable, damo.Variable>
+---@return damo.Variable ...
+function graph.vectorize_graph(outputs, replace) end
 ---@class damo.rewrite
 local rewrite = {}
 ---@class damo.printing

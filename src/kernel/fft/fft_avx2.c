@@ -13,6 +13,8 @@
 #define NAME(f) fft_##f##_f32_avx2
 #include "fft_body.h"
 
+#undef VECTOR
+
 const fft_fns fft_avx2 = {.cycle = {fft_cycle_f64_avx2, fft_cycle_f32_avx2},
                           .slices = {fft_slices_f64_avx2, fft_slices_f32_avx2}};
 #else

@@ -13,6 +13,8 @@
 #define NAME(f) fft_##f##_f32_avx512
 #include "fft_body.h"
 
+#undef VECTOR
+
 const fft_fns fft_avx512 = {.cycle = {fft_cycle_f64_avx512, fft_cycle_f32_avx512},
                             .slices = {fft_slices_f64_avx512, fft_slices_f32_avx512}};
 #else

@@ -12,5 +12,7 @@
 #define NAME(f) fft_##f##_f32_base
 #include "fft_body.h"
 
+#undef VECTOR
+
 const fft_fns fft_base = {.cycle = {fft_cycle_f64_base, fft_cycle_f32_base},
                           .slices = {fft_slices_f64_base, fft_slices_f32_base}};

@@ -96,3 +96,8 @@ const void *lapack_one(damo_dtype dtype) {
   static const double twice[2] = {1, 0};
   return dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64 ? (const void *)single : twice;
 }
+
+#undef REAL_ROUTINES
+#undef COMMON
+#undef REAL
+#undef COMPLEX

@@ -89,12 +89,12 @@ const op_def edges_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static bool is_number(const prop_value *v) { return v->kind == PROP_INT || v->kind == PROP_NUM; }
+static bool is_number_option(const prop_value *v) { return v->kind == PROP_INT || v->kind == PROP_NUM; }
 
 /* The ends of an option range; value error unless they are two numbers, the second not below the first. */
 static damo_status range_read(damo_ctx *ctx, const char *func, const prop_value *range, edges_props *p) {
   if (!prop_given(*range)) return DAMO_OK;
-  if (range->kind != PROP_LIST || range->n != 2 || !is_number(&range->u.list[0]) || !is_number(&range->u.list[1]))
+  if (range->kind != PROP_LIST || range->n != 2 || !is_number_option(&range->u.list[0]) || !is_number_option(&range->u.list[1]))
     return ctx_fail(ctx, DAMO_ETYPE, "%s: a range is {low, high}", func);
   p->low = prop_num(prop_num_or(range->u.list[0], 0));
   p->high = prop_num(prop_num_or(range->u.list[1], 0));
@@ -109,7 +109,7 @@ static damo_var *edges_of_list(build *b, const char *func, const prop_value *lis
   const int64_t n = list->n;
   damo_array *a = array_empty(b->ctx, DAMO_FLOAT64, 1, &n);
   for (int i = 0; a && i < list->n; i++) {
-    if (!is_number(&list->u.list[i])) {
+    if (!is_number_option(&list->u.list[i])) {
       damo_release(a);
       return build_fail(b, DAMO_ETYPE, "%s: the edges of bins are numbers", func);
     }
@@ -200,7 +200,7 @@ damo_status fn_histogram(build *b, const fn_args *a, ptrvec *out) {
 static prop_value one_of_two(const prop_value *v, int i, bool numbers) {
   if (v->kind != PROP_LIST || v->n != 2) return *v;
   const bool ints = v->u.list[0].kind == PROP_INT && v->u.list[1].kind == PROP_INT;
-  const bool parts = !is_number(&v->u.list[0]) || !is_number(&v->u.list[1]);
+  const bool parts = !is_number_option(&v->u.list[0]) || !is_number_option(&v->u.list[1]);
   return parts || (numbers && ints) ? v->u.list[i] : *v;
 }
 

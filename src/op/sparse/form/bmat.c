@@ -314,8 +314,8 @@ static void build_strip_starts(build *b, const damo_apply *node, int axis, damo_
   }
 }
 
-static damo_var *build_segment_length(build *b, const damo_apply *node, int axis, damo_var *const *starts,
-                                      const bmat_segment *s) {
+static damo_var *bmat_segment_length(build *b, const damo_apply *node, int axis, damo_var *const *starts,
+                                     const bmat_segment *s) {
   if (s->past == s->from + 1) return build_strip_length(b, node, axis, s->from);
   return s->from == 0 ? starts[s->past] : build_sub(b, starts[s->past], starts[s->from]);
 }
@@ -323,7 +323,7 @@ static damo_var *build_segment_length(build *b, const damo_apply *node, int axis
 /* Splits a strip of the cotangent into the parts of its n segments. */
 static void build_segment_parts(build *b, damo_apply *node, damo_var *strip, int axis, damo_var *const *starts,
                                 const bmat_segment *segments, int n, damo_var **parts) {
-  for (int i = 0; i < n; i++) parts[i] = n > 1 ? build_segment_length(b, node, axis, starts, &segments[i]) : strip;
+  for (int i = 0; i < n; i++) parts[i] = n > 1 ? bmat_segment_length(b, node, axis, starts, &segments[i]) : strip;
   damo_apply *cut = n > 1 ? build_sparse_split(b, strip, axis, parts, n) : NULL;
   for (int i = 0; i < n && n > 1; i++) parts[i] = cut != NULL ? cut->out[i] : NULL;
 }
