@@ -71,12 +71,14 @@ local function place(position, lead)
 end
 
 local function entry(a, p)
+  if type(a) == "number" then return as_array(a) end
+  local dtype = a.dtype
   for _, i in ipairs(p) do a = a[i] end
-  return as_array(a)
+  return as_array(a, dtype)
 end
 
 local function close(a, b, what)
-  a, b = as_array(a), as_array(b)
+  b = as_array(b, a.dtype)
   local sa, sb = table.concat(a.shape, ","), table.concat(b.shape, ",")
   assert(sa == sb, ("%s: shape (%s), expected (%s)"):format(what, sa, sb))
   assert(a.dtype == b.dtype, ("%s: dtype %s, expected %s"):format(what, a.dtype, b.dtype))
@@ -105,7 +107,7 @@ function harness.check(case, leads)
     core_inputs[i] = damo.tensor("x" .. i, { dtype = dtype, shape = open })
     vars[i] = core_inputs[i]
     if #lead > 0 then vars[i] = damo.tensor("X" .. i, { dtype = dtype, shape = joined(whole, open) }) end
-    values[i] = draw(dtype, joined(lead, core), case.most and case.most[i])
+    values[i] = as_array(draw(dtype, joined(lead, core), case.most and case.most[i]), dtype)
     if #lead > 0 then replace[core_inputs[i]] = vars[i] end
     name[i] = "(" .. table.concat(lead, ",") .. ")"
   end
@@ -126,16 +128,16 @@ function harness.check(case, leads)
   end
   if size(all) == 0 then
     for o, v in ipairs(whole) do
-      assert(#as_array(v).shape == #all + core_out[o].ndim, name .. ": rank of an empty result")
+      assert(#as_array(v).shape == out[o].ndim, name .. ": rank of an empty result")
     end
     return
   end
   each(function(at, args)
     for o, expected in ipairs { core(unpack(args)) } do
       local lead = {}
-      local got = as_array(whole[o])
+      local got = as_array(whole[o], out[o].dtype)
       for k = 1, #got.shape - core_out[o].ndim do lead[k] = got.shape[k] end
-      close(entry(got, place(at, lead)), as_array(expected), ("%s: result %d, entry %s"):format(name, o,
+      close(entry(got, place(at, lead)), expected, ("%s: result %d, entry %s"):format(name, o,
         table.concat(at, ",")))
     end
   end)
@@ -182,8 +184,9 @@ function harness.check(case, leads)
   end)
   for k, s in ipairs(sums) do
     for _, p in ipairs(positions(s.lead)) do
-      close(entry(as_array(got[k]), p), as_array(s.at[table.concat(p, ",")], cores and vars[s.i].dtype),
-        ("%s: gradient by operand %d, entry %s"):format(name, s.i, table.concat(p, ",")))
+      local at = table.concat(p, ",")
+      close(entry(as_array(got[k], vars[s.i].dtype), p), s.at[at],
+        ("%s: gradient by operand %d, entry %s"):format(name, s.i, at))
     end
   end
 end

@@ -108,6 +108,16 @@ damo_var *batch_move_axis(build *b, damo_var *x, int from, int to) {
   return build_dimshuffle(b, x, pattern, n);
 }
 
+int batch_result_lengths(build *b, const damo_apply *node, damo_var *const *in, const bool *batched, int k,
+                         damo_var **dims) {
+  const int n = k + node->n_in - 1;
+  bool can = batched[0];
+  for (int i = 1; i < node->n_in; i++) can = can && !batched[i];
+  if (can && n > DAMO_MAX_NDIM) can = batch_pad(b, in[0], 0, n) != NULL; /* fails */
+  for (int i = 0; i < n && can; i++) dims[i] = i < k ? build_dim(b, in[0], i) : in[i - k + 1];
+  return can && b->status == DAMO_OK ? n : -1;
+}
+
 damo_status batch_apply(build *b, damo_op *take_op, const damo_apply *node, damo_var **in, damo_var **out) {
   const damo_apply *made = build_apply(b, take_op, in, node->n_in);
   for (int o = 0; made != NULL && o < node->n_out; o++) out[o] = made->out[o];

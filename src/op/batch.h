@@ -26,6 +26,10 @@ damo_var *batch_reshape(build *b, damo_var *x, int k, damo_var *const *dims, int
 /* x with its axis `from` at `to`. */
 damo_var *batch_move_axis(build *b, damo_var *x, int from, int to);
 
+/* Of a node whose inputs from number 1 on are the lengths of its result: the lengths of the batch of operand 0, then
+ * these, into dims; returns how many. -1: operand 0 has no leading axes or a length has. */
+int batch_result_lengths(build *b, const damo_apply *node, damo_var *const *in, const bool *batched, int k,
+                         damo_var **dims);
 /* Sets out[] to the results of op, which is stolen, over in[]: as many of each as the node has. */
 damo_status batch_apply(build *b, damo_op *take_op, const damo_apply *node, damo_var **in, damo_var **out);
 /* Rules: the Op itself, where operand 0 is batched and no property or operand depends on its axes; the Op itself over

@@ -238,6 +238,23 @@ static damo_status ifelse_shape(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
+/* A condition that differs from entry to entry leaves the choice to a loop. */
+static damo_status ifelse_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                damo_var **out) {
+  const int n = node->n_out;
+  if (batched[0]) return b->status;
+  for (int i = 0; i < n; i++) {
+    const bool of[2] = {batched[1 + i], batched[1 + n + i]};
+    damo_var *pair[2] = {in[1 + i], in[1 + n + i]};
+    if (!of[0] && !of[1]) continue;
+    if (!type_is_tensor(pair[0]->type) || !type_is_tensor(pair[1]->type)) return b->status;
+    DAMO_TRY(batch_agree(b, pair, of, 2, k, true));
+    in[1 + i] = pair[0];
+    in[1 + n + i] = pair[1];
+  }
+  return batch_apply(b, damo_retain(node->op), node, in, out);
+}
+
 const op_def ifelse_def = {
     .name = "IfElse",
     .doc = "one of two branches; the other is not computed",
@@ -255,6 +272,7 @@ const op_def ifelse_def = {
     .grad = ifelse_grad,
     .rop = ifelse_rop,
     .infer_shape = ifelse_shape,
+    .batch = ifelse_batch,
     .connection_pattern = ifelse_connection,
     .masks = MASKS_OWN,
     .no_check = "hands on a branch as it is",

@@ -68,6 +68,7 @@ const op_def disconnected_grad_def = {
     .grad = grad_none,
     .rop = rop_none,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op,
     .connection_pattern = connect_none,
     .terms = TERMS_LINEAR,
     OP_CHECK(same_check),
@@ -83,6 +84,7 @@ const op_def zero_grad_def = {
     .grad = zero_gradient,
     .rop = rop_none,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op,
     .terms = TERMS_LINEAR,
     OP_CHECK(same_check),
 };
@@ -97,6 +99,7 @@ const op_def consider_constant_def = {
     .grad = zero_gradient,
     .rop = rop_none,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op,
     .terms = TERMS_LINEAR,
     OP_CHECK(same_check),
 };
@@ -112,6 +115,7 @@ const op_def grad_clip_def = {
     .grad = clip_gradient,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op,
     .masks = MASKS_END,
     OP_CHECK(same_check),
 };
@@ -127,6 +131,7 @@ const op_def grad_scale_def = {
     .grad = scale_gradient,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op,
     .masks = MASKS_OWN,
     OP_CHECK(same_check),
 };
@@ -196,6 +201,13 @@ static damo_status assert_perform(const thunk *t, frame *f) {
   return thunk_pass(t, f);
 }
 
+/* The conditions of all entries are one condition. */
+static damo_status assert_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                damo_var **out) {
+  (void)batched, (void)k;
+  return batch_apply(b, damo_retain(node->op), node, in, out);
+}
+
 const op_def assert_def = {
     .name = "Assert",
     .doc = "x, where every condition holds",
@@ -207,6 +219,7 @@ const op_def assert_def = {
     .grad = grad_pass,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
+    .batch = assert_batch,
     .connection_pattern = connect_first,
     .do_constant_folding = fold_never,
     OP_CHECK(same_check),
@@ -272,6 +285,7 @@ const op_def print_def = {
     .perform = print_perform,
     .grad = grad_pass,
     .rop = rop_pass,
+    .batch = batch_same_op,
     .do_constant_folding = fold_never,
     .pattern = PATTERN_FOLLOWS,
     .nonfinite = NONFINITE_ANY,
@@ -347,6 +361,23 @@ static damo_status specify_infer_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
+/* The axes that a property lists, k further back. */
+static prop_value axes_moved(const prop_value *axes, int k, prop_value *list) {
+  for (int i = 0; i < axes->n; i++) list[i] = prop_int(k + axes->u.list[i].u.i);
+  return prop_list(list, axes->n);
+}
+
+static damo_status specify_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  prop_value list[DAMO_MAX_NDIM];
+  const specify_props *p = OP_PROPS(node->op, specify_props);
+  const specify_props moved = {.axes = axes_moved(&p->axes, k, list), .message = p->message};
+  for (int i = 1; i < node->n_in; i++) {
+    if (batched[i]) return b->status; /* lengths that differ */
+  }
+  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+}
+
 static const op_def specify_def = {
     .name = "SpecifyShape",
     .doc = "x, whose axes must have these lengths",
@@ -358,6 +389,7 @@ static const op_def specify_def = {
     .grad = specify_grad,
     .rop = specify_rop,
     .infer_shape = specify_infer_shape,
+    .batch = specify_batch,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
     .masks = MASKS_MOVED,
@@ -453,6 +485,21 @@ static damo_status of_type_infer_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
+static damo_status of_type_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  int64_t shape[DAMO_MAX_NDIM];
+  const damo_type *want = wanted_type(node->op);
+  of_type_props props = *OP_PROPS(node->op, of_type_props);
+  (void)batched;
+  if (!type_is_tensor(want)) return b->status;
+  for (int i = 0; i < var_ndim(in[0]); i++) shape[i] = i < k ? in[0]->type->shape[i] : want->shape[i - k];
+  props.type.u.type = type_tensor(b->ctx, want->dtype, var_ndim(in[0]), shape);
+  if (props.type.u.type == NULL) return b->status = damo_error_status(b->ctx);
+  const damo_status s = batch_apply(b, op_new(b->ctx, node->op->def, &props), node, in, out);
+  damo_release(props.type.u.type);
+  return s;
+}
+
 static const op_def of_type_def = {
     .name = "OfType",
     .doc = "x, which must be a value of that Type",
@@ -464,6 +511,7 @@ static const op_def of_type_def = {
     .grad = grad_pass,
     .rop = rop_pass,
     .infer_shape = of_type_infer_shape,
+    .batch = of_type_batch,
     .pattern = PATTERN_FOLLOWS,
     OP_CHECK(same_check),
 };
@@ -500,6 +548,14 @@ static damo_status unbroadcast_grad(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
+static damo_status unbroadcast_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                     damo_var **out) {
+  prop_value list[DAMO_MAX_NDIM];
+  const axes_props moved = {.axes = axes_moved(&OP_PROPS(node->op, axes_props)->axes, k, list)};
+  (void)batched;
+  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+}
+
 static const op_def unbroadcast_def = {
     .name = "Unbroadcast",
     .doc = "x, its axes not known to be one",
@@ -511,6 +567,7 @@ static const op_def unbroadcast_def = {
     .grad = unbroadcast_grad,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
+    .batch = unbroadcast_batch,
     .terms = TERMS_LINEAR,
     .masks = MASKS_MOVED,
     OP_CHECK(same_check),

@@ -58,8 +58,7 @@ static int64_t adv_count_true(const damo_array *mask) {
   return count;
 }
 
-/* True when the lists are adjacent, so that B takes the place of the first. */
-static bool adv_lists_adjacent(const index_spec *spec) {
+bool index_lists_adjacent(const index_spec *spec) {
   int state = 0; /* 0 before, 1 among, 2 after the lists */
   for (int i = 0; i < spec->n; i++) {
     bool list = spec->item[i].kind == ITEM_LIST || spec->item[i].kind == ITEM_POSITION;
@@ -156,7 +155,7 @@ static damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, 
   const index_spec *spec = t->node->op->data;
   index_axes axes;
   int rank[INDEX_MAX_ITEMS * 3], axis = 0;
-  adv_layout l = {.side = adv_lists_adjacent(spec) ? 0 : 1};
+  adv_layout l = {.side = index_lists_adjacent(spec) ? 0 : 1};
   p->n_lists = 0;
   p->base = p->longest = 0;
   for (int i = 0; i < spec->n_operands; i++) {
@@ -390,7 +389,7 @@ static damo_status static_layout(const damo_op *op, const damo_type *x, damo_var
   index_axes axes;
   int rank[3 * INDEX_MAX_ITEMS], axis = 0;
   int64_t count;
-  *l = (adv_layout){.side = adv_lists_adjacent(spec) ? 0 : 1};
+  *l = (adv_layout){.side = index_lists_adjacent(spec) ? 0 : 1};
   DAMO_TRY(advindex_check_operands(op, x, idx, n_idx, rank));
   DAMO_TRY(index_axes_of(ctx, "index", spec, x->ndim, rank, &axes));
   for (int i = 0; i <= spec->n; i++) {
@@ -458,7 +457,7 @@ static damo_status adv_infer_shape(build *b, damo_apply *node, damo_var *const *
   const int64_t *known = node->out[0]->type->shape;
   index_axes axes;
   adv_layout l;
-  int rank[3 * INDEX_MAX_ITEMS], axis = 0, o = 0, side = adv_lists_adjacent(spec) ? 0 : 1;
+  int rank[3 * INDEX_MAX_ITEMS], axis = 0, o = 0, side = index_lists_adjacent(spec) ? 0 : 1;
   damo_var **out = out_shape[0];
   DAMO_TRY(static_layout(node->op, node->in[0]->type, node->in + 1, node->n_in - 1, &l));
   DAMO_TRY(advindex_check_operands(node->op, node->in[0]->type, node->in + 1, node->n_in - 1, rank));
@@ -515,6 +514,7 @@ const op_def advsubtensor_def = {
     .grad = index_read_grad,
     .rop = index_read_rop,
     .infer_shape = adv_infer_shape,
+    .batch = index_read_batch,
     .connection_pattern = connect_first,
     .notate = index_read_notate,
     .terms = TERMS_LINEAR,
@@ -586,6 +586,7 @@ const op_def advincsubtensor_def = {
     .grad = index_write_grad,
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,
+    .batch = index_write_batch,
     .connection_pattern = index_write_connected,
     .notate = index_write_notate,
     .terms = TERMS_LINEAR,

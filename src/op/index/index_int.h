@@ -83,6 +83,13 @@ damo_status index_read_grad(build *b, damo_apply *node, damo_var *const *gout, d
 damo_status index_read_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 damo_status index_write_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status index_write_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* index_batch.c: op_def.batch of the Ops that read, and of those that write. */
+damo_status index_read_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                             damo_var **out);
+damo_status index_write_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                              damo_var **out);
+/* advanced.c: whether the lists (and positions) of a spec are adjacent, so that the axes B take the first one's place. */
+bool index_lists_adjacent(const index_spec *spec);
 void index_write_connected(const damo_apply *node, bool *connected);
 /* op_def.init of the writing Ops: parses spec, and sets destroy_map where `inplace` says so. */
 damo_status index_write_init(damo_op *op);

@@ -118,6 +118,7 @@ const op_def pick_def = {
     .grad = pick_grad,
     .rop = pick_rop,
     .infer_shape = pick_infer_shape,
+    .batch = batch_same_op_agreed,
     .connection_pattern = connect_first,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
@@ -169,6 +170,13 @@ static damo_status pick_grad_infer_shape(build *b, damo_apply *node, damo_var *c
   return b->status;
 }
 
+static damo_status pick_grad_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                   damo_var **out) {
+  if (batched[2]) return b->status; /* lengths that differ */
+  DAMO_TRY(batch_agree(b, in, batched, 2, k, true));
+  return batch_apply(b, damo_retain(node->op), node, in, out);
+}
+
 const op_def pick_grad_def = {
     .name = "PickGrad",
     .doc = "zeros with values at the picked positions of a new last axis",
@@ -177,6 +185,7 @@ const op_def pick_grad_def = {
     .perform = pick_grad_perform,
     .grad = pick_grad_grad,
     .infer_shape = pick_grad_infer_shape,
+    .batch = pick_grad_batch,
     .connection_pattern = connect_first,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };

@@ -446,6 +446,41 @@ static damo_status tensordot_infer_shape(build *b, damo_apply *node, damo_var *c
   return b->status;
 }
 
+static void tensordot_shift(int *axes, int n, int by) {
+  for (int i = 0; i < n; i++) axes[i] += by;
+}
+
+/* Leading axes of both operands are further batch axes; those of one are free axes, which then go to the front. */
+static damo_status tensordot_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                   damo_var **out) {
+  pairing p = *(const pairing *)node->op->data;
+  int fx[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n = 0;
+  const int n_core = var_ndim(node->out[0]);
+  const int nfx = free_axes(var_ndim(node->in[0]), p.ax, p.n, p.bx, p.n_batch, fx);
+  const int from = p.n_batch + (batched[0] ? 0 : nfx);
+  if (k + n_core > DAMO_MAX_NDIM || k + p.n_batch > DAMO_MAX_NDIM) {
+    batch_pad(b, in[batched[0] ? 0 : 1], 0, DAMO_MAX_NDIM + 1); /* fails */
+    return b->status;
+  }
+  if (batched[0]) tensordot_shift(p.ax, p.n, k), tensordot_shift(p.bx, p.n_batch, k);
+  if (batched[1]) tensordot_shift(p.ay, p.n, k), tensordot_shift(p.by, p.n_batch, k);
+  if (batched[0] && batched[1]) {
+    DAMO_TRY(batch_agree(b, in, batched, 2, k, false));
+    for (int i = p.n_batch - 1; i >= 0; i--) p.bx[k + i] = p.bx[i], p.by[k + i] = p.by[i];
+    for (int i = 0; i < k; i++) p.bx[i] = p.by[i] = i;
+    p.n_batch += k;
+    out[0] = build_pairing(b, in[0], in[1], &p);
+    return b->status;
+  }
+  for (int i = 0; i < k; i++) pattern[n++] = from + i;
+  for (int i = 0; i < k + n_core; i++) {
+    if (i < from || i >= from + k) pattern[n++] = i;
+  }
+  damo_var *z = build_pairing(b, in[0], in[1], &p);
+  out[0] = from > 0 ? build_dimshuffle(b, z, pattern, n) : z;
+  return b->status;
+}
+
 const op_def tensordot_def = {
     .name = "Tensordot",
     .doc = "sum of products over pairs of axes, batch axes kept separate",
@@ -459,6 +494,7 @@ const op_def tensordot_def = {
     .grad = tensordot_grad,
     .rop = tensordot_rop,
     .infer_shape = tensordot_infer_shape,
+    .batch = tensordot_batch,
     .terms = TERMS_LINEAR,
     .masks = MASKS_OWN,
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",

@@ -255,6 +255,22 @@ static damo_var *soft_grad_row_parts(build *b, const damo_apply *node) {
   return build_mul(b, build_sub(b, dy, build_row_sum(b, build_mul(b, dy, p), n_axes)), p);
 }
 
+/* Over all axes: these as one. */
+static damo_status soft_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                              damo_var **out) {
+  damo_var *dims[DAMO_MAX_NDIM], *size = NULL;
+  const int axis = softmax_axis(node->op), ndim = var_ndim(node->in[0]);
+  const softmax_props moved = {.axis = prop_int(k + (axis < 0 ? 0 : axis) + 1)};
+  DAMO_TRY(batch_agree(b, in, batched, node->n_in, k, true));
+  for (int i = 0; axis < 0 && i < ndim; i++) dims[i] = build_dim(b, in[0], k + i);
+  if (axis < 0) size = batch_size(b, ndim, dims);
+  for (int i = 0; axis < 0 && i < node->n_in; i++) in[i] = batch_reshape(b, in[i], k, &size, 1);
+  if (b->status != DAMO_OK) return b->status;
+  DAMO_TRY(batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out));
+  if (axis < 0) out[0] = batch_reshape(b, out[0], k, dims, ndim);
+  return b->status;
+}
+
 const op_def softmax_def = {
     .name = "Softmax",
     .doc = "exp(x) divided by its sum along an axis",
@@ -267,6 +283,7 @@ const op_def softmax_def = {
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
+    .batch = soft_batch,
     .masks = MASKS_OWN,
     .row_parts = soft_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
@@ -284,6 +301,7 @@ const op_def log_softmax_def = {
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
+    .batch = soft_batch,
     .masks = MASKS_OWN,
     .row_parts = soft_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
@@ -300,6 +318,7 @@ const op_def softmax_grad_def = {
     .perform = soft_grad_perform,
     .grad = softmax_grad_grad,
     .infer_shape = soft_infer_shape,
+    .batch = soft_batch,
     .row_parts = soft_grad_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };
@@ -315,6 +334,7 @@ const op_def log_softmax_grad_def = {
     .perform = soft_grad_perform,
     .grad = log_softmax_grad_grad,
     .infer_shape = soft_infer_shape,
+    .batch = soft_batch,
     .row_parts = soft_grad_row_parts,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
 };

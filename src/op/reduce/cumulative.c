@@ -171,6 +171,14 @@ static damo_status cumulative_grad(build *b, damo_apply *node, damo_var *const *
   return b->status;
 }
 
+static damo_status cumulative_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                    damo_var **out) {
+  const scan_props *p = OP_PROPS(node->op, scan_props);
+  (void)batched;
+  out[0] = build_scan(b, node->op->def, p->kind.u.s, in[0], k + cumulative_axis(node->op), is_reverse_scan(node->op));
+  return b->status;
+}
+
 static const op_def cumulative_def = {
     .name = "Cumulative",
     .doc = "running sum or product along an axis",
@@ -181,6 +189,7 @@ static const op_def cumulative_def = {
     .perform = cumulative_perform,
     .grad = cumulative_grad,
     .infer_shape = infer_shape_same,
+    .batch = cumulative_batch,
     .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/cumulative.lua has results by hand and from plain loops",
 };
@@ -220,6 +229,13 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status argsort_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  (void)batched;
+  out[0] = build_argsort(b, in[0], k + cumulative_axis(node->op));
+  return b->status;
+}
+
 static const op_def argsort_def = {
     .name = "Argsort",
     .doc = "1-based positions that sort each vector along the axis, stable",
@@ -230,6 +246,7 @@ static const op_def argsort_def = {
     .grad = grad_none,
     .connection_pattern = connect_none,
     .infer_shape = infer_shape_same,
+    .batch = argsort_batch,
     .no_check = "dense: spec/op/rows/cumulative.lua has results by hand and from plain loops",
 };
 

@@ -34,6 +34,14 @@ static damo_status alloc_rop(build *b, damo_apply *node, damo_var *const *eval, 
   return b->status;
 }
 
+static damo_status alloc_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                               damo_var **out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  const int n = batch_result_lengths(b, node, in, batched, k, dims);
+  if (n >= 0) out[0] = build_alloc(b, batch_pad(b, in[0], k, n - k), dims, n);
+  return b->status;
+}
+
 const op_def alloc_def = {
     .name = "Alloc",
     .doc = "a value broadcast to a shape",
@@ -43,6 +51,7 @@ const op_def alloc_def = {
     .grad = alloc_grad,
     .rop = alloc_rop,
     .infer_shape = infer_shape_value_lengths,
+    .batch = alloc_batch,
     .connection_pattern = connect_first,
     .do_constant_folding = fold_never,
     .terms = TERMS_LINEAR,

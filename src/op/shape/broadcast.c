@@ -88,6 +88,14 @@ static damo_status broadcast_rop(build *b, damo_apply *node, damo_var *const *ev
   return b->status;
 }
 
+static damo_status broadcast_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                   damo_var **out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  const int n = batch_result_lengths(b, node, in, batched, k, dims);
+  if (n >= 0) out[0] = build_broadcast_to(b, "broadcast_to", batch_pad(b, in[0], k, n - k), dims, n);
+  return b->status;
+}
+
 static const op_def broadcast_def = {
     .name = "BroadcastTo",
     .doc = "x broadcast to a shape",
@@ -98,6 +106,7 @@ static const op_def broadcast_def = {
     .grad = broadcast_grad,
     .rop = broadcast_rop,
     .infer_shape = infer_shape_value_lengths,
+    .batch = broadcast_batch,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,

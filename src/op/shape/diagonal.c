@@ -94,6 +94,19 @@ static damo_status extract_infer_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
+static diagonal_props diagonal_moved(const damo_op *op, int k) {
+  const diagonal_props *p = OP_PROPS(op, diagonal_props);
+  return (diagonal_props){
+      .offset = p->offset, .axis1 = prop_int(k + p->axis1.u.i), .axis2 = prop_int(k + p->axis2.u.i)};
+}
+
+static damo_status extract_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  const diagonal_props moved = diagonal_moved(node->op, k);
+  (void)batched;
+  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+}
+
 static const op_def extract_def = {
     .name = "ExtractDiag",
     .doc = "a diagonal of two axes as the last axis",
@@ -107,6 +120,7 @@ static const op_def extract_def = {
     .grad = extract_grad,
     .rop = rop_again,
     .infer_shape = extract_infer_shape,
+    .batch = extract_batch,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
@@ -156,6 +170,17 @@ static damo_status allocdiag_rop(build *b, damo_apply *node, damo_var *const *ev
   return b->status;
 }
 
+static damo_status allocdiag_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                   damo_var **out) {
+  damo_var *wide[DAMO_MAX_NDIM + 1];
+  const int n = batch_result_lengths(b, node, in, batched, k, wide + 1);
+  if (n < 0) return b->status;
+  wide[0] = in[0];
+  const diagonal_props moved = diagonal_moved(node->op, k);
+  out[0] = build_op(b, op_new(b->ctx, node->op->def, &moved), wide, n + 1);
+  return b->status;
+}
+
 static const op_def allocdiag_def = {
     .name = "AllocDiag",
     .doc = "zeros with a diagonal",
@@ -168,6 +193,7 @@ static const op_def allocdiag_def = {
     .grad = allocdiag_grad,
     .rop = allocdiag_rop,
     .infer_shape = infer_shape_value_lengths,
+    .batch = allocdiag_batch,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,

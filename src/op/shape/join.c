@@ -103,6 +103,13 @@ static damo_status join_infer_shape(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
+static damo_status join_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                              damo_var **out) {
+  DAMO_TRY(batch_agree(b, in, batched, node->n_in, k, true));
+  const axis_props moved = {.axis = prop_int(k + OP_PROPS(node->op, axis_props)->axis.u.i)};
+  return batch_apply(b, op_new(b->ctx, &join_def, &moved), node, in, out);
+}
+
 const op_def join_def = {
     .name = "Join",
     .doc = "operands one after the other along an axis",
@@ -113,6 +120,7 @@ const op_def join_def = {
     .grad = join_grad,
     .rop = join_rop,
     .infer_shape = join_infer_shape,
+    .batch = join_batch,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/join.lua has results by hand and from plain loops",

@@ -168,6 +168,39 @@ static damo_status reshape_infer_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
+/* Entry i of a shape vector. */
+static damo_var *reshape_entry(build *b, damo_var *shape, int i) {
+  int64_t known;
+  if (static_entry(shape, i, &known)) return build_i64(b, known);
+  if (shape->owner && shape->owner->op->def == &makevector_def) return shape->owner->in[i];
+  return build_index(b, shape, 0, build_i64(b, i));
+}
+
+/* A -1 becomes the length that it stands for, since beside a batch of no entries it says nothing. */
+static damo_status reshape_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  damo_var *dims[DAMO_MAX_NDIM], *own[DAMO_MAX_NDIM];
+  const damo_type *t = node->out[0]->type;
+  int open = -1;
+  if (batched[1]) return b->status; /* shapes that differ */
+  for (int i = 0; i < t->ndim && b->status == DAMO_OK; i++) {
+    int64_t length = 0;
+    dims[i] = t->shape[i] >= 0 ? build_i64(b, t->shape[i]) : reshape_entry(b, in[1], i);
+    if (dims[i] != NULL && var_static_int(dims[i], &length) && length < 0) open = i;
+  }
+  const int n = var_ndim(node->in[0]);
+  for (int i = 0; i < n && open >= 0; i++) own[i] = build_dim(b, in[0], k + i);
+  if (open >= 0 && b->status == DAMO_OK) {
+    damo_var *size = dims_product(b, own, n), *last = dims[t->ndim - 1];
+    dims[open] = last; /* the others come first */
+    damo_var *others = t->ndim > 1 ? dims_product(b, dims, t->ndim - 1) : NULL;
+    dims[t->ndim - 1] = last;
+    dims[open] = others != NULL ? build_floor_div(b, size, others) : size;
+  }
+  if (b->status == DAMO_OK) out[0] = batch_reshape(b, in[0], k, dims, t->ndim);
+  return b->status;
+}
+
 const op_def reshape_def = {
     .name = "Reshape",
     .doc = "the same entries in another shape; a view of a contiguous array",
@@ -179,6 +212,7 @@ const op_def reshape_def = {
     .grad = reshape_grad,
     .rop = reshape_rop,
     .infer_shape = reshape_infer_shape,
+    .batch = reshape_batch,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
     .masks = MASKS_MOVED,

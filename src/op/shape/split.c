@@ -115,6 +115,16 @@ static damo_status split_infer_shape(build *b, damo_apply *node, damo_var *const
   return b->status;
 }
 
+static damo_status split_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                               damo_var **out) {
+  const split_props *p = OP_PROPS(node->op, split_props);
+  const split_props moved = {.axis = prop_int(k + p->axis.u.i), .n = p->n};
+  for (int i = 1; i < node->n_in; i++) {
+    if (batched[i]) return b->status; /* parts of different lengths */
+  }
+  return batch_apply(b, op_new(b->ctx, &split_def, &moved), node, in, out);
+}
+
 const op_def split_def = {
     .name = "Split",
     .doc = "the parts of x along an axis",
@@ -130,6 +140,7 @@ const op_def split_def = {
     .grad = split_grad,
     .rop = split_rop,
     .infer_shape = split_infer_shape,
+    .batch = split_batch,
     .connection_pattern = connect_first,
     .masks = MASKS_MOVED,
     .no_check = "dense: spec/op/rows/join.lua has results by hand and from plain loops",

@@ -54,6 +54,7 @@ static const op_def triangle_def = {
     .grad = triangle_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op,
     .terms = TERMS_LINEAR,
     .masks = MASKS_SUMMED,
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
