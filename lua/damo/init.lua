@@ -30,6 +30,14 @@ damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
 for name, fn in pairs(require "damo.scan") do damo[name] = fn end
 
+--- x[index], as a function: `damo.subtensor(x, {{1, -1, 2}})` is `x[{{1, -1, 2}}]`. With the option `spec` the items are
+-- operands as that says.
+function damo.subtensor(x, index, options, ...)
+  local is_index = type(index) == "table" and getmetatable(index) == nil
+  if options == nil and is_index and type(x) == "userdata" and select("#", ...) == 0 then return x[index] end
+  return core.subtensor(x, index, options, ...)
+end
+
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 
 -- Submodules that only some scripts use are loaded at first access.

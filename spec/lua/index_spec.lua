@@ -16,6 +16,15 @@ describe("reading", function()
     assert.equal(5, grid()[2][2])
   end)
 
+  it("is a function too", function()
+    assert.same({ 5, 6 }, damo.subtensor(grid(), { 2, { 2, 3 } }):totable())
+    assert.same({ 6, 5 }, damo.subtensor(grid(), { 2, { -1, 2, -1 } }):totable())
+    local x = damo.dvector "x"
+    assert.same({ 3, 1 }, damo.compile({ x }, damo.subtensor(x, { { -1, 1, -2 } })) { 1, 2, 3 }:totable())
+    failure("type", function() return damo.subtensor({ 1, 2 }, { 1 }) end)
+    failure("index", function() return damo.subtensor(grid(), { 3 }) end)
+  end)
+
   it("gives nil just past the end, so that ipairs ends", function()
     local v, seen = damo.array { 1, 2 }, {}
     assert.is_nil(v[3])
