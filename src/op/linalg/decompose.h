@@ -7,6 +7,7 @@
 #define DAMO_OP_LINALG_DECOMPOSE_H
 
 #include "core.h"
+#include "lapack.h"
 
 /* Conjugates the entries of a contiguous complex matrix; does nothing to a real one. */
 void mat_conjugate(const core_mat *m);
@@ -18,7 +19,8 @@ damo_status mat_solve_triangular(core_call *c, const core_mat *a, const core_mat
                                  bool right);
 
 /* The checks of the classes: decompose_check.c */
-extern const op_check cholesky_check, triangular_check;
+extern const op_check cholesky_check, triangular_check, lu_factor_check, lu_solve_check, inv_check, solve_check,
+    det_check, slogdet_check;
 
 /* cholesky.c */
 extern const op_def cholesky_def;
@@ -39,6 +41,34 @@ typedef struct triangle_var {
 } triangle_var;
 damo_var *build_triangular_left(build *b, triangle_var t, char system, damo_var *x);  /* op(A)⁻¹·x */
 damo_var *build_triangular_right(build *b, triangle_var t, char system, damo_var *x); /* x·op(A)⁻¹ */
+
+/* lu.c: P·L·U of a, in one matrix, and the pivots: row i was swapped with row pivots[i], from 1. With `columns` L·U·P,
+ * where U has the diagonal of ones: the factors of aᵀ, transposed, which LAPACK gives without a copy of a; the pivots
+ * swap columns. Only rewriting makes these, and they have no gradient. */
+extern const op_def lu_factor_def, lu_solve_def;
+typedef struct lu_factor_props {
+  prop_value columns, square; /* square: other matrices are refused */
+} lu_factor_props;
+typedef struct lu_solve_props {
+  prop_value columns, trans, vector, on_fail;
+} lu_solve_props;
+damo_apply *build_lu_columns(build *b, damo_var *a);
+/* op(a)⁻¹·x from such factors. */
+damo_var *build_lu_columns_solve(build *b, const damo_apply *factors, char system, damo_var *x, bool vector,
+                                 bool nan_on_fail);
+
+damo_status mat_lu_solve(const core_mat *lu, const lapack_int *ipiv, const core_mat *x, bool turned, char system);
+
+/* solve.c: x of op(a)·x = b; assume: what a is, a word of solve_words */
+extern const op_def solve_def;
+typedef struct solve_props {
+  prop_value assume, trans, lower, vector, on_fail;
+} solve_props;
+damo_var *build_matrix_solve(build *b, damo_var *a, damo_var *x); /* of matrices without structure */
+
+/* inverse.c */
+extern const op_def inv_def, det_def, slogdet_def;
+damo_var *build_inv(build *b, damo_var *a);
 
 /* system.c */
 

@@ -31,7 +31,9 @@ typedef struct exam_mat {
   damo_dtype dtype;
   int64_t rows, cols, rs, cs;
   bool conjugated, unit;
-  int triangle; /* -1 the lower, 1 the upper one, 0 all */
+  int triangle;         /* -1 the lower, 1 the upper one, 0 all; 2 the diagonal, 3 three diagonals */
+  int mirror;           /* the other triangle is the transpose of `triangle` (1), or the conjugate one (2) */
+  const int64_t *order; /* row i is row order[i] of the memory; NULL: i */
 } exam_mat;
 
 static exam_mat exam_mat_of(const damo_array *a, int rank, const char *data) {
@@ -50,16 +52,25 @@ static exam_mat exam_out(const exam_entry *x, int o) {
 static exam_mat exam_system(exam_mat m, char system) {
   if (system == 'n') return m;
   const exam_mat was = m;
-  m.rows = was.cols, m.cols = was.rows, m.rs = was.cs, m.cs = was.rs, m.triangle = -was.triangle;
+  m.rows = was.cols, m.cols = was.rows, m.rs = was.cs, m.cs = was.rs,
+  m.triangle = was.triangle == 1 || was.triangle == -1 ? -was.triangle : was.triangle;
   m.conjugated = was.conjugated != (system == 'h');
   return m;
 }
 
 static damo_c128 exam_at(const exam_mat *m, int64_t i, int64_t j) {
-  if (m->triangle * (j - i) < 0) return (damo_c128){0, 0};
+  const int64_t apart = j - i;
+  if (m->triangle == 2 && apart != 0) return (damo_c128){0, 0};
+  if (m->triangle == 3 && (apart > 1 || apart < -1)) return (damo_c128){0, 0};
+  if ((m->triangle == 1 || m->triangle == -1) && m->triangle * apart < 0) {
+    if (m->mirror == 0) return (damo_c128){0, 0};
+    const damo_c128 v = exam_at(m, j, i);
+    return (damo_c128){v.re, m->mirror == 2 ? -v.im : v.im};
+  }
+  if (m->order != NULL) i = m->order[i];
   if (m->unit && i == j) return (damo_c128){1, 0};
   const scalar v = scalar_cast(scalar_load(m->dtype, m->data + i * m->rs + j * m->cs), DAMO_COMPLEX128);
-  return (damo_c128){v.v.c.re, m->conjugated ? -v.v.c.im : v.v.c.im};
+  return (damo_c128){v.v.c.re, m->conjugated ? -v.v.c.im : m->mirror == 2 && apart == 0 ? 0 : v.v.c.im};
 }
 
 /* The row i, column j of x·y, and the sum of its terms' moduli. */
@@ -144,3 +155,204 @@ static void triangular_exam(exam_entry *x) {
 }
 static double triangular_judge(const op_exam *e) { return exam_stack(e, triangular_exam); }
 const op_check triangular_check = {.judge = triangular_judge, .judged = "A x is apart from the right side"};
+
+/* L and U of a matrix of both: L has the diagonal of ones, or with `columns` U. */
+static void exam_factors(exam_mat f, bool columns, exam_mat *l, exam_mat *u) {
+  const int64_t k = f.rows < f.cols ? f.rows : f.cols;
+  *l = *u = f;
+  l->triangle = -1, l->cols = k, l->unit = !columns;
+  u->triangle = 1, u->rows = k, u->unit = columns;
+}
+
+/* The rows that pivots swap, as positions from 0; owned. NULL: they are no pivots, or there is no memory. */
+static int64_t *exam_order(const exam_entry *x, const exam_mat *pivots, int64_t rows) {
+  int64_t *order = mem_alloc(x->e->node->op->obj.ctx, (size_t)rows * sizeof *order);
+  for (int64_t i = 0; order != NULL && i < rows; i++) order[i] = i;
+  for (int64_t i = 0; order != NULL && i < pivots->rows; i++) {
+    const int64_t to = (int64_t)exam_at(pivots, i, 0).re - 1, t = order[i];
+    if (to < 0 || to >= rows) continue;
+    order[i] = order[to];
+    order[to] = t;
+  }
+  return order;
+}
+
+static void lu_factor_exam(exam_entry *x) {
+  const bool columns = prop_bool_or(OP_PROPS(x->e->node->op, lu_factor_props)->columns, false);
+  exam_mat l, u, a = exam_in(x, 0);
+  const exam_mat pivots = exam_out(x, 1);
+  exam_factors(exam_out(x, 0), columns, &l, &u);
+  /* Swapped columns are swapped rows of the transpose: aᵀ[order] = Uᵀ·Lᵀ. */
+  if (columns) {
+    const exam_mat lt = exam_system(l, 't');
+    l = exam_system(u, 't'), u = lt, a = exam_system(a, 't');
+  }
+  int64_t *order = exam_order(x, &pivots, a.rows);
+  a.order = order;
+  if (order == NULL) x->unknown = true;
+  exam_equation(x, &l, &u, &a, 0);
+  mem_free(x->e->node->op->obj.ctx, order, (size_t)a.rows * sizeof *order);
+}
+static double lu_factor_judge(const op_exam *e) { return exam_stack(e, lu_factor_exam); }
+const op_check lu_factor_check = {.judge = lu_factor_judge, .judged = "L U is apart from the matrix with swapped rows"};
+
+static void inv_exam(exam_entry *x) {
+  static const double ones[1] = {1};
+  const exam_mat a = exam_in(x, 0), y = exam_out(x, 0);
+  const exam_mat eye = {
+      .data = (const char *)ones, .dtype = DAMO_FLOAT64, .rows = a.rows, .cols = a.rows, .triangle = 2};
+  exam_equation(x, &a, &y, &eye, 0);
+}
+static double inv_judge(const op_exam *e) { return exam_stack(e, inv_exam); }
+const op_check inv_check = {.judge = inv_judge, .judged = "the matrix times its inverse is apart from 1"};
+
+static void solve_exam(exam_entry *x) {
+  static const char *const words[] = {"sym", "her", "pos", "diagonal", "tridiagonal", NULL};
+  const solve_props *p = OP_PROPS(x->e->node->op, solve_props);
+  const char *word = prop_str_or(p->assume, "gen");
+  const exam_mat rhs = exam_in(x, 1), got = exam_out(x, 0);
+  exam_mat a = exam_in(x, 0);
+  int k = 0;
+  while (words[k] != NULL && strcmp(words[k], word) != 0) k++;
+  if (k < 3) a.triangle = prop_bool_or(p->lower, false) ? -1 : 1, a.mirror = k == 0 ? 1 : 2;
+  if (k == 3 || k == 4) a.triangle = k - 1;
+  a = exam_system(a, system_of(p->trans));
+  exam_equation(x, &a, &got, &rhs, 0);
+}
+static double solve_judge(const op_exam *e) { return exam_stack(e, solve_exam); }
+const op_check solve_check = {.judge = solve_judge, .judged = "A x is apart from the right side"};
+
+/* ---- Determinants, and systems of factors ------------------------------------------------------------------------ */
+
+/* A dense copy of x·y or, where y is NULL, of x, with row i at row order[i] (NULL: i); owned. */
+static damo_array *exam_dense(const exam_entry *x, const exam_mat *p, const exam_mat *q, const int64_t *order) {
+  const int64_t shape[2] = {p->rows, q != NULL ? q->cols : p->cols};
+  damo_array *out = damo_array_new(x->e->node->op->obj.ctx, DAMO_COMPLEX128, 2, shape);
+  for (int64_t i = 0; out != NULL && i < shape[0]; i++) {
+    damo_c128 *row = (damo_c128 *)(void *)out->data + (order != NULL ? order[i] : i) * shape[1];
+    double size = 0;
+    for (int64_t j = 0; j < shape[1]; j++) row[j] = q != NULL ? exam_product(p, q, i, j, &size) : exam_at(p, i, j);
+  }
+  return out;
+}
+
+static void lu_solve_exam(exam_entry *x) {
+  const lu_solve_props *p = OP_PROPS(x->e->node->op, lu_solve_props);
+  const bool columns = prop_bool_or(p->columns, false);
+  exam_mat l, u;
+  const exam_mat pivots = exam_in(x, 1), rhs = exam_in(x, 2), got = exam_out(x, 0);
+  exam_factors(exam_in(x, 0), columns, &l, &u);
+  if (columns) {
+    const exam_mat lt = exam_system(l, 't');
+    l = exam_system(u, 't'), u = lt;
+  }
+  x->products += pow((double)l.rows, 3);
+  int64_t *order = x->products < EXAM_MOST_PRODUCTS ? exam_order(x, &pivots, l.rows) : NULL;
+  damo_array *dense = order != NULL ? exam_dense(x, &l, &u, order) : NULL;
+  if (dense != NULL) {
+    exam_mat a = exam_mat_of(dense, 2, dense->data);
+    if (columns) a = exam_system(a, 't');
+    a = exam_system(a, system_of(p->trans));
+    exam_equation(x, &a, &got, &rhs, 0);
+  } else {
+    x->unknown = true;
+  }
+  damo_release(dense);
+  mem_free(x->e->node->op->obj.ctx, order, order != NULL ? (size_t)l.rows * sizeof *order : 0);
+}
+static double lu_solve_judge(const op_exam *e) { return exam_stack(e, lu_solve_exam); }
+const op_check lu_solve_check = {.judge = lu_solve_judge, .judged = "A x is apart from the right side"};
+
+static damo_c128 exam_times(damo_c128 x, damo_c128 y) {
+  return (damo_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+static damo_c128 exam_over(damo_c128 x, damo_c128 y) {
+  const double size = hypot(y.re, y.im);
+  const damo_c128 z = exam_times(x, (damo_c128){y.re / size, -y.im / size});
+  return (damo_c128){z.re / size, z.im / size};
+}
+
+/* Eliminates with the greatest entry of all rows and columns left; the determinant is sign·exp(log_abs). */
+static double exam_eliminate(damo_c128 *a, int64_t n, damo_c128 *sign) {
+  double log_abs = 0;
+  *sign = (damo_c128){1, 0};
+  for (int64_t k = 0; k < n; k++) {
+    int64_t at = k * n + k;
+    for (int64_t i = k; i < n; i++) {
+      for (int64_t j = k; j < n; j++) {
+        if (hypot(a[i * n + j].re, a[i * n + j].im) > hypot(a[at].re, a[at].im)) at = i * n + j;
+      }
+    }
+    const int64_t row = at / n, col = at % n;
+    for (int64_t j = 0; j < n && row != k; j++) {
+      const damo_c128 t = a[k * n + j];
+      a[k * n + j] = a[row * n + j], a[row * n + j] = t;
+    }
+    for (int64_t i = 0; i < n && col != k; i++) {
+      const damo_c128 t = a[i * n + k];
+      a[i * n + k] = a[i * n + col], a[i * n + col] = t;
+    }
+    const damo_c128 pivot = a[k * n + k];
+    const double size = hypot(pivot.re, pivot.im), swaps = (row != k) != (col != k) ? -1 : 1;
+    if (size == 0) {
+      *sign = (damo_c128){0, 0};
+      return -INFINITY;
+    }
+    log_abs += log(size);
+    *sign = exam_times(*sign, (damo_c128){swaps * pivot.re / size, swaps * pivot.im / size});
+    for (int64_t i = k + 1; i < n; i++) {
+      const damo_c128 f = exam_over(a[i * n + k], pivot);
+      for (int64_t j = k; j < n; j++) {
+        const damo_c128 t = exam_times(f, a[k * n + j]);
+        a[i * n + j].re -= t.re, a[i * n + j].im -= t.im;
+      }
+    }
+  }
+  return log_abs;
+}
+
+/* The logarithm of the product of the rows' lengths, which no determinant exceeds (Hadamard). */
+static double exam_log_bound(const damo_c128 *a, int64_t n) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double square = 0;
+    for (int64_t j = 0; j < n; j++) square += a[i * n + j].re * a[i * n + j].re + a[i * n + j].im * a[i * n + j].im;
+    sum += 0.5 * log(square);
+  }
+  return sum;
+}
+
+/* Compares a determinant got = sign·exp(log_abs): both sides over the bound. */
+static void exam_determinant(exam_entry *x, damo_c128 got, double got_log) {
+  const exam_mat m = exam_in(x, 0);
+  x->products += pow((double)m.rows, 3);
+  damo_array *a = x->products < EXAM_MOST_PRODUCTS ? exam_dense(x, &m, NULL, NULL) : NULL;
+  if (a == NULL) {
+    x->unknown = true;
+    return;
+  }
+  damo_c128 sign, *data = (damo_c128 *)(void *)a->data;
+  const double bound = exam_log_bound(data, m.rows), want = exam_eliminate(data, m.rows, &sign);
+  damo_release(a);
+  if (!isfinite(bound)) return;
+  const double p = exp(got_log - bound), q = exp(want - bound);
+  const double apart = hypot(p * got.re - q * sign.re, p * got.im - q * sign.im);
+  if (isfinite(apart)) x->error = fmax(x->error, apart / (double)(m.rows + 1));
+}
+
+static void det_exam(exam_entry *x) {
+  const exam_mat out = exam_out(x, 0);
+  const damo_c128 got = exam_at(&out, 0, 0);
+  const double size = hypot(got.re, got.im);
+  exam_determinant(x, size > 0 ? (damo_c128){got.re / size, got.im / size} : (damo_c128){0, 0}, log(size));
+}
+static double det_judge(const op_exam *e) { return exam_stack(e, det_exam); }
+const op_check det_check = {.judge = det_judge, .judged = "the determinant is apart from that of an elimination"};
+
+static void slogdet_exam(exam_entry *x) {
+  const exam_mat sign = exam_out(x, 0), log_abs = exam_out(x, 1);
+  exam_determinant(x, exam_at(&sign, 0, 0), exam_at(&log_abs, 0, 0).re);
+}
+static double slogdet_judge(const op_exam *e) { return exam_stack(e, slogdet_exam); }
+const op_check slogdet_check = {.judge = slogdet_judge,
+                                .judged = "the determinant is apart from that of an elimination"};

@@ -3,7 +3,10 @@
 
 #define LINALG_FILES(X) \
   X(cholesky)           \
-  X(triangular)
+  X(triangular)         \
+  X(lu)                 \
+  X(solve)              \
+  X(inverse)
 
 #define X(file)                                 \
   extern const op_func linalg_##file##_funcs[]; \

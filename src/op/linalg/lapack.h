@@ -32,6 +32,9 @@ typedef const lapack_int *lapack_in; /* an integer operand: LAPACK takes all arg
             lapack_int *info))                                                                                        \
   X(gbtrs, (const char *trans, lapack_in n, lapack_in kl, lapack_in ku, lapack_in nrhs, const void *ab,               \
             lapack_in ldab, const lapack_int *ipiv, void *b, lapack_in ldb, lapack_int *info, size_t))                \
+  X(gttrf, (lapack_in n, void *dl, void *d, void *du, void *du2, lapack_int *ipiv, lapack_int *info))                 \
+  X(gttrs, (const char *trans, lapack_in n, lapack_in nrhs, const void *dl, const void *d, const void *du,            \
+            const void *du2, const lapack_int *ipiv, void *b, lapack_in ldb, lapack_int *info, size_t))               \
   X(geqrf,                                                                                                            \
     (lapack_in m, lapack_in n, void *a, lapack_in lda, void *tau, void *work, lapack_in lwork, lapack_int *info))     \
   X(trsm, (const char *side, const char *uplo, const char *transa, const char *diag, lapack_in m, lapack_in n,        \

@@ -68,6 +68,11 @@ static const op_def tri_def = {
     .no_check = "dense: spec/op/rows/alloc.lua has results by hand and from plain loops",
 };
 
+damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype) {
+  const dtype_props p = {.dtype = prop_str(dtype_name(dtype))};
+  return n && m ? build_op(b, op_new(b->ctx, &eye_def, &p), (damo_var *const[]){n, m, build_i64(b, 0)}, 3) : NULL;
+}
+
 static damo_status eye_like(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
   damo_dtype dt = b->ctx->config.floatX;
   const char *f = a->func->name;

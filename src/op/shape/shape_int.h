@@ -114,6 +114,10 @@ damo_var *build_roll(build *b, damo_var *x, damo_var *shift, int axis);
 /* Zeros of that dtype in x's shape. */
 damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
 
+/* ---- eye.c ------------------------------------------------------------------------------------------------------- */
+
+damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype); /* n by m, int64 scalars */
+
 /* ---- arange.c ---------------------------------------------------------------------------------------------------- */
 
 /* int64 positions first, first + 1 … last (1-based inclusive; int64 scalars). */

@@ -56,7 +56,7 @@ static damo_var *build_least_adjoint(build *b, const factor_var *v, damo_var *g,
 static damo_var *build_least_dot(build *b, damo_var *m, damo_var *x) {
   return m && x ? build_sparse_dot(b, m, x) : NULL;
 }
-static damo_var *build_conj_transpose(build *b, damo_var *m) {
+static damo_var *build_sparse_adjoint(build *b, damo_var *m) {
   return build_sparse_transpose(b, build_conj_if_complex(b, m));
 }
 static damo_var *build_least_mul(build *b, damo_var *x, damo_var *y) { return x && y ? build_mul(b, x, y) : NULL; }
@@ -98,12 +98,12 @@ static damo_status sp_factor_least_grad(build *b, damo_apply *node, damo_var *co
     gin[1] = build_null(b, "the gradient of least squares needs the matrix that the factor was made from");
     return b->status;
   }
-  if (gr != NULL) g = build_difference(b, g, build_least_dot(b, build_conj_transpose(b, v.a), gr));
+  if (gr != NULL) g = build_difference(b, g, build_least_dot(b, build_sparse_adjoint(b, v.a), gr));
   damo_var *w = build_least_adjoint(b, &v, g, &wide), *both = build_add_present(b, w, gr);
   gin[node->n_in - 1] = both;
   damo_var *u = build_least_adjoint(b, &v, x, NULL),
            *rest =
-               build_least_mul(b, wide, build_difference(b, g, build_least_dot(b, build_conj_transpose(b, v.a), w)));
+               build_least_mul(b, wide, build_difference(b, g, build_least_dot(b, build_sparse_adjoint(b, v.a), w)));
   damo_var *data =
       build_difference(b, build_outer_at(b, v.a, r, build_least(b, &v, w)), build_outer_at(b, v.a, both, x));
   data = data && rest ? build_add_present(b, data, build_outer_at(b, v.a, u, rest)) : NULL;
@@ -120,7 +120,7 @@ static damo_status sp_factor_least_rop(build *b, damo_apply *node, damo_var *con
   damo_var *rhs = build_difference(b, db, moved);
   rout[0] = build_least(b, &v, rhs);
   if (da != NULL) {
-    damo_var *dah = build_conj_transpose(b, da), *u = build_least_adjoint(b, &v, x, &wide),
+    damo_var *dah = build_sparse_adjoint(b, da), *u = build_least_adjoint(b, &v, x, &wide),
              *y = build_least_dot(b, dah, u);
     damo_var *seen = build_least(b, &v, build_least_adjoint(b, &v, build_least_dot(b, dah, r), NULL));
     damo_var *rest = build_least_mul(b, wide, build_difference(b, y, build_least(b, &v, build_least_dot(b, v.a, y))));
@@ -194,7 +194,7 @@ static damo_status sp_factor_least_adjoint_grad(build *b, damo_apply *node, damo
   damo_var *c = gout[0], *g = node->in[2], *w = node->out[0], *wide = node->out[1];
   if (c == NULL) return b->status;
   damo_var *p = build_least(b, &v, c), *q = build_least(b, &v, w);
-  damo_var *h = build_least_mul(b, wide, build_difference(b, g, build_least_dot(b, build_conj_transpose(b, v.a), w)));
+  damo_var *h = build_least_mul(b, wide, build_difference(b, g, build_least_dot(b, build_sparse_adjoint(b, v.a), w)));
   gin[2] = p;
   damo_var *data =
       build_difference(b, build_outer_at(b, v.a, build_least_adjoint(b, &v, p, NULL), h), build_outer_at(b, v.a, w, p));
@@ -209,10 +209,10 @@ static damo_status sp_factor_least_adjoint_rop(build *b, damo_apply *node, damo_
   const factor_var v = factor_of_node(node, 3);
   damo_var *g = node->in[2], *w = node->out[0], *wide = node->out[1];
   damo_var *dg = build_tangent(b, eval[2], g), *da = build_tangent(b, eval[1], v.a), *sum = dg;
-  if (da != NULL) sum = build_difference(b, dg, build_least_dot(b, build_conj_transpose(b, da), w));
+  if (da != NULL) sum = build_difference(b, dg, build_least_dot(b, build_sparse_adjoint(b, da), w));
   rout[0] = sum ? build_least_adjoint(b, &v, sum, NULL) : NULL;
   if (da == NULL) return b->status;
-  damo_var *h = build_least_mul(b, wide, build_difference(b, g, build_least_dot(b, build_conj_transpose(b, v.a), w))),
+  damo_var *h = build_least_mul(b, wide, build_difference(b, g, build_least_dot(b, build_sparse_adjoint(b, v.a), w))),
            *y = build_least_dot(b, da, build_least(b, &v, w));
   damo_var *seen = build_least_adjoint(b, &v, build_least(b, &v, build_least_dot(b, da, h)), NULL);
   rout[0] = build_add_present(b, build_add_present(b, rout[0], seen),
