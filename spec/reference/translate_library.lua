@@ -102,7 +102,11 @@ local function plain(f, x, kw)
 end
 
 -- f({operands}, {options})
-local function of_list(f, x, kw) return f(x, options_of(kw) or {}) end
+local function of_list(f, x, kw)
+  local options = options_of(kw)
+  if options then return f(x, options) end
+  return f(x)
+end
 
 local function part(x, from, to)
   local list = {}

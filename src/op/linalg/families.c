@@ -7,6 +7,10 @@
   X(lu)                 \
   X(solve)              \
   X(inverse)
+  X(compose)            \
+  X(norm)               \
+  X(svd)                \
+  X(eigen)
 
 #define X(file)                                 \
   extern const op_func linalg_##file##_funcs[]; \

@@ -1,0 +1,178 @@
+-- Singular values, eigenvalues and norms.
+-- luacheck: no max line length
+local damo = require "damo"
+local h = assert(loadfile "spec/linalg/harness.lua")(describe, it)
+local linalg = damo.linalg
+
+local function symmetric(shape, seed)
+  local a = h.random(shape, seed)
+  return a + h.transposed(a) + damo.diag(damo.arange(1, shape[#shape] + 1))
+end
+local function adjoint(x) return h.transposed(damo.conj(x)) end
+local function hermitian(shape, seed)
+  local a = h.complex(h.random(shape, seed), seed + 1)
+  return a + adjoint(a) + damo.diag(damo.arange(1, shape[#shape] + 1))
+end
+local function scaled(x, w) return x * damo.expand_dims(w, -2) end
+local function message(f, ...)
+  local ok, err = pcall(f, ...)
+  assert(not ok)
+  return err.message, err.kind
+end
+
+describe("svd", function()
+  local shapes = { { 4, 3 }, { 3, 4 }, { 3, 3 }, { 2, 3, 2 }, { 2, 2, 2, 3 } }
+  for _, shape in ipairs(shapes) do
+    for _, complex in ipairs { false, true } do
+      local a = complex and h.complex(h.random(shape, 3)) or h.random(shape, 3)
+      local least = math.min(shape[#shape - 1], shape[#shape])
+      local name = (" of %s %s"):format(table.concat(shape, "x"), complex and "complex" or "real")
+      h.case("values" .. name, linalg.svdvals, { a })
+      h.case("values by compute_uv=false" .. name, function(x) return linalg.svd(x, { compute_uv = false }) end, { a })
+      for _, full in ipairs { false, true } do
+        local function factors(x) return linalg.svd(x, { full_matrices = full }) end
+        -- Functions that do not depend on how singular vectors are chosen; of the full form, on the space of those left over.
+        h.case(("product of the factors, full=%s"):format(full) .. name, function(x)
+          local u, s, vh = factors(x)
+          if full then u, vh = u[{ damo.ellipsis, { 1, least } }], vh[{ damo.ellipsis, { 1, least }, {} }] end
+          return damo.matmul(scaled(u, s * s), vh)
+        end, { a })
+        h.case(("a projection, full=%s"):format(full) .. name, function(x)
+          local u = factors(x)
+          local last = u[{ damo.ellipsis, { -1, -1 } }]
+          return damo.matmul(last, adjoint(last))
+        end, { a })
+        h.case(("a projection of vh, full=%s"):format(full) .. name, function(x)
+          local _, _, vh = factors(x)
+          local last = vh[{ damo.ellipsis, { -1, -1 }, {} }]
+          return damo.matmul(adjoint(last), last)
+        end, { a })
+      end
+    end
+  end
+
+  it("gives orthonormal factors of the shapes asked for", function()
+    local a = h.random({ 5, 3 }, 1)
+    local u, s, vh = linalg.svd(a)
+    assert.same({ 5, 5 }, u.shape)
+    assert.same({ 3 }, s.shape)
+    assert.is_true(damo.allclose(damo.dot(u.T, u), damo.eye(5)))
+    assert.is_true(damo.allclose(damo.dot(scaled(u[{ {}, { 1, 3 } }], s), vh), a))
+    assert.same({ 5, 3 }, linalg.svd(a, { full_matrices = false }).shape)
+    assert.equal("float32", linalg.svd(a:astype "float32").dtype)
+    assert.equal("float64", linalg.svd(damo.array({ { 1, 2 }, { 3, 4 } }, "int32")).dtype)
+    assert.equal("float32", linalg.svdvals(h.complex(a):astype "complex64").dtype)
+  end)
+
+  it("of empty matrices", function()
+    local u, s, vh = linalg.svd(damo.zeros { 3, 0 })
+    assert.is_true(damo.array_equal(u, damo.eye(3)))
+    assert.same({ 0 }, s.shape)
+    assert.same({ 0, 0 }, vh.shape)
+    assert.same({ 0, 2 }, linalg.svdvals(damo.zeros { 0, 2, 3 }).shape)
+  end)
+
+  it("tells nan, and vectors without a gradient", function()
+    local bad = damo.array { { 1, 0 / 0 }, { 0, 1 } }
+    assert.equal("svd: the matrix has an entry that is nan", (message(linalg.svd, bad)))
+    assert.equal("numeric", select(2, linalg.svdvals(bad, { on_fail = "return" })).kind)
+    local x = damo.dmatrix "x"
+    local u = linalg.svd(x)
+    local f = damo.compile({ x }, damo.grad(u[{ 1, 2 }] + u[{ 2, 1 }] * 2, x))
+    local text, kind = message(f, damo.eye(2))
+    assert.equal("numeric", kind)
+    assert.is_truthy(text:find("values 1 and 2 are equal to rounding", 1, true), text)
+  end)
+
+  it("of equal singular values has the gradient of what does not depend on the vectors", function()
+    local x = damo.dmatrix "x"
+    local u, _, vh = linalg.svd(x)
+    local f = damo.compile({ x }, damo.grad(damo.dot(u, vh)[{ 1, 2 }], x)) -- the orthogonal polar factor
+    assert.is_true(damo.allclose(f(damo.eye(2)), damo.array { { 0, 0.5 }, { -0.5, 0 } }))
+    local nuclear = damo.compile({ x }, damo.grad(linalg.norm(x, "nuc"), x))
+    assert.is_true(damo.allclose(nuclear(damo.eye(3)), damo.eye(3)))
+  end)
+end)
+
+describe("eigh", function()
+  for _, lower in ipairs { true, false } do
+    for _, complex in ipairs { false, true } do
+      for _, shape in ipairs { { 1, 1 }, { 4, 4 }, { 2, 3, 3 } } do
+        local a = complex and hermitian(shape, 4) or symmetric(shape, 4)
+        local b = complex and damo.matmul(a, adjoint(a)) + 2 * damo.eye(shape[#shape]) or h.positive(shape, 9)
+        local o = { lower = lower }
+        local name = (" of %s %s, lower=%s"):format(table.concat(shape, "x"), complex and "complex" or "real", lower)
+        h.case("values" .. name, function(x) return linalg.eigvalsh(x, o) end, { a })
+        h.case("generalised values" .. name, function(x, y) return linalg.eigvalsh(x, y, o) end, { a, b })
+        h.case("a function of the matrix" .. name, function(x)
+          local w, v = linalg.eigh(x, o)
+          return damo.matmul(scaled(v, damo.exp(0.3 * w)), adjoint(v))
+        end, { a })
+        h.case("generalised projection" .. name, function(x, y)
+          local _, v = linalg.eigh(x, y, o)
+          local first = v[{ damo.ellipsis, { 1, 1 } }]
+          return damo.matmul(first, adjoint(first))
+        end, { a, b }, { second = #shape == 2 })
+      end
+    end
+    it("reads one triangle, lower=" .. tostring(lower), function()
+      local a, o = symmetric({ 3, 3 }, 2), { lower = lower }
+      local half = lower and damo.tril(a) or damo.triu(a)
+      assert.is_true(damo.allclose(linalg.eigvalsh(half, o), linalg.eigvalsh(a, o)))
+      assert.is_true(damo.allclose(linalg.eigh(half, o), linalg.eigvalsh(a)))
+      assert.is_true(damo.allclose(linalg.eigh(a, { eigvals_only = true, lower = lower }), linalg.eigvalsh(a)))
+    end)
+  end
+
+  it("tells what is wrong", function()
+    assert.equal("eigh: operand 1 must be square in its last two axes, got shape (2, 3)", (message(linalg.eigh, damo.ones { 2, 3 })))
+    assert.equal("eigh: the matrix has an entry that is nan or infinite", (message(linalg.eigh, damo.array { { 0 / 0 } })))
+    assert.equal("numeric", select(2, message(linalg.eigh, damo.eye(2), -damo.eye(2))))
+    local x = damo.dmatrix "x"
+    local _, v = linalg.eigh(x)
+    local text = message(damo.compile({ x }, damo.grad(v[{ 1, 1 }] + 2 * v[{ 1, 2 }], x)), damo.eye(3))
+    assert.is_truthy(text:find("values 1 and 2 are equal to rounding", 1, true), text)
+    local w = linalg.eigvalsh(x)
+    assert.is_true(damo.array_equal(damo.compile({ x }, damo.grad(damo.sum(w), x))(damo.eye(3)), damo.eye(3)))
+  end)
+
+  it("of empty matrices is empty", function()
+    local w, v = linalg.eigh(damo.zeros { 2, 0, 0 })
+    assert.same({ 2, 0 }, w.shape)
+    assert.same({ 2, 0, 0 }, v.shape)
+  end)
+end)
+
+describe("norm", function()
+  local a, c = h.random({ 3, 4 }, 5), h.complex(h.random({ 3, 4 }, 5))
+  local linear = { [1] = true, [-1] = true, inf = true, ["-inf"] = true } -- of real numbers
+  for _, ord in ipairs { "fro", "nuc", 1, -1, 2, -2, "inf", "-inf" } do
+    local o = { second = not linear[ord] }
+    h.case("of a matrix, " .. ord, function(x) return linalg.norm(x, ord) end, { a }, o)
+    h.case("of a complex matrix, " .. ord, function(x) return linalg.norm(x, ord) end, { c })
+    h.case("of a stack, " .. ord, function(x) return linalg.norm(x, { ord = ord, axis = { 3, 1 }, keepdims = true }) end, { h.random({ 3, 2, 4 }, 6) }, o)
+  end
+  for _, ord in ipairs { 0, 1, 2, 3, 0.5, -1, -2, "inf", "-inf" } do
+    local o = { grad = ord ~= 0 }
+    h.case("of vectors, " .. ord, function(x) return linalg.norm(x, { ord = ord, axis = -1 }) end, { a },
+      { grad = ord ~= 0, second = not (linear[ord] and ord ~= -1) })
+    h.case("of complex vectors, " .. ord, function(x) return linalg.norm(x, { ord = ord, axis = 1, keepdims = true }) end, { c }, o)
+  end
+  h.case("of all entries", linalg.norm, { h.random({ 2, 3, 2 }, 6) })
+
+  it("of zeros has the gradient 0", function()
+    local x = damo.dvector "x"
+    for _, ord in ipairs { 2, 3 } do
+      assert.is_true(damo.array_equal(damo.compile({ x }, damo.grad(linalg.norm(x, ord), x))(damo.zeros(2)), damo.zeros(2)))
+    end
+  end)
+
+  it("takes integers as float64, and tells orders that do not exist", function()
+    assert.equal(5, linalg.norm(damo.array({ 3, 4 }, "int32")))
+    assert.equal(4, linalg.norm(damo.array { 3, -4 }, math.huge))
+    assert.equal("linalg.norm: there is no norm of order 'two'", (message(linalg.norm, a, "two")))
+    assert.equal('linalg.norm: the order of a matrix norm is 1, -1, 2, -2, inf, -inf, "fro" or "nuc"', (message(linalg.norm, a, 3)))
+    assert.equal("linalg.norm: the order of a vector's norm is a number", (message(linalg.norm, damo.ones(2), "nuc")))
+    assert.equal("linalg.norm: a norm is taken over one axis or two, not 3; name them by axis", (message(linalg.norm, damo.ones { 2, 2, 2 }, 1)))
+  end)
+end)

@@ -1,0 +1,142 @@
+/* lapack_spectral: LAPACK's routines for eigenvalues and Schur forms, under one form for all dtypes. */
+#include "spectral.h"
+
+#include <math.h>
+
+#define IN lapack_in
+#define REAL_ROUTINES(p)                                                                                               \
+  extern void p##syevd_(const char *, const char *, IN, void *, IN, void *, void *, IN, lapack_int *, IN,              \
+                        lapack_int *, size_t, size_t);                                                                 \
+  extern void p##geev_(const char *, const char *, IN, void *, IN, void *, void *, void *, IN, void *, IN, void *, IN, \
+                       lapack_int *, size_t, size_t);                                                                  \
+  extern void p##gees_(const char *, const char *, void *, IN, void *, IN, lapack_int *, void *, void *, void *, IN,   \
+                       void *, IN, lapack_int *, lapack_int *, size_t, size_t);
+#define COMPLEX_ROUTINES(p)                                                                                            \
+  extern void p##heevd_(const char *, const char *, IN, void *, IN, void *, void *, IN, void *, IN, lapack_int *, IN,  \
+                        lapack_int *, size_t, size_t);                                                                 \
+  extern void p##geev_(const char *, const char *, IN, void *, IN, void *, void *, IN, void *, IN, void *, IN, void *, \
+                       lapack_int *, size_t, size_t);                                                                  \
+  extern void p##gees_(const char *, const char *, void *, IN, void *, IN, lapack_int *, void *, void *, IN, void *,   \
+                       IN, void *, lapack_int *, lapack_int *, size_t, size_t);
+#define COMMON_ROUTINES(p)                                                                                       \
+  extern void p##trsyl_(const char *, const char *, IN, IN, IN, const void *, IN, const void *, IN, void *, IN,  \
+                        void *, lapack_int *, size_t, size_t);                                                   \
+  extern void p##gemm_(const char *, const char *, IN, IN, IN, const void *, const void *, IN, const void *, IN, \
+                       const void *, void *, IN, size_t, size_t);
+REAL_ROUTINES(s)
+REAL_ROUTINES(d)
+COMPLEX_ROUTINES(c)
+COMPLEX_ROUTINES(z)
+COMMON_ROUTINES(s)
+COMMON_ROUTINES(d)
+COMMON_ROUTINES(c)
+COMMON_ROUTINES(z)
+extern void zgges_(const char *, const char *, const char *,
+                   lapack_int (*)(const damo_c128 *alpha, const damo_c128 *beta), IN, void *, IN, void *, IN,
+                   lapack_int *, void *, void *, void *, IN, void *, IN, void *, IN, void *, lapack_int *, lapack_int *,
+                   size_t, size_t, size_t);
+
+static const lapack_int one_column = 1;
+
+#define REAL_FORMS(p, T)                                                                                               \
+  static void p##heevd_form(const char *jobz, const char *uplo, IN n, void *a, IN lda, void *w, void *work, IN lwork,  \
+                            void *rwork, IN lrwork, lapack_int *iwork, IN liwork, lapack_int *info) {                  \
+    (void)rwork, (void)lrwork;                                                                                         \
+    p##syevd_(jobz, uplo, n, a, lda, w, work, lwork, iwork, liwork, info, 1, 1);                                       \
+  }                                                                                                                    \
+  static void p##geev_form(const char *jobvr, IN n, void *a, IN lda, void *w, void *vr, IN ldvr, void *work, IN lwork, \
+                           void *rwork, lapack_int *info) {                                                            \
+    (void)rwork;                                                                                                       \
+    p##geev_("N", jobvr, n, a, lda, w, (T *)w + *n, NULL, &one_column, vr, ldvr, work, lwork, info, 1, 1);             \
+  }                                                                                                                    \
+  static void p##gees_form(IN n, void *a, IN lda, void *w, void *vs, IN ldvs, void *work, IN lwork, void *rwork,       \
+                           lapack_int *info) {                                                                         \
+    lapack_int sdim = 0;                                                                                               \
+    (void)rwork;                                                                                                       \
+    p##gees_("V", "N", NULL, n, a, lda, &sdim, w, (T *)w + *n, vs, ldvs, work, lwork, NULL, info, 1, 1);               \
+  }
+#define COMPLEX_FORMS(p)                                                                                               \
+  static void p##heevd_form(const char *jobz, const char *uplo, IN n, void *a, IN lda, void *w, void *work, IN lwork,  \
+                            void *rwork, IN lrwork, lapack_int *iwork, IN liwork, lapack_int *info) {                  \
+    p##heevd_(jobz, uplo, n, a, lda, w, work, lwork, rwork, lrwork, iwork, liwork, info, 1, 1);                        \
+  }                                                                                                                    \
+  static void p##geev_form(const char *jobvr, IN n, void *a, IN lda, void *w, void *vr, IN ldvr, void *work, IN lwork, \
+                           void *rwork, lapack_int *info) {                                                            \
+    p##geev_("N", jobvr, n, a, lda, w, NULL, &one_column, vr, ldvr, work, lwork, rwork, info, 1, 1);                   \
+  }                                                                                                                    \
+  static void p##gees_form(IN n, void *a, IN lda, void *w, void *vs, IN ldvs, void *work, IN lwork, void *rwork,       \
+                           lapack_int *info) {                                                                         \
+    lapack_int sdim = 0;                                                                                               \
+    p##gees_("V", "N", NULL, n, a, lda, &sdim, w, vs, ldvs, work, lwork, rwork, NULL, info, 1, 1);                     \
+  }
+REAL_FORMS(s, float)
+REAL_FORMS(d, double)
+COMPLEX_FORMS(c)
+COMPLEX_FORMS(z)
+
+#define SPECTRAL(p) \
+  { .heevd = p##heevd_form, .geev = p##geev_form, .gees = p##gees_form, .trsyl = p##trsyl_, .gemm = p##gemm_ }
+static const spectral_table spectral_tables[4] = {SPECTRAL(s), SPECTRAL(d), SPECTRAL(c), SPECTRAL(z)};
+
+const spectral_table *spectral_of(damo_dtype dtype) {
+  return &spectral_tables[dtype == DAMO_FLOAT32 ? 0 : dtype == DAMO_FLOAT64 ? 1 : dtype == DAMO_COMPLEX64 ? 2 : 3];
+}
+
+static lapack_int is_inside_circle(const damo_c128 *alpha, const damo_c128 *beta) {
+  return hypot(alpha->re, alpha->im) < hypot(beta->re, beta->im);
+}
+
+void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_inside, damo_c128 *alpha,
+                        damo_c128 *beta, damo_c128 *vsr, damo_c128 *work, lapack_in lwork, double *rwork,
+                        lapack_int *bwork, lapack_int *info) {
+  zgges_("N", "V", "S", is_inside_circle, n, a, n, b, n, n_inside, alpha, beta, NULL, &one_column, vsr, n, work, lwork,
+         rwork, bwork, info, 1, 1, 1);
+}
+
+/* ---- Helpers of classes ------------------------------------------------------------------------------------------ */
+
+static bool is_single(damo_dtype dtype) { return dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64; }
+
+damo_c128 mat_get(const core_mat *m, int64_t i, int64_t j) {
+  const void *p = m->data + i * m->rs + j * m->cs;
+  const bool has_imaginary = dtype_is_complex(m->dtype);
+  if (is_single(m->dtype)) return (damo_c128){((const float *)p)[0], has_imaginary ? ((const float *)p)[1] : 0};
+  return (damo_c128){((const double *)p)[0], has_imaginary ? ((const double *)p)[1] : 0};
+}
+
+void mat_set(const core_mat *m, int64_t i, int64_t j, damo_c128 v) {
+  void *p = m->data + i * m->rs + j * m->cs;
+  const bool has_imaginary = dtype_is_complex(m->dtype);
+  if (is_single(m->dtype)) {
+    ((float *)p)[0] = (float)v.re;
+    if (has_imaginary) ((float *)p)[1] = (float)v.im;
+  } else {
+    ((double *)p)[0] = v.re;
+    if (has_imaginary) ((double *)p)[1] = v.im;
+  }
+}
+
+/* Whether all of n numbers are finite: 0·x is 0 then, else nan. */
+#define ALL_FINITE(name, T)                               \
+  static bool name(const T *x, int64_t n) {               \
+    T sum[4] = {0, 0, 0, 0};                              \
+    int64_t i = 0;                                        \
+    for (; i + 4 <= n; i += 4)                            \
+      for (int k = 0; k < 4; k++) sum[k] += x[i + k] * 0; \
+    for (; i < n; i++) sum[0] += x[i] * 0;                \
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0;        \
+  }
+ALL_FINITE(floats_finite, float)
+ALL_FINITE(doubles_finite, double)
+
+damo_status spectral_check_finite(core_call *c, const core_mat *m) {
+  const int64_t vectors = m->by_rows ? m->rows : m->cols, step = m->by_rows ? m->rs : m->cs;
+  const int64_t n = (m->by_rows ? m->cols : m->rows) * (dtype_is_complex(m->dtype) ? 2 : 1);
+  const bool single = is_single(m->dtype);
+  for (int64_t v = 0; v < vectors; v++) {
+    const void *x = m->data + v * step;
+    if (single ? !floats_finite(x, n) : !doubles_finite(x, n))
+      return core_fail(c, "the matrix has an entry that is nan or infinite");
+  }
+  return DAMO_OK;
+}
