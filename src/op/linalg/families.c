@@ -10,7 +10,8 @@
   X(compose)            \
   X(norm)               \
   X(svd)                \
-  X(eigen)
+  X(eigen)              \
+  X(sylvester)
 
 #define X(file)                                 \
   extern const op_func linalg_##file##_funcs[]; \

@@ -1,0 +1,71 @@
+-- Schur forms and matrix equations.
+-- luacheck: no max line length
+local damo = require "damo"
+local h = assert(loadfile "spec/linalg/harness.lua")(describe, it)
+local linalg = damo.linalg
+
+local function adjoint(x) return h.transposed(damo.conj(x)) end
+local function both(shape, seed)
+  local a = h.random(shape, seed)
+  return { real = a, complex = h.complex(a, seed + 50) }
+end
+local function kind_of(f, ...)
+  local ok, err = pcall(f, ...)
+  assert(not ok)
+  return err.kind
+end
+
+describe("schur", function()
+  for kind, a in pairs(both({ 2, 4, 4 }, 3)) do
+    for _, output in ipairs { "real", "complex" } do
+      it(("of %s matrices, output %s"):format(kind, output), function()
+        local x = damo.tensor { dtype = a.dtype, ndim = 3 }
+        local t, z = damo.compile({ x }, { linalg.schur(x, { output = output }) }, { mode = "DEBUG" })(a)
+        assert.equal(kind == "complex" and "complex128" or output == "complex" and "complex128" or "float64", t.dtype)
+        assert.is_true(damo.allclose(damo.matmul(damo.matmul(z, t), adjoint(z)), a))
+        assert.is_true(damo.allclose(damo.matmul(adjoint(z), z), damo.eye(4) * damo.ones { 2, 1, 1 }))
+        local below = kind == "real" and output == "real" and damo.tril(t, -2) or damo.tril(t, -1)
+        assert.is_true(damo.allclose(damo.abs(below), damo.zeros { 2, 4, 4 }))
+      end)
+    end
+  end
+  it("has no gradient", function()
+    local x = damo.dmatrix "x"
+    assert.equal("null_gradient", kind_of(function() return damo.grad(damo.sum((linalg.schur(x))), x) end))
+    assert.equal("value", kind_of(linalg.schur, damo.eye(2), "upper"))
+  end)
+end)
+
+describe("an equation", function()
+  local a, b, q = both({ 3, 3 }, 1), both({ 2, 2 }, 2), both({ 2, 3, 2 }, 3)
+  for _, kind in ipairs { "real", "complex" } do
+    local shifted = b[kind] + 4 * damo.eye(2)
+    h.case("of Sylvester, " .. kind, linalg.solve_sylvester, { a[kind], shifted, q[kind] })
+    local g = both({ 3, 3 }, 8)[kind]
+    h.case("of Lyapunov, continuous, " .. kind, linalg.solve_continuous_lyapunov, { a[kind] - 3 * damo.eye(3), g })
+    h.case("of Lyapunov, discrete, " .. kind, linalg.solve_discrete_lyapunov, { 0.4 * a[kind], g })
+    h.case("of Lyapunov, discrete, of a stack, " .. kind, linalg.solve_discrete_lyapunov, { 0.4 * a[kind], both({ 2, 3, 3 }, 9)[kind] })
+    it("is fulfilled, " .. kind, function()
+      local x = linalg.solve_sylvester(a[kind], shifted, q[kind])
+      assert.is_true(damo.allclose(damo.matmul(a[kind], x) + damo.matmul(x, shifted), q[kind]))
+      local y = linalg.solve_discrete_lyapunov(0.4 * a[kind], g)
+      assert.is_true(damo.allclose(0.16 * damo.dot(damo.dot(a[kind], y), adjoint(a[kind])) + g, y))
+    end)
+  end
+  h.case("of a mixed kind", linalg.solve_sylvester, { a.real, h.complex(b.real + 4 * damo.eye(2)), q.real })
+
+  it("without a unique solution is told", function()
+    assert.equal("numeric", kind_of(linalg.solve_sylvester, damo.eye(2), -damo.eye(2), damo.ones { 2, 2 }))
+    assert.equal("numeric", kind_of(linalg.solve_sylvester, a.real, -a.real, damo.ones { 3, 3 }))
+    assert.equal("numeric", kind_of(linalg.solve_discrete_lyapunov, damo.eye(2), damo.eye(2)))
+    assert.equal("numeric", select(2, linalg.solve_sylvester(damo.eye(2), -damo.eye(2), damo.ones { 2, 2 }, { on_fail = "return" })).kind)
+    assert.equal("shape", kind_of(linalg.solve_sylvester, damo.eye(2), damo.eye(3), damo.ones { 2, 2 }))
+    assert.equal("shape", kind_of(linalg.solve_continuous_lyapunov, damo.ones { 2, 3 }, damo.eye(2)))
+  end)
+
+  it("keeps float32, and is solved for empty matrices", function()
+    assert.equal("float32", linalg.solve_sylvester(damo.eye(2, { dtype = "float32" }), damo.eye(2, { dtype = "float32" }), damo.ones({ 2, 2 }, { dtype = "float32" })).dtype)
+    assert.same({ 0, 0 }, linalg.solve_discrete_lyapunov(damo.zeros { 0, 0 }, damo.zeros { 0, 0 }).shape)
+    assert.same({ 2, 0 }, linalg.solve_sylvester(damo.eye(2), damo.zeros { 0, 0 }, damo.zeros { 2, 0 }).shape)
+  end)
+end)
