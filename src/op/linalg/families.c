@@ -11,7 +11,8 @@
   X(norm)               \
   X(svd)                \
   X(eigen)              \
-  X(sylvester)
+  X(sylvester)          \
+  X(matfun)
 
 #define X(file)                                 \
   extern const op_func linalg_##file##_funcs[]; \

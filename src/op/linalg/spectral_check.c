@@ -262,3 +262,11 @@ static void sylvester_entry(judge_entry *x) {
 }
 static double sylvester_judge(const op_exam *e) { return judge_stack(e, sylvester_entry); }
 const op_check sylvester_check = {.judge = sylvester_judge, .judged = "A X + X B is apart from Q"};
+
+static void sqrtm_entry(judge_entry *x) {
+  const judge_mat *s = &x->out[0];
+  const judge_term terms[2] = {{1, s, s}, {-1, &x->in[0], NULL}};
+  judge_zero(x, s->rows, s->cols, terms, 2);
+}
+static double sqrtm_judge(const op_exam *e) { return judge_stack(e, sqrtm_entry); }
+const op_check sqrtm_check = {.judge = sqrtm_judge, .judged = "the square of the result is apart from the matrix"};

@@ -10,7 +10,7 @@
  */
 #include "compose.h"
 #include "decompose.h"
-#include "spectral.h"
+#include "schur_form.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -21,104 +21,6 @@
 typedef struct equation_props {
   prop_value on_fail;
 } equation_props;
-
-/* ---- Memory of an entry ------------------------------------------------------------------------------------------ */
-
-/* Parts of a workspace one after the other; data NULL: counts them. */
-typedef struct carving {
-  char *data;
-  size_t used;
-} carving;
-
-static void *carve(carving *w, size_t bytes) {
-  void *at = w->data != NULL ? w->data + w->used : NULL;
-  w->used += (bytes + 63) & ~(size_t)63;
-  return at;
-}
-
-/* A square matrix in double precision, real or complex, its Schur form t = zᴴ·a·z and its eigenvalues. */
-typedef struct schur_form {
-  damo_dtype dtype; /* float64 or complex128 */
-  lapack_int n, lwork;
-  char *t, *z, *w, *work, *rwork;
-} schur_form;
-
-static lapack_int schur_work_length(damo_dtype dtype, lapack_int n) {
-  const lapack_int query = -1, ld = n > 0 ? n : 1;
-  double answer[2] = {1, 0}, w[4];
-  lapack_int info = 0;
-  if (n > 0) spectral_of(dtype)->gees(&n, NULL, &ld, w, NULL, &ld, answer, &query, NULL, &info);
-  return lapack_work_length(dtype, answer);
-}
-
-static schur_form schur_carve(carving *w, damo_dtype dtype, int64_t order) {
-  const size_t n = (size_t)order, size = dtype_size(dtype);
-  schur_form s = {.dtype = dtype, .n = (lapack_int)order};
-  s.lwork = schur_work_length(dtype, s.n);
-  s.t = carve(w, n * n * size);
-  s.z = carve(w, n * n * size);
-  s.w = carve(w, 2 * n * size);
-  s.work = carve(w, (size_t)s.lwork * size);
-  s.rwork = carve(w, n * sizeof(double));
-  return s;
-}
-
-/* Reads m by columns into to. */
-static void load_columns(const core_mat *m, damo_dtype dtype, void *to) {
-  const int64_t size = (int64_t)dtype_size(dtype);
-  const core_mat out = {.data = to, .rows = m->rows, .cols = m->cols, .rs = size, .cs = m->rows * size, .dtype = dtype};
-  for (int64_t j = 0; j < m->cols; j++)
-    for (int64_t i = 0; i < m->rows; i++) mat_set(&out, i, j, mat_get(m, i, j));
-}
-
-static void store_columns(const core_mat *m, damo_dtype dtype, const void *from, double factor) {
-  const int64_t size = (int64_t)dtype_size(dtype);
-  const core_mat in = {.data = (char *)(uintptr_t)from,
-                       .rows = m->rows,
-                       .cols = m->cols,
-                       .rs = size,
-                       .cs = m->rows * size,
-                       .dtype = dtype};
-  for (int64_t j = 0; j < m->cols; j++) {
-    for (int64_t i = 0; i < m->rows; i++) {
-      const damo_c128 v = mat_get(&in, i, j);
-      mat_set(m, i, j, (damo_c128){v.re * factor, v.im * factor});
-    }
-  }
-}
-
-static damo_status schur_factor(core_call *c, const schur_form *s, const core_mat *a) {
-  lapack_int info = 0;
-  load_columns(a, s->dtype, s->t);
-  const core_mat loaded = {
-      .data = s->t, .rows = s->n, .cols = s->n, .cs = s->n * (int64_t)dtype_size(s->dtype), .dtype = s->dtype};
-  DAMO_TRY(spectral_check_finite(c, &loaded));
-  spectral_of(s->dtype)->gees(&s->n, s->t, &s->n, s->w, s->z, &s->n, s->work, &s->lwork, s->rwork, &info);
-  return info == 0 ? DAMO_OK : core_fail(c, "the iteration for the Schur form did not converge");
-}
-
-static damo_c128 schur_value(const schur_form *s, lapack_int i) {
-  const double *w = (const double *)(const void *)s->w;
-  return dtype_is_complex(s->dtype) ? (damo_c128){w[2 * i], w[2 * i + 1]} : (damo_c128){w[i], w[s->n + i]};
-}
-
-/* The greatest modulus of an eigenvalue. */
-static double schur_radius(const schur_form *s) {
-  double most = 0;
-  for (lapack_int i = 0; i < s->n; i++) most = fmax(most, hypot(schur_value(s, i).re, schur_value(s, i).im));
-  return most;
-}
-
-static const double equation_one[2] = {1, 0}, equation_zero[2] = {0, 0};
-
-/* c = op(a)·op(b): m × k by k × n, all by columns and without gaps. */
-static void equation_gemm(damo_dtype dtype, const char *ta, const char *tb, lapack_int m, lapack_int n, lapack_int k,
-                          const void *a, const void *b, void *c) {
-  const lapack_int lda = *ta == 'N' ? m : k, ldb = *tb == 'N' ? k : n;
-  spectral_of(dtype)->gemm(ta, tb, &m, &n, &k, equation_one, a, &lda, b, &ldb, equation_zero, c, &m, 1, 1);
-}
-
-static damo_dtype double_of(damo_dtype dtype) { return dtype_is_complex(dtype) ? DAMO_COMPLEX128 : DAMO_FLOAT64; }
 
 /* ---- Schur ------------------------------------------------------------------------------------------------------- */
 
@@ -188,7 +90,7 @@ typedef struct sylvester_space {
 
 static sylvester_space sylvester_plan(const core_call *c) {
   carving w = {.data = c->work};
-  const damo_dtype dtype = double_of(c->dtype);
+  const damo_dtype dtype = dtype_is_complex(c->dtype) ? DAMO_COMPLEX128 : DAMO_FLOAT64;
   const size_t bytes = (size_t)c->out[0].rows * (size_t)c->out[0].cols * dtype_size(dtype);
   sylvester_space s = {.a = schur_carve(&w, dtype, c->in[0].rows), .b = schur_carve(&w, dtype, c->in[1].rows)};
   s.f = carve(&w, bytes);
@@ -218,13 +120,13 @@ static damo_status sylvester_run(core_call *c) {
     }
   }
   load_columns(&c->in[2], dtype, s.g);
-  equation_gemm(dtype, "C", "N", m, n, m, s.a.z, s.g, s.f);
-  equation_gemm(dtype, "N", "N", m, n, n, s.f, s.b.z, s.g);
+  matrix_gemm(dtype, "C", "N", m, n, m, s.a.z, s.g, s.f);
+  matrix_gemm(dtype, "N", "N", m, n, n, s.f, s.b.z, s.g);
   spectral_of(dtype)->trsyl("N", "N", &plus, &m, &n, s.a.t, &m, s.b.t, &n, s.g, &m, &scale, &info, 1, 1);
   if (info != 0 || !(scale > 0))
     return core_fail(c, "a and -b have a common eigenvalue (to rounding): there is no unique solution");
-  equation_gemm(dtype, "N", "N", m, n, m, s.a.z, s.g, s.f);
-  equation_gemm(dtype, "N", "C", m, n, n, s.f, s.b.z, s.g);
+  matrix_gemm(dtype, "N", "N", m, n, m, s.a.z, s.g, s.f);
+  matrix_gemm(dtype, "N", "C", m, n, n, s.f, s.b.z, s.g);
   store_columns(&c->out[0], dtype, s.g, 1 / scale);
   return DAMO_OK;
 }
@@ -294,21 +196,6 @@ static lyapunov_space lyapunov_plan(const core_call *c) {
 
 static size_t lyapunov_workspace(const core_call *c) { return lyapunov_plan(c).total; }
 
-static damo_c128 complex_mul(damo_c128 x, damo_c128 y) {
-  return (damo_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-static damo_c128 complex_conj(damo_c128 x) { return (damo_c128){x.re, -x.im}; }
-static damo_c128 complex_div(damo_c128 x, damo_c128 y) {
-  const double size = hypot(y.re, y.im);
-  const damo_c128 q = complex_mul(x, (damo_c128){y.re / size, -y.im / size});
-  return (damo_c128){q.re / size, q.im / size};
-}
-static void complex_add_product(damo_c128 *sum, damo_c128 x, damo_c128 y) {
-  const damo_c128 p = complex_mul(x, y);
-  sum->re += p.re;
-  sum->im += p.im;
-}
-
 /* Y = T·Y·Tᴴ + F with T upper triangular, over F. Column k, the last one first, solves
  * (I - conj(t(k, k))·T)·y = f(:, k) + T·r with r the sum of y(:, j)·conj(t(k, j)) over j > k. */
 static bool lyapunov_solve(const lyapunov_space *s, lapack_int n, damo_c128 *f) {
@@ -341,12 +228,12 @@ static damo_status lyapunov_run(core_call *c) {
   if (n == 0) return DAMO_OK;
   DAMO_TRY(schur_factor(c, &s.a, &c->in[0]));
   load_columns(&c->in[1], DAMO_COMPLEX128, s.y);
-  equation_gemm(DAMO_COMPLEX128, "C", "N", n, n, n, s.a.z, s.y, s.f);
-  equation_gemm(DAMO_COMPLEX128, "N", "N", n, n, n, s.f, s.a.z, s.y);
+  matrix_gemm(DAMO_COMPLEX128, "C", "N", n, n, n, s.a.z, s.y, s.f);
+  matrix_gemm(DAMO_COMPLEX128, "N", "N", n, n, n, s.f, s.a.z, s.y);
   if (!lyapunov_solve(&s, n, s.y))
     return core_fail(c, "two eigenvalues of a have the product 1 (to rounding): there is no unique solution");
-  equation_gemm(DAMO_COMPLEX128, "N", "N", n, n, n, s.a.z, s.y, s.f);
-  equation_gemm(DAMO_COMPLEX128, "N", "C", n, n, n, s.f, s.a.z, s.y);
+  matrix_gemm(DAMO_COMPLEX128, "N", "N", n, n, n, s.a.z, s.y, s.f);
+  matrix_gemm(DAMO_COMPLEX128, "N", "C", n, n, n, s.f, s.a.z, s.y);
   store_columns(&c->out[0], DAMO_COMPLEX128, s.y, 1);
   return DAMO_OK;
 }
