@@ -11,6 +11,18 @@
 #define SCALAR_DECLARE_BOUNDS(name) damo_var *build_##name(build *b, damo_var *x, damo_var *min, damo_var *max);
 #define SCALAR_DECLARE_PARTS(name) damo_var *build_##name(build *b, damo_var *re, damo_var *im);
 #define SCALAR_DECLARE_SCALES(name) damo_var *build_##name(build *b, damo_var *x, damo_var *n);
+/* Special functions, whose operands have names of their own. */
+#define SCALAR_DECLARE_PARAMETER(name) damo_var *build_##name(build *b, damo_var *a, damo_var *x);
+#define SCALAR_DECLARE_QUANTILE(name) damo_var *build_##name(build *b, damo_var *a, damo_var *p);
+#define SCALAR_DECLARE_PAIR(name) damo_var *build_##name(build *b, damo_var *a, damo_var *second);
+#define SCALAR_DECLARE_BETA(name) damo_var *build_##name(build *b, damo_var *a, damo_var *second, damo_var *x);
+#define SCALAR_DECLARE_BETA_QUANTILE(name) damo_var *build_##name(build *b, damo_var *a, damo_var *second, damo_var *p);
+#define SCALAR_DECLARE_STEPS(name) damo_var *build_##name(build *b, damo_var *x, damo_var *m);
+#define SCALAR_DECLARE_CHOOSE(name) damo_var *build_##name(build *b, damo_var *n, damo_var *k);
+#define SCALAR_DECLARE_OWEN(name) damo_var *build_##name(build *b, damo_var *h, damo_var *a);
+#define SCALAR_DECLARE_ORDER(name) damo_var *build_##name(build *b, damo_var *n, damo_var *x);
+#define SCALAR_DECLARE_REAL_ORDER(name) damo_var *build_##name(build *b, damo_var *v, damo_var *x);
+#define SCALAR_DECLARE_ZETA(name) damo_var *build_##name(build *b, damo_var *s, damo_var *q);
 /* The row cast has an option; elemwise.c has its builder, build_cast. */
 #define SCALAR_DECLARE_CASTS(name)
 #define SCALAR_DECLARE(operands, name) SCALAR_DECLARE_##operands(name)

@@ -248,6 +248,9 @@ static damo_status as_floats(build *b, const scalar_op *row, const damo_apply *n
   return b->status;
 }
 
+/* True of a derivative in one operand that a rule does not have. */
+static bool is_undefined(const damo_var *d) { return d != NULL && d->type->kind == TYPE_NULL; }
+
 static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
   const masked g = masked_of(b, gout[0]);
@@ -266,7 +269,7 @@ static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *go
       gin[i] = build_null(b, why);
     } else {
       damo_var *d = row->grad(b, in, node->out[0], g.raw, i);
-      gin[i] = build_masked_unbroadcast(b, d != g.raw ? build_within(b, d, g) : gout[0], x);
+      gin[i] = is_undefined(d) ? d : build_masked_unbroadcast(b, d != g.raw ? build_within(b, d, g) : gout[0], x);
     }
   }
   return b->status;
@@ -343,6 +346,10 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
     if (!eval[i] || !elemwise_is_connected(row, i)) continue;
     const masked e = masked_of(b, eval[i]);
     damo_var *d = row->grad(b, in, out, build_conj_if_complex(b, e.raw), i);
+    if (is_undefined(d)) {
+      build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: %s", row->name, d->type->why);
+      return b->status;
+    }
     damo_var *term = build_masked_conj(b, d != e.raw ? build_within(b, d, e) : eval[i]);
     sum = sum ? build_masked_add(b, sum, term) : term;
   }

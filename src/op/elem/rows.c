@@ -7,6 +7,7 @@
 #include "build_math.h"
 #include "build_special.h"
 #include "elem_int.h"
+#include "kernel/elem/special_sets.h"
 #include "op/shape/shape_int.h"
 #include "scalar.h"
 
@@ -20,8 +21,20 @@
 #define BOUNDS 3, "x min max"
 #define PARTS 2, "re im"
 #define SCALES 2, "x n"
+#define PARAMETER 2, "a x"
+#define QUANTILE 2, "a p"
+#define PAIR 2, "a b"
+#define BETA 3, "a b x"
+#define BETA_QUANTILE 3, "a b p"
+#define STEPS 2, "x m"
+#define CHOOSE 2, "n k"
+#define OWEN 2, "h a"
+#define ORDER 2, "n x"
+#define REAL_ORDER 2, "v x"
+#define ZETA 2, "s q"
 #define K(name) ELEM_##name, NULL
 #define OWN(set) KERNEL_OWN, &elemwise_##set
+#define SPECIAL(set) KERNEL_OWN, &special_set_##set
 #define COPY KERNEL_NONE, NULL
 #define D(name) elemwise_d_##name
 #define ZERO elemwise_d_zero
@@ -257,6 +270,17 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
 #define BUILD_BOUNDS BUILD_CHOICE
 #define BUILD_PARTS BUILD_BINARY
 #define BUILD_SCALES BUILD_BINARY
+#define BUILD_PARAMETER BUILD_BINARY
+#define BUILD_QUANTILE BUILD_BINARY
+#define BUILD_PAIR BUILD_BINARY
+#define BUILD_BETA BUILD_CHOICE
+#define BUILD_BETA_QUANTILE BUILD_CHOICE
+#define BUILD_STEPS BUILD_BINARY
+#define BUILD_CHOOSE BUILD_BINARY
+#define BUILD_OWEN BUILD_BINARY
+#define BUILD_ORDER BUILD_BINARY
+#define BUILD_REAL_ORDER BUILD_BINARY
+#define BUILD_ZETA BUILD_BINARY
 #define BUILD_CASTS(name)
 #undef UNARY
 #undef CASTS
@@ -265,6 +289,17 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
 #undef BOUNDS
 #undef PARTS
 #undef SCALES
+#undef PARAMETER
+#undef QUANTILE
+#undef PAIR
+#undef BETA
+#undef BETA_QUANTILE
+#undef STEPS
+#undef CHOOSE
+#undef OWEN
+#undef ORDER
+#undef REAL_ORDER
+#undef ZETA
 #define X(name, operands, ...) BUILD_##operands(name)
 SCALAR_ROWS(X)
 #undef X
@@ -274,10 +309,22 @@ SCALAR_ROWS(X)
 #undef BUILD_BOUNDS
 #undef BUILD_PARTS
 #undef BUILD_SCALES
+#undef BUILD_PARAMETER
+#undef BUILD_QUANTILE
+#undef BUILD_PAIR
+#undef BUILD_BETA
+#undef BUILD_BETA_QUANTILE
+#undef BUILD_STEPS
+#undef BUILD_CHOOSE
+#undef BUILD_OWEN
+#undef BUILD_ORDER
+#undef BUILD_REAL_ORDER
+#undef BUILD_ZETA
 #undef BUILD_CASTS
 
 #undef K
 #undef OWN
+#undef SPECIAL
 #undef COPY
 #undef D
 #undef ZERO

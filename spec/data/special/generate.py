@@ -1,0 +1,196 @@
+"""Writes NAME.lua beside it for each special function: its values, correctly rounded, by mpmath.
+
+python3 generate.py [NAME …]
+
+`values` are those at the few points at which spec/op/rows/special.lua tries everything else (layouts, dtypes, gradients);
+`table` has points drawn from the domain that docs/numerics.md names, for the errors in ULP.
+"""
+import math
+import os
+import sys
+import random
+
+import mpmath
+from mpmath import mp, mpf
+
+mp.dps = 30
+
+
+def between(a, b):
+    return lambda r: r.uniform(a, b)
+
+
+def scale(a, b):
+    return lambda r: math.exp(r.uniform(math.log(a), math.log(b)))
+
+
+def whole(a, b):
+    return lambda r: float(r.randint(a, b))
+
+
+def either(*draws):
+    return lambda r: r.choice(draws)(r)
+
+
+def derivative(f, i):
+    """The derivative of f in argument i, by a central difference with step 1e-18."""
+    def d(*args):
+        with mp.workdps(60):
+            h = mpf(10) ** -18
+            up, down = list(args), list(args)
+            up[i] += h
+            down[i] -= h
+            return (f(*up) - f(*down)) / (2 * h)
+    return d
+
+
+def lower(a, x):
+    return mpmath.gammainc(a, 0, x, regularized=True)
+
+
+def upper(a, x):
+    return mpmath.gammainc(a, x, mp.inf, regularized=True)
+
+
+def betainc(a, b, x):
+    return mpmath.betainc(a, b, 0, x, regularized=True)
+
+
+def solved(f, upper):
+    """The inverse of a distribution function f(*parameters, x) in x: the zero of log f - log p over log x."""
+    def inverse(*args):
+        *parameters, p = args
+        lo, hi = mpf(-40), mpf(upper)
+        for _ in range(12):
+            mid = (lo + hi) / 2
+            lo, hi = (mid, hi) if f(*parameters, mp.exp(mid)) < p else (lo, mid)
+        return mp.exp(mpmath.findroot(lambda u: mp.log(f(*parameters, mp.exp(u))) - mp.log(p), (lo, hi), solver="anderson",
+                                      tol=mpf(10) ** -44))
+    return inverse
+
+
+def log_ndtr(x):
+    return mp.log1p(-mpmath.ncdf(-x)) if x > 0 else mp.log(mpmath.ncdf(x))
+
+
+def ndtri(p):
+    return mp.sqrt(2) * mpmath.erfinv(2 * p - 1)
+
+
+def owens_t(h, a):
+    def f(t):
+        return mp.exp(-h * h * t * t / 2) / (1 + t * t)
+    return mp.exp(-h * h / 2) / (2 * mp.pi) * mpmath.quad(f, mpmath.linspace(0, a, 9))
+
+
+def xlogy(x, y):
+    return x * mp.log(y)
+
+
+class Function:
+    """at: points for each operand; ints: whole ones; domain: how arguments are drawn for the table."""
+
+    def __init__(self, f, at, domain, ints=None, keep=None):
+        self.f, self.at, self.domain, self.ints, self.keep = f, at, domain, ints, keep
+
+
+POSITIVE = [0.4, 1.5, 4.2, 2.75]
+F = {}
+X2 = [0.75, 1.25, 3.5, 2.5]
+GAMMA = dict(at=[POSITIVE, X2], ints=[[1, 2, 5], [2, 1, 3]], domain=[scale(0.05, 1000), scale(0.05, 1000)])
+AROUND = dict(GAMMA, domain=[scale(0.05, 100), scale(0.05, 200)], keep=lambda a, x: a / 3 < x < 3 * a)
+F["gammainc"] = Function(lower, **GAMMA)
+F["gammaincc"] = Function(upper, **GAMMA)
+F["gammainc_grad_a"] = Function(derivative(lower, 0), **AROUND)
+F["gammal"] = Function(lambda a, x: mpmath.gammainc(a, 0, x), **dict(GAMMA, domain=[scale(0.05, 100), scale(0.05, 100)]))
+F["gammau"] = Function(lambda a, x: mpmath.gammainc(a, x), **dict(GAMMA, domain=[scale(0.05, 100), scale(0.05, 100)]))
+QUANTILES = dict(at=[POSITIVE, [0.1, 0.35, 0.6, 0.9]], domain=[scale(0.5, 100), between(0.01, 0.99)])
+F["gammaincinv"] = Function(solved(lower, 12), **QUANTILES)
+F["gammainccinv"] = Function(lambda a, q: solved(lower, 12)(a, 1 - q), **QUANTILES)
+PAIR = dict(at=[POSITIVE, X2], ints=[[1, 2, 5], [2, 1, 3]], domain=[scale(1e-3, 1e3), scale(1e-3, 1e3)])
+F["beta"] = Function(mpmath.beta, **dict(PAIR, domain=[scale(1e-3, 100), scale(1e-3, 100)]))
+F["betaln"] = Function(lambda a, b: mp.log(abs(mpmath.beta(a, b))), **PAIR)
+BETA = dict(at=[POSITIVE, X2, [0.3, 0.6, 0.15, 0.8]], domain=[scale(0.1, 1000), scale(0.1, 1000), between(0, 1)])
+BETA_AROUND = dict(BETA, domain=[scale(0.1, 30), scale(0.1, 30), between(0.05, 0.95)])
+F["betainc"] = Function(betainc, **BETA)
+F["betainc_grad_a"] = Function(derivative(betainc, 0), **BETA_AROUND)
+F["betainc_grad_b"] = Function(derivative(betainc, 1), **BETA_AROUND)
+F["betaincinv"] = Function(solved(betainc, 0), **dict(BETA, domain=[scale(0.5, 30), scale(0.5, 30), between(0.01, 0.99)]))
+F["poch"] = Function(mpmath.rf, at=[POSITIVE, X2], ints=[[1, 2, 5], [2, 1, 3]], domain=[scale(0.05, 50), between(-0.04, 50)])
+F["binom"] = Function(mpmath.binomial, at=[[4.5, 3.25, 6.75, 5.5], X2], ints=[[5, 2, 7], [2, 1, 3]],
+                      domain=[between(0, 100), between(0, 100)], keep=lambda n, k: k < n)
+F["factorial"] = Function(lambda x: mpmath.gamma(x + 1), at=[X2], ints=[[0, 1, 5]], domain=[between(0, 170)])
+NUMBERS = [-2.5, -0.7, 0.3, 1.9]
+F["ndtr"] = Function(mpmath.ncdf, at=[NUMBERS], ints=[[0, 1, 2]], domain=[between(-37, 8)])
+F["log_ndtr"] = Function(log_ndtr, at=[NUMBERS], ints=[[0, 1, 2]], domain=[either(between(-100, 8), between(-5, 5))])
+F["ndtri"] = Function(ndtri, at=[[0.05, 0.35, 0.6, 0.9]], domain=[either(between(0, 1), scale(1e-15, 0.1))])
+F["ndtri_exp"] = Function(lambda y: ndtri(mp.exp(y)), at=[[-3.5, -1.2, -0.4, -0.1]],
+                          domain=[lambda r: -r.choice([scale(1e-3, 0.5), scale(1, 60)])(r)])
+F["logit"] = Function(lambda p: mp.log(p / (1 - p)), at=[[0.05, 0.35, 0.6, 0.9]], domain=[either(between(0, 1), scale(1e-300, 1))])
+F["sinc"] = Function(mpmath.sincpi, at=[NUMBERS], domain=[between(-30, 30)], keep=lambda x: abs(x - round(x)) > 1e-3)
+F["xlogy"] = Function(xlogy, at=[NUMBERS, X2], ints=[[0, 1, 2], [1, 3, 2]], domain=[between(-5, 5), scale(1e-300, 1e300)])
+F["xlog1py"] = Function(lambda x, y: x * mp.log1p(y), at=[NUMBERS, X2], ints=[[0, 1, 2], [1, 3, 2]],
+                        domain=[between(-5, 5), either(between(-0.99, 2), scale(1e-300, 1e300))])
+F["entr"] = Function(lambda x: -xlogy(x, x), at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-200, 100)])
+F["owens_t"] = Function(owens_t, at=[NUMBERS, [-1.5, 0.4, 0.9, 2.25]], domain=[between(-5, 5), between(-3, 3)])
+
+N_TABLE = 40
+
+
+def rounded(y):
+    return float(mpmath.re(y))
+
+
+def key(args):
+    return "|".join("%.17g" % x for x in args)
+
+
+def text(x):
+    return "%.17g" % x if x == x and abs(x) != math.inf else "0/0"
+
+
+def points_of(g):
+    """Every point that h.each of the harness asks for."""
+    n = len(g.at)
+    asked = set(zip(*g.at))
+    if n > 1:
+        asked |= {(x, y) + tuple(c[0] for c in g.at[2:]) for x in g.at[0] for y in g.at[1]}
+    for column in zip(*(g.ints or [])):
+        asked.add(tuple(float(x) for x in column))
+    return sorted(asked)
+
+
+def value(g, args):
+    return rounded(g.f(*(mpf(x) for x in args)))
+
+
+def write(name, g, path):
+    draw = random.Random(name)
+    with open(path, "w") as out:
+        out.write("-- Written by generate.py.\nreturn {\n")
+        columns = ", ".join("{ %s }" % ", ".join(text(x) for x in column) for column in g.at)
+        out.write("  at = { %s },\n" % columns)
+        if g.ints:
+            columns = ", ".join("{ %s }" % ", ".join(str(x) for x in column) for column in g.ints)
+            out.write("  ints = { %s },\n" % columns)
+        out.write("  values = {\n")
+        for args in points_of(g):
+            out.write('    ["%s"] = %s,\n' % (key(args), text(value(g, args))))
+        out.write("  },\n  table = {\n")
+        n = 0
+        while n < N_TABLE:
+            args = [d(draw) for d in g.domain]
+            if g.keep and not g.keep(*args):
+                continue
+            y = value(g, args)
+            if not 1e-290 < abs(y) < 1e300:
+                continue
+            out.write("    { %s },\n" % ", ".join(text(x) for x in args + [y]))
+            n += 1
+        out.write("  },\n}\n")
+
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.abspath(__file__))
+    for chosen in sys.argv[1:] or F:
+        write(chosen, F[chosen], os.path.join(here, chosen + ".lua"))

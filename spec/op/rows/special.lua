@@ -1,0 +1,101 @@
+-- The rows of the special functions. Values at the points of spec/data/special come from mpmath (generate.py there).
+return function(h)
+  local inf, nan = math.huge, 0 / 0
+  local rows = {}
+
+  --- A row of the function whose data is spec/data/special/NAME.lua; `fields` as in h.each.
+  local function row(name, fields)
+    local data = dofile("spec/data/special/" .. name .. ".lua")
+    local spec = { at = data.at, ints = data.ints }
+    function spec.each(...)
+      local words = {}
+      for i = 1, #data.at do words[i] = ("%.17g"):format((select(i, ...))) end
+      local key = table.concat(words, "|")
+      return data.values[key] or error(name .. " has no value at " .. key)
+    end
+    for k, v in pairs(fields or {}) do spec[k] = v end
+    rows[name] = h.each(spec)
+  end
+
+  -- ---- Incomplete gamma and beta functions -----------------------------------------------------------------------------
+
+  row("gammainc", { special = {
+    { { 1, 1, 0.5, 2, 100, 0, 0, nan, -1, 1, inf, inf }, { 0, inf, 0, 1e-300, 90, 1, 0, 1, 1, -1, 1, inf },
+      want = { 0, 1, 0, 0, 0.1582209891864301, 1, nan, nan, nan, nan, 0, nan } },
+  } })
+  row("gammaincc", { special = {
+    { { 1, 1, 0.5, 2, 100, 0, 0, nan, inf }, { 0, inf, 0, 1e-300, 90, 1, 0, 1, 1 },
+      want = { 1, 0, 1, 1, 0.8417790108135699, 0, nan, nan, 1 } },
+    { { 5, 1e-5 }, { 700, 0.5 }, want = { 9.9203914798001453e-295, 5.5977652854226598e-6 }, tol = 1e-300, f32 = false,
+      check = function(y) assert(math.abs(y[1] / 9.9203914798001453e-295 - 1) < 1e-13) end },
+  } })
+  row("gammainc_grad_a", { grad = { 2 }, literal = false })
+  row("gammal", { special = { { { 1, 2, 3, nan }, { 0, inf, 0.01, 1 }, want = { 0, 1, 3.308433056546744e-07, nan } } } })
+  row("gammau", { special = { { { 1, 2, 3, nan }, { 0, inf, 1e-9, 1 }, want = { 1, 0, 2, nan } } } })
+  row("gammaincinv", { special = { { { 2, 2, 2, -1, 0 }, { 0, 1, 1.5, 0.5, 0.5 }, want = { 0, inf, nan, nan, nan } } } })
+  row("gammainccinv", { special = { { { 2, 2, 2, -1, 0 }, { 0, 1, 1.5, 0.5, 0.5 }, want = { inf, 0, nan, nan, nan } } } })
+  row("beta", { special = {
+    { { 1e-5, 0.5, -1, -3, 0, nan }, { 2, 0.5, 2, 2, 1, 1 }, want = { 99999.00001, math.pi, inf, 1 / 6, inf, nan },
+      tol = 1e-10 },
+  } })
+  row("betaln", { special = {
+    { { 200.5, 1e5, -3, 0, nan }, { 300.25, 1e-5, 2, 1, 1 },
+      want = { -338.56671495466252, 11.512804563691176, -1.791759469228055, inf, nan } },
+  } })
+  row("betainc", { special = {
+    { { 1, 2, 0.5, nan, -1, 1, 1, 0 }, { 2, 2, 0.5, 1, 1, 1, 1, 1 }, { 0, 1, 0.5, 0.5, 0.5, -0.5, 1.5, 0.5 },
+      want = { 0, 1, 0.5, nan, nan, nan, nan, 1 } },
+  } })
+  row("betainc_grad_a", { grad = { 3 }, literal = false })
+  row("betainc_grad_b", { grad = { 3 }, literal = false })
+  row("betaincinv", { special = {
+    { { 1, 2, 2, 2, -1 }, { 1, 3, 3, 3, 1 }, { 0.25, 0, 1, 1.5, 0.5 }, want = { 0.25, 0, 1, nan, nan } },
+  } })
+
+  -- ---- Ratios of gamma functions -----------------------------------------------------------------------------------------
+
+  row("poch", { special = {
+    { { 1, 2, 3, -2, -2, -3, 0 }, { 0, 3, 5, 2, 3, -1, 1.5 }, want = { 1, 24, 2520, 2, 0, -0.25, 0 } },
+  } })
+  row("binom", { special = {
+    { { 5, 10, 3, -1, -1.5 }, { 2, 0, 5, 2, 2 }, want = { 10, 1, 0, nan, 1.875 } },
+    { { 50 }, { 25 }, want = { 126410606437752 } },
+  } })
+  row("factorial", { special = {
+    { { 0, 1, 171, -1, nan }, want = { 1, 1, inf, 0, nan } },
+    { { 20 }, want = { 2432902008176640000.0 } },
+  } })
+
+  -- ---- The normal distribution ---------------------------------------------------------------------------------------------
+
+  row("ndtr", { special = { { { -inf, inf, 0, 9, nan }, want = { 0, 1, 0.5, 1, nan } } } })
+  row("log_ndtr", { special = {
+    { { -inf, inf, 0, -100, nan }, want = { -inf, 0, -math.log(2), -5005.524208694205, nan } },
+  } })
+  row("ndtri", { special = { { { 0, 1, 0.5, 1e-10, -0.5, 1.5 }, want = { -inf, inf, 0, -6.361340902404056, nan, nan } } } })
+  row("ndtri_exp", { special = {
+    { { 0, -inf, 1, -1e-20, -800 }, want = { inf, -inf, nan, 9.262340089798409, -39.884694838256678 } },
+  } })
+  row("owens_t", { special = {
+    { { 0, 1, 2, 0, inf }, { 1, 0, inf, 0, 1 }, want = { 0.125, 0, 0.011375065974089608, 0, 0 } },
+  } })
+
+  -- ---- Logarithms and sines ------------------------------------------------------------------------------------------------
+
+  row("logit", { special = { { { 0, 1, -0.5, 1.5, nan }, want = { -inf, inf, nan, nan, nan } } } })
+  row("sinc", { special = {
+    { { 0, 1, -2, 1e-200, nan }, want = { 1, 0, 0, 1, nan } },
+    { { 0.5, 0 }, want = { 2 / math.pi, 1 }, grad = true },
+  } })
+  row("xlogy", { special = {
+    { { 0, 0, 1, 0, 0 }, { 0, 2, 0, inf, nan }, want = { 0, 0, -inf, 0, nan } },
+    { { 0.0, 2 }, { 3, 4 }, want = { 0, 2 * math.log(4) }, grad = true },
+  } })
+  row("xlog1py", { special = {
+    { { 0, 0, 1, 0, 0 }, { -1, 2, -1, inf, nan }, want = { 0, 0, -inf, 0, nan } },
+    { { 0.0, 2 }, { 3, 4 }, want = { 0, 2 * math.log(5) }, grad = true },
+  } })
+  row("entr", { special = { { { 0, -1, 1, nan }, want = { 0, -inf, 0, nan } } } })
+
+  return rows
+end

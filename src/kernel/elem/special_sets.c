@@ -1,0 +1,34 @@
+/* special_sets: see special_sets.h. float32 is computed in float64 and rounded once. */
+#include "special_sets.h"
+
+#include "special_beta.h"
+#include "special_gamma.h"
+#include "special_normal.h"
+
+#define SPECIAL_LOOP_1(name, suffix, T)                                       \
+  static void special_##name##_##suffix(void *const *args, int64_t n) {       \
+    const T *x = args[0];                                                     \
+    T *out = args[1];                                                         \
+    for (int64_t i = 0; i < n; i++) out[i] = (T)special_##name((double)x[i]); \
+  }
+#define SPECIAL_LOOP_2(name, suffix, T)                                                     \
+  static void special_##name##_##suffix(void *const *args, int64_t n) {                     \
+    const T *x = args[0], *y = args[1];                                                     \
+    T *out = args[2];                                                                       \
+    for (int64_t i = 0; i < n; i++) out[i] = (T)special_##name((double)x[i], (double)y[i]); \
+  }
+#define SPECIAL_LOOP_3(name, suffix, T)                                                                   \
+  static void special_##name##_##suffix(void *const *args, int64_t n) {                                   \
+    const T *x = args[0], *y = args[1], *z = args[2];                                                     \
+    T *out = args[3];                                                                                     \
+    for (int64_t i = 0; i < n; i++) out[i] = (T)special_##name((double)x[i], (double)y[i], (double)z[i]); \
+  }
+#define X(name, arity)                                                           \
+  SPECIAL_LOOP_##arity(name, f64, double) SPECIAL_LOOP_##arity(name, f32, float) \
+      const kernel_set special_set_##name = {                                    \
+          .fn = {[DAMO_FLOAT32] = special_##name##_f32, [DAMO_FLOAT64] = special_##name##_f64}};
+SPECIAL_SETS(X)
+#undef X
+#undef SPECIAL_LOOP_1
+#undef SPECIAL_LOOP_2
+#undef SPECIAL_LOOP_3
