@@ -763,6 +763,14 @@ function damo.foldr(fn, options) end
 ---@param options? { max_steps?: integer|damo.Variable, name?: string, mode?: string|table, return_list?: boolean, checkpoint?: "all"|"log"|integer }
 ---@return any ...
 function damo.while_loop(cond, body, init, options) end
+---Coordinates of a grid, a tensor an axis: from start in steps to before stop.
+---@param options { slices: { start?: number, stop: number, step?: number }[] }
+---@return damo.Array ...
+function damo.mgrid(options, ...) end
+---The same, each of length 1 along the other axes.
+---@param options { slices: { start?: number, stop: number, step?: number }[] }
+---@return damo.Array ...
+function damo.ogrid(options, ...) end
 ---Checks a gradient against finite differences; raises a numeric error with the worst entry.
 ---@param fun fun(...: damo.Variable): damo.Variable
 ---@param values any[]

@@ -24,6 +24,9 @@ local families = {
   { "alloc", "Making arrays" },
   { "join", "Joining, splitting, repeating" },
   { "subtensor", "Indexing" },
+  { "meshgrid", "Grids, positions" },
+  { "segment_sum", "Segments" },
+  { "searchsorted", "Searching, selecting, sets" },
   { "dot", "Products" },
   { "fft.fft", "Fourier transforms" },
   { "softmax", "Networks" },
@@ -105,6 +108,21 @@ local calls = {
   take_along_axis = function(x)
     return x:take_along_axis(damo.constant(damo.ones({ 3, 3 }, "int64")), { axis = 1 })
   end,
+  put = function(x, y) return damo.put(x, damo.idx { 1 }, y) end,
+  put_along_axis = function(x, y) return damo.put_along_axis(x, damo.ones({ 3, 3 }, "int64"), y) end,
+  choose = function(x, y) return damo.choose(damo.idx { 1, 2, 1 }, { x, y }) end,
+  select = function(x, y) return damo.select({ damo.gt(x, 0.3) }, { x }, y) end,
+  unpack = function(x) return damo.unpack(damo.ravel(x), { shapes = { { 9 } } }) end,
+  ix_ = false, tril_indices = false, triu_indices = false, diag_indices = false, unravel_index = false,
+  ravel_multi_index = false, -- of positions
+  bincount = function(x) return damo.bincount(damo.idx { 1, 2, 1 }, x[1]) end,
+  topk = function(x) return damo.topk(x, 2) end,
+  argtopk = function(x) return damo.argtopk(x, 2) end,
+  partition = function(x) return damo.partition(x, 2) end,
+  argpartition = function(x) return damo.argpartition(x, 2) end,
+  lexsort = function(x) return damo.lexsort { x } end,
+  histogram = function(x, y) return (damo.histogram(x, y)) end,
+  histogram2d = function(x, y) return (damo.histogram2d(x[1], y[1], y[2])) end,
   one_hot = false, to_one_hot = false, eye = false, tri = false, -- of integers
   einsum = function(x, y) return damo.einsum({ x, y }, "ij,jk->ik") end,
   nonzero = function(x) return (x:nonzero()) end,
@@ -152,6 +170,15 @@ local function result_of(row, v)
     return plain_call(row, v)
   end)
   if ok and damo.is_variable(out) then return out end
+end
+
+for _, kind in ipairs { "sum", "prod", "max", "min", "mean" } do
+  local name = "segment_" .. kind
+  calls[name] = function(x) return damo[name](x, damo.idx { 1, 2, 1 }) end
+end
+for _, kind in ipairs { "add", "max", "min" } do
+  local name = "scatter_" .. kind
+  calls[name] = function(x, y) return damo[name](x, damo.idx { 1, 2, 1 }, y) end
 end
 
 local function verdict(out, v)

@@ -18,6 +18,7 @@ local gradient = require "damo.gradient"
 for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
 damo.vectorize = require "damo.vectorize"
+for name, fn in pairs(require "damo.lists") do damo[name] = fn end
 
 damo.random = require "damo.random"
 damo.sparse = require "damo.sparse"

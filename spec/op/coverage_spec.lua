@@ -6,6 +6,8 @@ local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 local elsewhere = {
   ifelse = "lazy: graph_op/ifelse_spec.lua",
   ifelse_list = "the same over a flat list",
+  select = "damo.select takes two lists: grid_spec.lua",
+  pack = "damo.pack gives a list of shapes, too: grid_spec.lua",
   set_subtensor = "takes x[…] and not x: index_spec.lua",
   inc_subtensor = "takes x[…] and not x: index_spec.lua",
 }

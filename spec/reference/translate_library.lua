@@ -125,6 +125,7 @@ local forms = {
     if #x % 2 == 1 then return f(part(x, 1, n), part(x, n + 1, 2 * n), x[#x]) end
     return f(part(x, 1, n), part(x, n + 1, 2 * n), kw.default)
   end,
+  pack = function(f, x) return (f(table.unpack(x))) end,
   interpn = function(f, x, kw) return f(part(x, 1, #x - 2), x[#x - 1], x[#x], options_of(kw) or {}) end,
   put = function(f, x, kw, damo) return f(x[1], positions(damo, kw), x[2], options_of(kw, "indices")) end,
   put_along_axis = function(f, x, kw, damo) return f(x[1], positions(damo, kw), x[2], options_of(kw, "indices")) end,

@@ -192,3 +192,19 @@ bool var_static_int(const damo_var *v, int64_t *out) {
   *out = scalar_to_int64(array_item(a));
   return true;
 }
+
+damo_var *build_length_add(build *b, damo_var *x, damo_var *y) {
+  int64_t m, n;
+  return var_static_int(x, &m) && var_static_int(y, &n) ? build_i64(b, m + n) : build_add(b, x, y);
+}
+
+damo_var *build_length_sub(build *b, damo_var *x, damo_var *y) {
+  int64_t m, n;
+  return var_static_int(x, &m) && var_static_int(y, &n) ? build_i64(b, m - n) : build_sub(b, x, y);
+}
+
+damo_var *build_length_mul(build *b, damo_var *x, damo_var *y) {
+  int64_t m, n, product;
+  if (var_static_int(x, &m) && var_static_int(y, &n) && i64_mul(m, n, &product)) return build_i64(b, product);
+  return build_mul(b, x, y);
+}

@@ -41,6 +41,7 @@ extern const op_func repeat_funcs[]; /* op/shape/repeat.c: tile repeat_ */
 extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
 extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
+extern const op_func grid_funcs[];    /* op/index/grid.c: meshgrid ix_ tril_indices unravel_index rot90 pack … */
 extern const op_func segment_funcs[]; /* op/segment/segment.c: segment_sum … bincount scatter_add … */
 extern const op_func sets_funcs[];    /* op/sets/sets.c: unique searchsorted topk partition lexsort histogram … */
 extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */

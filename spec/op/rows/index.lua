@@ -41,6 +41,8 @@ return function(h)
     { m, at(2), opts = { axis = 1 }, want = { 4, 5, 6 } },
     { v, ints { { 1 }, { 2 } }, want = { { 10 }, { 20 } } },
   }
+  rows.take[#rows.take + 1] = { v, ints { 5, -5, -4, 8 }, opts = { mode = "wrap" }, want = { 10, 40, 10, 40 } }
+  rows.take[#rows.take + 1] = { m, ints { 9, -9 }, opts = { axis = 2, mode = "clip" }, want = { { 3, 1 }, { 6, 4 } } }
   rows.take_along_axis = {
     { m, ints { { 3 }, { 1 } }, opts = { axis = 2 }, want = { { 3 }, { 4 } } },
     { m, ints { { 2, 1, 2 } }, opts = { axis = 1 }, want = { { 4, 2, 6 } } },
@@ -57,6 +59,55 @@ return function(h)
     { { 0, 5, 0, -1 }, wants = { { 2, 4 } }, dtype = "int64", int = "int64" },
     { h.bools { { true, false }, { true, true } }, wants = { { 1, 2, 2 }, { 1, 1, 2 } }, dtype = { "int64", "int64" } },
     { { 0, 0 }, wants = { h.shape(0) }, dtype = "int64" },
+  }
+  rows.flatnonzero = {
+    { { { 0, 5 }, { -1, 0 } }, want = { 2, 3 }, dtype = "int64", int = "int64" },
+    { h.bools { true, false, true }, want = { 1, 3 }, dtype = "int64" },
+    { {}, want = h.shape(0), dtype = "int64" },
+  }
+  rows.argwhere = {
+    { { { 0, 5 }, { -1, 0 } }, want = { { 1, 2 }, { 2, 1 } }, dtype = "int64", int = "int64" },
+    { { 0, 2 }, want = { { 2 } }, dtype = "int64" },
+    { damo.array(3), want = h.shape(1, 0), dtype = "int64" },
+    { damo.array(0), want = h.shape(0, 0), dtype = "int64" },
+  }
+  rows.compress = {
+    { h.bools { true, false, true }, v, want = { 10, 30 }, int = "int64" },
+    { h.bools { false, true, true }, m, opts = { axis = 2 }, want = { { 2, 3 }, { 5, 6 } } },
+    { ints { 0, 2 }, m, opts = 1, want = { { 4, 5, 6 } } },
+    { h.bools { false, false, false, false, true }, m, want = { 5 } },
+  }
+  rows.extract = {
+    { h.bools { { true, false, true }, { false, false, true } }, m, want = { 1, 3, 6 }, int = "int64" },
+    { ints { 0, 0, 0, 0 }, v, want = h.shape(0) },
+  }
+  rows.choose = {
+    { ints { 1, 3, 2, 1 }, list { v, { 1, 2, 3, 4 }, { 5 } }, want = { 10, 5, 3, 40 } },
+    { ints { 0 + 1, 5, -1, 3 }, list { v, { 1, 2, 3, 4 } }, opts = { mode = "wrap" }, want = { 10, 20, 3, 40 } },
+    { ints { 1, 5, -1, 3 }, list { v, { 1, 2, 3, 4 } }, opts = "clip", want = { 10, 2, 30, 4 } },
+    { ints { { 1 }, { 2 } }, list { { 1, 2 }, { 3, 4 } }, want = { { 1, 2 }, { 3, 4 } } },
+    { ints { 1, 1 }, list { damo.array(7.5) }, want = { 7.5, 7.5 } },
+  }
+  rows.put = {
+    { m, ints { 2, -1 }, { 7, 8 }, want = { { 1, 7, 3 }, { 4, 5, 8 } }, int = "int64" },
+    { m, ints { { 1, 2 }, { 3, 1 } }, { 7, 8, 9, 10 }, want = { { 10, 8, 9 }, { 4, 5, 6 } } },
+    { m, ints { 1, 2, 3 }, { 7, 8 }, want = { { 7, 8, 7 }, { 4, 5, 6 } } },
+    { m, ints { 8, -7 }, { 7, 8 }, opts = "wrap", want = { { 1, 7, 3 }, { 4, 5, 8 } } },
+    { m, ints { 9, -9 }, 0, opts = { mode = "clip" }, want = { { 0, 2, 3 }, { 4, 5, 0 } } },
+  }
+  rows.put_along_axis = {
+    { m, ints { { 3 }, { 1 } }, { { 7 }, { 8 } }, want = { { 1, 2, 7 }, { 8, 5, 6 } }, int = "int64" },
+    { m, ints { { 2, 1, 2 } }, { { 7, 8, 9 } }, opts = 1, want = { { 1, 8, 3 }, { 7, 5, 9 } } },
+    { v, ints { 4, 4 }, { 7, 8 }, want = { 10, 20, 30, 8 } },
+  }
+  rows.fill_diagonal = {
+    { m, 9, want = { { 9, 2, 3 }, { 4, 9, 6 } } },
+    { m, { 7, 8 }, want = { { 7, 2, 3 }, { 4, 8, 6 } }, int = "int64" },
+    { { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }, damo.array(0.5), want = { { 0.5, 2 }, { 3, 0.5 }, { 5, 6 }, { 7, 8 } } },
+    { { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }, damo.array(0.5), opts = { wrap = true },
+      want = { { 0.5, 2 }, { 3, 0.5 }, { 5, 6 }, { 0.5, 8 } } },
+    { { { { 1, 2 }, { 3, 4 } }, { { 5, 6 }, { 7, 8 } } }, 0, want = { { { 0, 2 }, { 3, 4 } }, { { 5, 6 }, { 7, 0 } } } },
+    { { { 1 }, { 2 } }, 0, want = { { 0 }, { 2 } } },
   }
   return rows
 end

@@ -18,15 +18,18 @@ damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis) 
 }
 
 damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
-  const axis_options *o = FN_OPTIONS(a, axis_options);
+  const move_options *o = FN_OPTIONS(a, move_options);
+  position_mode mode;
   int axis;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
+  DAMO_TRY(position_mode_read(b->ctx, "take", o->mode, &mode));
   damo_var *x = build_strong(b, a->in[0]);
   damo_var *positions = build_integer(b, "take", "the indices", a->in[1]);
   if (x && !prop_given(o->axis)) x = build_ravel(b, x);
   if (!x || !positions) return b->status;
   DAMO_TRY(axis_check(b->ctx, "take", prop_int_or(o->axis, 1), var_ndim(x), &axis));
+  if (mode != POSITION_RAISE) positions = build_resolved_positions(b, "take", positions, build_dim(b, x, axis), mode);
   return fn_give(b, out, build_take_axis(b, x, positions, axis));
 }
 
@@ -59,19 +62,36 @@ damo_var *build_add_along_axis(build *b, damo_var *x, damo_var *y, damo_var *pos
   return index_write(b, x, y, false, spec, idx, var_ndim(x));
 }
 
-damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
-  const int64_t at = prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1);
-  int axis;
+/* Operands 0 and 1, a tensor and positions of its rank, and the axis. */
+static damo_status along_axis_call(build *b, const fn_args *a, int64_t at, damo_var **x, damo_var **positions,
+                                   int *axis) {
+  const char *f = a->func->name;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
-  damo_var *x = build_strong(b, a->in[0]);
-  damo_var *positions = build_integer(b, "take_along_axis", "the indices", a->in[1]);
-  if (!x || !positions) return b->status;
-  int n = var_ndim(x);
-  DAMO_TRY(axis_check(b->ctx, "take_along_axis", at, n, &axis));
-  if (var_ndim(positions) != n)
-    return ctx_fail(b->ctx, DAMO_ESHAPE, "take_along_axis: the indices have %d axes, the operand %d",
-                    var_ndim(positions), n);
+  *x = build_strong(b, a->in[0]);
+  *positions = build_integer(b, f, "the indices", a->in[1]);
+  if (!*x || !*positions) return b->status;
+  const int n = var_ndim(*x);
+  DAMO_TRY(axis_check(b->ctx, f, at, n, axis));
+  if (var_ndim(*positions) == n) return DAMO_OK;
+  return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: the indices have %d axes, the operand %d", f, var_ndim(*positions), n);
+}
+
+damo_status fn_put_along_axis(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x, *positions, *idx[DAMO_MAX_NDIM];
+  char spec[DAMO_MAX_NDIM + 1];
+  int axis;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 2));
+  DAMO_TRY(along_axis_call(b, a, prop_int_or(FN_OPTIONS(a, move_options)->axis, -1), &x, &positions, &axis));
+  damo_var *values = index_value(b, "put_along_axis", x, a->in[2]);
+  DAMO_TRY(lists_along_axis(b, x, positions, axis, idx, spec));
+  return fn_give(b, out, index_write(b, x, values, true, spec, idx, var_ndim(x)));
+}
+
+damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x, *positions;
+  int axis;
+  DAMO_TRY(along_axis_call(b, a, prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1), &x, &positions, &axis));
   return fn_give(b, out, build_take_along_axis(b, x, positions, axis));
 }
 
@@ -216,10 +236,15 @@ static const op_def nonzero_def = {
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
-damo_var *build_nonzero(build *b, damo_var *mask) {
+damo_apply *build_nonzero_all(build *b, damo_var *mask) {
   if (!mask || b->status != DAMO_OK) return NULL;
-  const ndim_props p = {.ndim = prop_int(1)};
-  return build_op(b, op_new(b->ctx, &nonzero_def, &p), &mask, 1);
+  const ndim_props p = {.ndim = prop_int(var_ndim(mask))};
+  return build_apply(b, op_new(b->ctx, &nonzero_def, &p), &mask, 1);
+}
+
+damo_var *build_nonzero(build *b, damo_var *mask) {
+  damo_apply *node = build_nonzero_all(b, mask);
+  return node ? node->out[0] : NULL;
 }
 
 damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
@@ -227,12 +252,11 @@ damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = build_cast(b, build_strong(b, a->in[0]), DAMO_BOOL);
   if (!x) return b->status;
   if (var_ndim(x) == 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "nonzero: expected at least 1 axis, got 0");
-  const ndim_props p = {.ndim = prop_int(var_ndim(x))};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &nonzero_def, &p), &x, 1);
+  damo_apply *node = build_nonzero_all(b, x);
   for (int i = 0; node && i < node->n_out; i++) DAMO_TRY(ptrvec_push(out, node->out[i]));
   return b->status;
 }
 
-const op_def *const index_classes[] = {&subtensor_def,       &incsubtensor_def, &advsubtensor_def,
-                                       &advincsubtensor_def, &pick_def,         &pick_grad_def,
-                                       &onehot_def,          &nonzero_def,      NULL};
+const op_def *const index_classes[] = {
+    &subtensor_def, &incsubtensor_def, &advsubtensor_def, &advincsubtensor_def,   &pick_def,
+    &pick_grad_def, &onehot_def,       &nonzero_def,      &resolve_positions_def, NULL};

@@ -102,9 +102,42 @@ damo_status index_write_strides(const thunk *t, frame *f, const damo_array *y, i
 /* funcs.c */
 /* The positions of true entries of a bool vector. */
 damo_var *build_nonzero(build *b, damo_var *mask);
+/* The node whose outputs are those of a bool tensor, a vector an axis. */
+damo_apply *build_nonzero_all(build *b, damo_var *mask);
 damo_status fn_take(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out);
+
+/* ---- positions.c ------------------------------------------------------------------------------------------------ */
+
+/* How positions outside an axis are treated: an error, an error for negative ones too, around the end, at the ends. */
+typedef enum position_mode { POSITION_RAISE, POSITION_STRICT, POSITION_WRAP, POSITION_CLIP } position_mode;
+extern const op_def resolve_positions_def;
+/* Positions of an axis of length n (int64 scalar) as 1 … n. */
+damo_var *build_resolved_positions(build *b, const char *func, damo_var *positions, damo_var *n, position_mode mode);
+/* The option mode: "raise" (the default), "wrap", "clip". */
+damo_status position_mode_read(damo_ctx *ctx, const char *func, prop_value option, position_mode *mode);
+
+/* ---- move.c, grid.c ---------------------------------------------------------------------------------------------- */
+
+damo_status fn_flatnonzero(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_argwhere(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_compress(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_extract(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_choose(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_select(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_put(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_put_along_axis(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_fill_diagonal(build *b, const fn_args *a, ptrvec *out);
+
+/* The options of these functions. */
+typedef struct move_options {
+  prop_value axis, mode, wrap;
+} move_options;
+
+typedef struct select_default_options {
+  prop_value otherwise; /* "default" */
+} select_default_options;
 
 #endif

@@ -319,13 +319,51 @@ damo_status index_read_rop(build *b, damo_apply *node, damo_var *const *eval, da
   return b->status;
 }
 
+/* Whether an index may name an entry twice: a list of positions that is no mask, and no constant vector of different
+ * positions that all count from the same end. */
+static bool may_repeat(const damo_apply *node) {
+  const index_spec *spec = node->op->data;
+  int lists = 0;
+  for (int i = 0; i < spec->n; i++) {
+    if (spec->item[i].kind != ITEM_LIST) continue;
+    const damo_var *list = node->in[2 + spec->item[i].operand];
+    const damo_array *known = var_constant_array(list);
+    if (var_dtype(list) == DAMO_BOOL && lists++ == 0) continue;
+    if (!known || known->ndim != 1 || lists++ > 0) return true;
+    const int64_t n = array_shape(known)[0];
+    if (n > 64) return true;
+    for (int64_t k = 0; k < n; k++) {
+      const int64_t at = scalar_to_int64(array_get(known, &k));
+      for (int64_t j = 0; j < k; j++) {
+        const int64_t other = scalar_to_int64(array_get(known, &j));
+        if (at == other || (at < 0) != (other < 0)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* g where a write of the node is the last one at its place, 0 where another one replaces it: the numbers of the entries
+ * are written in their place and read again. g: of the shape of the indexed part. */
+static damo_var *where_last(build *b, const damo_apply *node, damo_var *g) {
+  const char *spec = subtensor_spec_of(node);
+  if (!g) return NULL;
+  damo_var *zeros = build_zeros_of(b, node->in[0], DAMO_INT64), *flat = build_ravel(b, g);
+  damo_var *order = build_reshape_like(b, build_range(b, build_i64(b, 1), build_dim(b, flat, 0)), g);
+  damo_var *written = index_write(b, zeros, order, true, spec, node->in + 2, node->n_in - 2);
+  damo_var *read = index_read(b, written, spec, node->in + 2, node->n_in - 2);
+  return read ? build_switch(b, build_eq(b, read, order), g, build_num(b, 0)) : NULL;
+}
+
 damo_status index_write_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *const *idx = node->in + 2;
   int n = node->n_in - 2;
   if (!g) return b->status;
   bool set = OP_PROPS(node->op, index_props)->set_instead_of_inc.u.i;
   gin[0] = set ? index_write(b, g, build_scalar(b, var_dtype(g), 0), true, subtensor_spec_of(node), idx, n) : g;
-  gin[1] = build_unbroadcast(b, index_read(b, g, subtensor_spec_of(node), idx, n), node->in[1]);
+  damo_var *part = index_read(b, g, subtensor_spec_of(node), idx, n);
+  if (set && may_repeat(node)) part = where_last(b, node, part);
+  gin[1] = build_unbroadcast(b, part, node->in[1]);
   return b->status;
 }
 
@@ -485,9 +523,10 @@ const op_func index_funcs[] = {
      .doc = "the tensor that x is a part of, with y added to that part"},
     {.name = "take",
      .operands = "x indices",
-     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
+     .options = OPTIONS(OPT(move_options, axis, OPT_INT), OPT(move_options, mode, OPT_STR)),
      .call = fn_take,
-     .doc = "entries of x at 1-based positions along an axis; of all entries in order without one",
+     .doc = "entries of x at 1-based positions along an axis; of all entries in order without one; mode: positions "
+            "outside \"raise\" an error, \"wrap\" around, \"clip\" to the ends",
      .remedy = "damo.sparse.get_item_list(x, list, {axis=}) takes rows or columns"},
     {.name = "take_along_axis",
      .operands = "x indices",
@@ -508,5 +547,52 @@ const op_func index_funcs[] = {
      .operands = "x",
      .call = fn_nonzero,
      .doc = "the positions of entries that are not zero, a vector for each axis"},
+    {.name = "flatnonzero",
+     .operands = "x",
+     .call = fn_flatnonzero,
+     .doc = "the positions of entries that are not zero among all entries in order"},
+    {.name = "argwhere",
+     .operands = "x",
+     .call = fn_argwhere,
+     .doc = "the positions of entries that are not zero, a row for each"},
+    {.name = "compress",
+     .operands = "condition x",
+     .options = OPTIONS(OPT(move_options, axis, OPT_INT)),
+     .call = fn_compress,
+     .doc = "the slices along an axis where a bool vector is true; of all entries in order without one"},
+    {.name = "extract",
+     .operands = "condition x",
+     .call = fn_extract,
+     .doc = "the entries of x where the condition is not zero, in order"},
+    {.name = "choose",
+     .operands = "x choices...",
+     .options = OPTIONS(OPT(move_options, mode, OPT_STR)),
+     .call = fn_choose,
+     .doc = "entry by entry of the choice whose number x has; mode as take's",
+     .no_method = true,
+     .bare_list = true},
+    {.name = "select",
+     .operands = "items...",
+     .options = OPTIONS({"default", OPT_VAR, 0, "select_default_options"}),
+     .call = fn_select,
+     .doc =
+         "conditions, then as many choices: entry by entry of the choice whose condition is the first that holds, else "
+         "the default, 0; damo.select(conditions, choices, default) calls it",
+     .no_method = true},
+    {.name = "put",
+     .operands = "x indices values",
+     .options = OPTIONS(OPT(move_options, mode, OPT_STR)),
+     .call = fn_put,
+     .doc = "x with values at positions among all entries in order, repeated where there are fewer; mode as take's"},
+    {.name = "put_along_axis",
+     .operands = "x indices values",
+     .options = OPTIONS(OPT(move_options, axis, OPT_INT)),
+     .call = fn_put_along_axis,
+     .doc = "x with values at positions along one axis (default -1), chosen for each index of the other axes"},
+    {.name = "fill_diagonal",
+     .operands = "x value",
+     .options = OPTIONS(OPT(move_options, wrap, OPT_BOOL)),
+     .call = fn_fill_diagonal,
+     .doc = "x with a value on its diagonal; wrap: which begins again below the last column of a tall matrix"},
     {.name = NULL},
 };

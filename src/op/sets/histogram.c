@@ -169,7 +169,7 @@ static damo_var *counted(build *b, damo_var *ids, damo_var *weights, damo_var *n
 
 static damo_var *widths(build *b, damo_var *edges) {
   damo_var *upper = build_slice(b, edges, 0, build_i64(b, 1), NULL, 1);
-  damo_var *lower = build_slice(b, edges, 0, NULL, build_sub(b, build_dim(b, edges, 0), build_i64(b, 1)), 1);
+  damo_var *lower = build_slice(b, edges, 0, NULL, build_length_sub(b, build_dim(b, edges, 0), build_i64(b, 1)), 1);
   return build_sub(b, upper, lower);
 }
 
@@ -185,7 +185,7 @@ damo_status fn_histogram(build *b, const fn_args *a, ptrvec *out) {
   damo_var *edges = build_edges(b, "histogram", x, &o->bins, &o->range);
   damo_var *ids = edges ? bins_of(b, "histogram", x, edges) : NULL;
   if (!ids) return b->status;
-  damo_var *n = build_add(b, build_dim(b, edges, 0), build_i64(b, 1));
+  damo_var *n = build_length_add(b, build_dim(b, edges, 0), build_i64(b, 1));
   damo_var *count = inner_bins(b, counted(b, ids, weights, n), 0, edges);
   if (count && prop_bool_or(o->density, false)) {
     count = to_float(b, count);
@@ -217,11 +217,11 @@ damo_status fn_histogram2d(build *b, const fn_args *a, ptrvec *out) {
       return ctx_fail(b->ctx, DAMO_ESHAPE, "histogram2d: x and y must be vectors, got %d axes", var_ndim(x));
     edges[i] = build_edges(b, "histogram2d", x, &bins, &range);
     ids[i] = edges[i] ? bins_of(b, "histogram2d", x, edges[i]) : NULL;
-    n[i] = ids[i] ? build_add(b, build_dim(b, edges[i], 0), build_i64(b, 1)) : NULL;
+    n[i] = ids[i] ? build_length_add(b, build_dim(b, edges[i], 0), build_i64(b, 1)) : NULL;
     if (!n[i]) return b->status;
   }
   damo_var *at = build_add(b, build_mul(b, build_sub(b, ids[0], build_i64(b, 1)), n[1]), ids[1]);
-  damo_var *count = to_float(b, counted(b, at, weights, build_mul(b, n[0], n[1])));
+  damo_var *count = to_float(b, counted(b, at, weights, build_length_mul(b, n[0], n[1])));
   if (!count) return b->status;
   count = build_reshape(b, count, build_vector(b, n, 2), 2);
   count = inner_bins(b, inner_bins(b, count, 0, edges[0]), 1, edges[1]);

@@ -95,7 +95,7 @@ static damo_var *rows_along(build *b, damo_var *x, int axis) {
   for (int i = 0; i < var_ndim(x); i++) {
     if (i == axis) continue;
     pattern[n++] = i;
-    rest = build_mul(b, rest, build_dim(b, x, i));
+    rest = build_length_mul(b, rest, build_dim(b, x, i));
   }
   damo_var *const shape[2] = {build_dim(b, x, axis), rest};
   damo_var *moved = build_dimshuffle(b, x, pattern, n);

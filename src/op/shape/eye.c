@@ -73,6 +73,13 @@ damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype) {
   return n && m ? build_op(b, op_new(b->ctx, &eye_def, &p), (damo_var *const[]){n, m, build_i64(b, 0)}, 3) : NULL;
 }
 
+damo_var *build_tri(build *b, damo_var *n, damo_var *m, damo_var *k, damo_dtype dt) {
+  if (!n || !m || !k || b->status != DAMO_OK) return NULL;
+  const dtype_props p = {.dtype = prop_str(dtype_name(dt))};
+  damo_var *const in[3] = {n, m, k};
+  return build_op(b, op_new(b->ctx, &tri_def, &p), in, 3);
+}
+
 static damo_status eye_like(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
   damo_dtype dt = b->ctx->config.floatX;
   const char *f = a->func->name;

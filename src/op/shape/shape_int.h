@@ -24,6 +24,10 @@ damo_var *build_strong(build *b, damo_var *x);
 /* An integer operand as int64: integer Variables are cast; literals and constants whose entries are all integers are
  * converted. A type error names func and what. Boolean operands are refused. */
 damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v);
+/* Sum, difference and product of int64 scalars; a constant where both are. */
+damo_var *build_length_add(build *b, damo_var *x, damo_var *y);
+damo_var *build_length_sub(build *b, damo_var *x, damo_var *y);
+damo_var *build_length_mul(build *b, damo_var *x, damo_var *y);
 /* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */
 damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
 
@@ -117,6 +121,8 @@ damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
 /* ---- eye.c ------------------------------------------------------------------------------------------------------- */
 
 damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype); /* n by m, int64 scalars */
+/* An n by m matrix of that dtype with ones on and below the k-th diagonal; int64 scalars. */
+damo_var *build_tri(build *b, damo_var *n, damo_var *m, damo_var *k, damo_dtype dt);
 
 /* ---- arange.c ---------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,101 @@
+--- Functions whose arguments or results are lists: `select`, `pack`, `mgrid`, `ogrid`.
+-- @module damo.lists
+
+local core = require "damo.core"
+local arguments = require "damo.arguments"
+
+local lists = {}
+
+local function list_length(list, func, what)
+  if type(list) ~= "table" then core.raise("type", ("%s: %s must be a list"):format(func, what)) end
+  return #list
+end
+
+--- Entry by entry of the choice whose condition is the first that holds.
+-- @function select
+-- @tparam table conditions a list of conditions
+-- @tparam table choices as many choices
+-- @tparam[opt=0] Variable|Array|number|table default where none holds; may stand in a table, `{default = 1}`
+-- @treturn Variable|Array
+function lists.select(conditions, choices, default, ...)
+  arguments.no_more("select", "conditions, choices and default", ...)
+  local n, m = list_length(conditions, "select", "conditions"), list_length(choices, "select", "choices")
+  if n ~= m or n == 0 then core.raise("value", ("select: %d conditions for %d choices"):format(n, m)) end
+  if type(default) == "table" and default[1] == nil then
+    arguments.check_options("select", 3, default, { "default" })
+    default = default.default
+  end
+  local items = {}
+  for i = 1, n do items[i], items[n + i] = conditions[i], choices[i] end
+  return core.select(items, { default = default })
+end
+
+-- The lengths of x, numbers where they are known, else Variables.
+local function shape_of(x)
+  local shape = {}
+  if not core.is_variable(x) then
+    if type(x) == "number" or type(x) == "boolean" then return shape end
+    return x.shape
+  end
+  for k = 1, x.ndim do shape[k] = x.type.shape[k] or core.shape_i(x, k) end
+  return shape
+end
+
+--- The entries of several tensors as one vector, and what `unpack` needs to take it apart.
+-- @function pack
+-- @param ... tensors, or one list of them
+-- @treturn Variable|Array the vector
+-- @treturn table a list of their shapes
+function lists.pack(...)
+  local list = { ... }
+  if #list == 1 and type(list[1]) == "table" then list = list[1] end
+  local shapes, tensors = {}, {}
+  for i, x in ipairs(list) do
+    if type(x) == "table" then x = core.array(x) end
+    tensors[i], shapes[i] = x, shape_of(x)
+  end
+  return core.pack(tensors), shapes
+end
+
+-- ---- Grids ----------------------------------------------------------------------------------------------------------
+
+-- start, stop and step of a slice {start=, stop=, step=} or {start, stop, step}.
+local function ends(func, slice, i)
+  if type(slice) ~= "table" then core.raise("type", ("%s: slice %d must be a table"):format(func, i)) end
+  local start, stop, step = slice.start or slice[1] or 0, slice.stop or slice[2], slice.step or slice[3] or 1
+  if type(start) ~= "number" or type(stop) ~= "number" or type(step) ~= "number" then
+    core.raise("type", ("%s: slice %d must give numbers: {start=, stop=, step=}"):format(func, i))
+  end
+  return start, stop, step
+end
+
+local function grid(func, sparse, options, ...)
+  local slices = type(options) == "table" and options.slices or { options, ... }
+  local n = list_length(slices, func, "slices")
+  if n == 0 then core.raise("value", func .. ": there is no slice") end
+  local vectors, dtype = {}, "int64"
+  for i = 1, n do
+    for _, x in ipairs { ends(func, slices[i], i) } do
+      if math.type(x) == "float" then dtype = "float64" end
+    end
+  end
+  for i = 1, n do
+    local start, stop, step = ends(func, slices[i], i)
+    vectors[i] = core.cast(core.arange(start, stop, step), dtype)
+  end
+  return core.meshgrid(vectors, { indexing = "ij", sparse = sparse })
+end
+
+--- Coordinates of a grid, a tensor an axis: from start in steps of `step` (1) to before stop.
+-- @function mgrid
+-- @tparam table options `slices`: a list of `{start=, stop=, step=}`; or these tables one by one
+-- @return one Array an axis
+function lists.mgrid(options, ...) return grid("mgrid", false, options, ...) end
+
+--- The same, each of length 1 along the other axes.
+-- @function ogrid
+-- @tparam table options as for mgrid
+-- @return one Array an axis
+function lists.ogrid(options, ...) return grid("ogrid", true, options, ...) end
+
+return lists
