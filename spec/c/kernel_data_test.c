@@ -325,7 +325,7 @@ static void test_distributions(void) {
   enum { N = 100001 };
   static double u[N], z[N], part[N];
   const philox_state s = philox_seed(42);
-  philox_uniform_f64(&s, u, N);
+  philox_uniform_f64(isa, &s, u, N);
   philox_normal_f64(isa, &s, z, N);
   double sum = 0, square = 0, fourth = 0, mean = 0;
   bool inside = true;

@@ -91,7 +91,7 @@ static void test_streams(damo_ctx *ctx) {
   if (CHECK(a.draw && b.draw)) {
     double whole[5000];
     const philox_state s = random_state_read(state);
-    philox_uniform_f64(&s, whole, many);
+    philox_uniform_f64(ctx->isa, &s, whole, many);
     CHECK(memcmp(a.draw->data, whole, sizeof whole) == 0);
     CHECK(memcmp(a.draw->data, b.draw->data, (size_t)first * sizeof(double)) == 0);
   }

@@ -4,7 +4,7 @@
  * bits differ between machines. So a draw has the same bits with every instruction set, as long as products and sums
  * are not contracted (-ffp-contract=off). There are no branches, so a loop over them vectorises.
  *
- * Method and coefficients are FDLIBM's (e_log.c, e_exp.c, k_sin.c, k_cos.c), Copyright (C) 1993 by Sun Microsystems,
+ * Method and coefficients are FDLIBM's (e_log.c, e_exp.c, k_sin.c, k_cos.c, s_atan.c), Copyright (C) 1993 by Sun Microsystems,
  * Inc., "Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice is
  * preserved". Error bounds, as spec/c/draw_test.c checks them: log and exp below 1 ULP, sine and cosine of 2 pi v below
  * 2, log1p and expm1 below 4. */
@@ -84,6 +84,22 @@ DRAW_INLINE void draw_sincos_2pi_at(double v, double *sine, double *cosine) {
   const uint64_t swap = 0 - (quarter & 1), both = (draw_bits(s) ^ draw_bits(c)) & swap;
   *sine = draw_from_bits((draw_bits(s) ^ both) ^ (quarter & 2) << 62);
   *cosine = draw_from_bits((draw_bits(c) ^ both) ^ ((quarter + 1) & 2) << 62);
+}
+
+/* The arc tangent of x in [0, 7/16]. */
+DRAW_INLINE double draw_atan_at(double x) {
+  const double z = x * x, w = z * z;
+  const double odd = z * (3.33333333333329318027e-01 +
+                          w * (1.42857142725034663711e-01 +
+                               w * (9.09088713343650656196e-02 +
+                                    w * (6.66107313738753120669e-02 +
+                                         w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
+  const double even =
+      w *
+      (-1.99999999998764832476e-01 +
+       w * (-1.11111104054623557880e-01 +
+            w * (-7.69187620504482999495e-02 + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
+  return x - x * (odd + even);
 }
 
 /* log(1 + x) for x > -1 as log(u) x / (u - 1) with u the rounded 1 + x: the factor compensates the rounding (D.

@@ -19,10 +19,13 @@ typedef struct kernel_set {
   kernel_fn fn[DAMO_N_DTYPES];
 } kernel_set;
 
+typedef struct philox_state philox_state; /* random.h */
+
 /* Kernels of random draws: the same bits for every instruction set. */
 typedef struct draw_fns {
   void (*log)(double *x, int64_t n);                                            /* x = draw_log x */
   void (*sincos_2pi)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
+  void (*philox)(const philox_state *s, uint64_t *words, int64_t blocks);       /* blocks 0…, two words each */
 } draw_fns;
 
 /* c = alpha · a · b + beta · z: a is m × k with any steps, b k × n, c and z m × n; steps in elements. Rows of c and z

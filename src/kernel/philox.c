@@ -4,26 +4,8 @@
 
 #include "draw_math.h"
 #include "kernel_int.h"
+#include "philox_body.h"
 #include "random.h"
-
-#define PHILOX_M0 0xD2511F53u
-#define PHILOX_M1 0xCD9E8D57u
-#define PHILOX_W0 0x9E3779B9u /* golden ratio */
-#define PHILOX_W1 0xBB67AE85u /* sqrt(3) - 1 */
-#define PHILOX_ROUNDS 10
-
-/* Ten rounds of two products; c holds the counter on entry and the random words on return. */
-static inline void philox_rounds(uint32_t c[4], uint32_t k0, uint32_t k1) {
-  for (int i = 0; i < PHILOX_ROUNDS; i++) {
-    const uint64_t p0 = (uint64_t)PHILOX_M0 * c[0], p1 = (uint64_t)PHILOX_M1 * c[2];
-    c[0] = (uint32_t)(p1 >> 32) ^ c[1] ^ k0;
-    c[1] = (uint32_t)p1;
-    c[2] = (uint32_t)(p0 >> 32) ^ c[3] ^ k1;
-    c[3] = (uint32_t)p0;
-    k0 += PHILOX_W0;
-    k1 += PHILOX_W1;
-  }
-}
 
 void philox_block(const philox_state *s, uint64_t block, uint32_t out[4]) {
   const uint64_t lo = s->counter_lo + block, hi = s->counter_hi + (lo < block);
@@ -75,6 +57,13 @@ uint64_t philox_word(philox_words *w) {
   return w->kept[--w->left];
 }
 
+double philox_normal(philox_words *w) {
+  const double radius = sqrt(-2 * draw_log_at(1 - philox_unit(w)));
+  double sine, cosine;
+  draw_sincos_2pi_at(philox_unit(w), &sine, &cosine);
+  return radius * cosine;
+}
+
 double philox_unit(philox_words *w) { return philox_unit_of_word(philox_word(w)); }
 
 uint64_t philox_blocks(int64_t n) { return n <= 0 ? 0 : ((uint64_t)n + 1) / 2; }
@@ -83,19 +72,28 @@ double draw_log(double x) { return draw_log_at(x); }
 double draw_exp(double x) { return draw_exp_at(x); }
 double draw_log1p(double x) { return draw_log1p_at(x); }
 double draw_expm1(double x) { return draw_expm1_at(x); }
+void draw_sincos_2pi(double v, double *sine, double *cosine) { draw_sincos_2pi_at(v, sine, cosine); }
+
+double draw_angle(double less, double more) {
+  /* tan(t/4) = sin(t/2) / (1 + cos(t/2)), and the same again for the eighth of t, which atan's polynomial takes */
+  const double y = sqrt(0.5 * less) / (1 + sqrt(0.5 * more));
+  return 8 * draw_atan_at(y / (1 + sqrt(1 + y * y)));
+}
 
 /* ---- Distributions ----------------------------------------------------------------------------------------------- */
 
-void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
-  uint32_t block[4];
-  for (int64_t i = 0; i < n; i += 2) {
-    philox_block(s, (uint64_t)(i / 2), block);
-    out[i] = philox_unit_of_word(philox_word_at(block, 0));
-    if (i + 1 < n) out[i + 1] = philox_unit_of_word(philox_word_at(block, 1));
+#define PHILOX_PAIRS 128 /* pairs computed at a time */
+
+void philox_uniform_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n) {
+  philox_state at = *s;
+  uint64_t words[2 * PHILOX_PAIRS];
+  for (int64_t i = 0; i < n; i += 2 * PHILOX_PAIRS) {
+    const int64_t m = n - i < 2 * PHILOX_PAIRS ? n - i : 2 * PHILOX_PAIRS;
+    isa->draw->philox(&at, words, (m + 1) / 2);
+    philox_advance(&at, PHILOX_PAIRS);
+    for (int64_t j = 0; j < m; j++) out[i + j] = philox_unit_of_word(words[j]);
   }
 }
-
-#define PHILOX_PAIRS 128 /* pairs computed at a time */
 
 /* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. */
 static void philox_normal_pairs(const draw_fns *draw, const double *uniform, double *z, int64_t pairs) {
@@ -118,7 +116,7 @@ void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out
   double uniform[2 * PHILOX_PAIRS], z[2 * PHILOX_PAIRS];
   for (int64_t i = 0; i < n; i += 2 * PHILOX_PAIRS) {
     const int64_t m = n - i < 2 * PHILOX_PAIRS ? n - i : 2 * PHILOX_PAIRS, pairs = (m + 1) / 2;
-    philox_uniform_f64(&at, uniform, 2 * pairs);
+    philox_uniform_f64(isa, &at, uniform, 2 * pairs);
     philox_advance(&at, (uint64_t)pairs);
     philox_normal_pairs(isa->draw, uniform, z, pairs);
     for (int64_t j = 0; j < m; j++) out[i + j] = z[j];

@@ -2,14 +2,14 @@
 #ifndef DAMO_KERNEL_RANDOM_H
 #define DAMO_KERNEL_RANDOM_H
 
-#include "base/base.h"
+#include "isa.h"
 
 /* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i).
  * Distributions take their functions from kernel/draw_math.h, so the numbers depend on neither machine nor instruction
  * set nor thread count. */
-typedef struct philox_state {
+struct philox_state {
   uint64_t key, counter_lo, counter_hi;
-} philox_state;
+};
 void philox_block(const philox_state *s, uint64_t block, uint32_t out[4]);
 void philox_advance(philox_state *s, uint64_t blocks);
 /* A key and zero counter from any seed (SplitMix64). */
@@ -27,13 +27,19 @@ philox_words philox_words_of(const philox_state *s, uint64_t block);
 uint64_t philox_word(philox_words *w);
 /* Uniform in [0, 1), 53 bits. */
 double philox_unit(philox_words *w);
+/* Standard normal, from two words. */
+double philox_normal(philox_words *w);
 /* The functions of draws: the same bits on every machine. expm1: x <= 0. */
 double draw_log(double x);
 double draw_exp(double x);
 double draw_log1p(double x);
 double draw_expm1(double x);
+/* The sine and cosine of 2 pi v, v in [0, 1]. */
+void draw_sincos_2pi(double v, double *sine, double *cosine);
+/* The angle in [0, pi] whose cosine is c, from 1 - c and 1 + c. */
+double draw_angle(double less, double more);
 /* n uniforms in [0, 1): 53 random bits (float64) or 24 (float32: rounded from the same bits, never 1). */
-void philox_uniform_f64(const philox_state *s, double *out, int64_t n);
+void philox_uniform_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
 /* n standard normals by Box-Muller on pairs of uniforms. */
 void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
 /* A permutation of 0…n-1 (Fisher-Yates with unbiased bounded draws from consecutive blocks). */

@@ -5,6 +5,7 @@
  * of float64 are not SLEEF's; all are undefined at the end. Out: elem_kernels_<isa> and elem_draw_<isa>. All other names are static and end with the instruction set. */
 
 #include "kernel/draw_math.h"
+#include "kernel/philox_body.h"
 #include "loops.h"
 
 /* The name of a function in the body being included: SUFFIX names the element type. */
@@ -126,6 +127,8 @@ static void NAME(draw_sincos_2pi)(const double *v, double *sine, double *cosine,
   NO_ALIAS
   for (int64_t i = 0; i < n; i++) draw_sincos_2pi_at(v[i], &sine[i], &cosine[i]);
 }
+
+static void NAME(draw_philox)(const philox_state *s, uint64_t *words, int64_t n) { philox_fill_body(s, words, n); }
 #undef SUFFIX
 
 #include "table.h"

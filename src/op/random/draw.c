@@ -368,7 +368,7 @@ static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, p
     if (d->dist->base == BASE_NORMAL)
       philox_normal_f64(ctx->isa, &at, values, m);
     else
-      philox_uniform_f64(&at, values, m);
+      philox_uniform_f64(ctx->isa, &at, values, m);
     philox_advance(&at, philox_blocks(m));
     DAMO_TRY(gather_params(ctx, d->dist, w, params, m));
     d->dist->draw(ctx->isa->draw, values, (const double *const *)params, m);
