@@ -150,8 +150,21 @@ local calls = {
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
 }
 
+-- Parameters that fit a draw, of which a script's may be of any rank: for each name the function of a scalar.
+local function draw_call(row, v)
+  local args, name = {}, row.name:gsub("^random%.", "")
+  local n = 0
+  for i = 2, #row.operands do
+    n = n + 1
+    args[n] = v.scalar + n
+  end
+  args[n + 1] = { rng = damo.random.state(1) }
+  return (select(2, damo.random[name](table.unpack(args))))
+end
+
 local function plain_call(row, v)
   local args = {}
+  if row.name:find "^random%." then return draw_call(row, v) end
   for i, operand in ipairs(row.operands) do
     if not operand.optional then args[i] = v[i] end
   end

@@ -26,6 +26,9 @@ typedef struct draw_fns {
   void (*log)(double *x, int64_t n);                                            /* x = draw_log x */
   void (*sincos_2pi)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
   void (*philox)(const philox_state *s, uint64_t *words, int64_t blocks);       /* blocks 0…, two words each */
+  /* Marsaglia and Tsang's first attempt from each block's two words: z is the normal draw, u the uniform of the test; x
+   * is d (1 + c z)³ where the squeeze accepts it, else -1. */
+  void (*gamma)(const uint64_t *words, const double *d, const double *c, double *x, double *z, double *u, int64_t n);
 } draw_fns;
 
 /* c = alpha · a · b + beta · z: a is m × k with any steps, b k × n, c and z m × n; steps in elements. Rows of c and z

@@ -38,6 +38,12 @@ double draw_expm1(double x);
 void draw_sincos_2pi(double v, double *sine, double *cosine);
 /* The angle in [0, pi] whose cosine is c, from 1 - c and 1 + c. */
 double draw_angle(double less, double more);
+/* What an attempt of a gamma draw takes from two words: of the first the 53 bits of the radius' uniform in (0, 1], of the
+ * second 32 of the angle in revolutions and 32 of the test's uniform in (0, 1). */
+static inline double draw_radius_of(uint64_t word) { return 1 - (double)(int64_t)(word >> 11) * 0x1p-53; }
+static inline double draw_angle_of(uint64_t word) { return (double)(int64_t)(word >> 32) * 0x1p-32; }
+static inline double draw_test_of(uint64_t word) { return ((double)(int64_t)(word & 0xffffffff) + 0.5) * 0x1p-32; }
+#define DRAW_GAMMA_SQUEEZE 0.0331 /* u < 1 - 0.0331 z^4 accepts without a logarithm */
 /* n uniforms in [0, 1): 53 random bits (float64) or 24 (float32: rounded from the same bits, never 1). */
 void philox_uniform_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
 /* n standard normals by Box-Muller on pairs of uniforms. */

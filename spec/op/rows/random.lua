@@ -1,6 +1,5 @@
--- The rows of the distributions: for each draw the operands, the moments of the distribution and its dtype; for a
--- uniform
--- or bounded distribution also the interval of its draws.
+-- The rows of the distributions: for each draw the operands, the moments of the distribution (none where it has no mean)
+-- and its dtype; for a uniform or bounded distribution also the interval of its draws.
 local euler = 0.57721566490153286
 
 return {
@@ -10,5 +9,36 @@ return {
   exponential = { { 2.0 }, mean = 2.0, variance = 4.0, dtype = "float64", from = 0 },
   gumbel = { { 0.5, 2.0 }, mean = 0.5 + 2 * euler, variance = math.pi ^ 2 / 6 * 4, dtype = "float64" },
   integers = { { -2, 5 }, mean = 1.5, variance = (8 ^ 2 - 1) / 12, dtype = "int64", from = -2, to = 5 },
+  lognormal = { { 0.2, 0.5 }, mean = math.exp(0.325), variance = (math.exp(0.25) - 1) * math.exp(0.65),
+    dtype = "float64", from = 0 },
+  halfnormal = { { 1.5, 2.0 }, mean = 1.5 + 2 * math.sqrt(2 / math.pi), variance = 4 * (1 - 2 / math.pi),
+    dtype = "float64", from = 1.5 },
+  laplace = { { 1.5, 2.0 }, mean = 1.5, variance = 8.0, dtype = "float64" },
+  logistic = { { 1.5, 2.0 }, mean = 1.5, variance = 4 * math.pi ^ 2 / 3, dtype = "float64" },
+  cauchy = { { 1.5, 2.0 }, dtype = "float64" },
+  halfcauchy = { { 1.5, 2.0 }, dtype = "float64", from = 1.5 },
+  weibull = { { 2.0, 3.0 }, mean = 1.5 * math.sqrt(math.pi), variance = 9 * (1 - math.pi / 4), dtype = "float64",
+    from = 0 },
+  pareto = { { 8.0, 3.0 }, mean = 24 / 7, variance = 9 * 8 / (49 * 6), dtype = "float64", from = 3 },
+  rayleigh = { { 2.0 }, mean = 2 * math.sqrt(math.pi / 2), variance = 4 * (2 - math.pi / 2), dtype = "float64",
+    from = 0 },
+  triangular = { { -1.0, 0.0, 2.0 }, mean = 1 / 3, variance = 7 / 18, dtype = "float64", from = -1, below = 2 },
+  truncexpon = { { 2.0, 1.0, 3.0 }, mean = 1 + 3 * (1 - 2 / (math.exp(2) - 1)),
+    variance = 9 * (1 - 4 * math.exp(2) / (math.exp(2) - 1) ^ 2), dtype = "float64", from = 1, below = 7 },
+  gamma = { { 0.7, 2.0 }, mean = 1.4, variance = 2.8, dtype = "float64", from = 0 },
+  invgamma = { { 7.0, 2.0 }, mean = 1 / 3, variance = 1 / 45, dtype = "float64", from = 0 },
+  chisquare = { { 3.0 }, mean = 3.0, variance = 6.0, dtype = "float64", from = 0 },
+  beta = { { 2.0, 0.5 }, mean = 0.8, variance = 0.16 / 3.5, dtype = "float64", from = 0 },
+  t = { { 9.0, 1.0, 2.0 }, mean = 1.0, variance = 36 / 7, dtype = "float64" },
+  wald = { { 1.5, 2.0 }, mean = 1.5, variance = 1.6875, dtype = "float64", from = 0 },
+  vonmises = { { 0.0, 2.0 }, mean = 0.0, variance = 0.7643, dtype = "float64", from = -math.pi },
+  truncated_normal = { { 0.0, 1.0, 0.5, 2.0 }, mean = 1.0429943884, variance = 0.1506153556, dtype = "float64",
+    from = 0.5, below = 2 },
+  poisson = { { 12.5 }, mean = 12.5, variance = 12.5, dtype = "int64", from = 0 },
+  binomial = { { 20, 0.3 }, mean = 6.0, variance = 4.2, dtype = "int64", from = 0 },
+  nbinom = { { 5.0, 0.3 }, mean = 35 / 3, variance = 350 / 9, dtype = "int64", from = 0 },
+  betabinom = { { 10, 2.0, 3.0 }, mean = 4.0, variance = 6.0, dtype = "int64", from = 0, to = 10 },
+  geometric = { { 0.25 }, mean = 4.0, variance = 12.0, dtype = "int64", from = 1 },
+  hypergeometric = { { 50, 30, 20 }, mean = 12.5, variance = 20 * 0.625 * 0.375 * 60 / 79, dtype = "int64", from = 0 },
   permutation = { { 100 }, dtype = "int64" },
 }

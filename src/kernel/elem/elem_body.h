@@ -129,6 +129,19 @@ static void NAME(draw_sincos_2pi)(const double *v, double *sine, double *cosine,
 }
 
 static void NAME(draw_philox)(const philox_state *s, uint64_t *words, int64_t n) { philox_fill_body(s, words, n); }
+
+static void NAME(draw_gamma)(const uint64_t *words, const double *d, const double *c, double *x, double *z, double *u,
+                             int64_t n) {
+  NO_ALIAS
+  for (int64_t i = 0; i < n; i++) {
+    double sine, cosine;
+    draw_sincos_2pi_at(draw_angle_of(words[2 * i + 1]), &sine, &cosine);
+    u[i] = draw_test_of(words[2 * i + 1]);
+    z[i] = cosine * sqrt(-2 * draw_log_at(draw_radius_of(words[2 * i])));
+    const double t = 1 + c[i] * z[i], zz = z[i] * z[i], value = d[i] * (t * t * t);
+    x[i] = (t > 0) & (u[i] < 1 - DRAW_GAMMA_SQUEEZE * zz * zz) ? value : -1;
+  }
+}
 #undef SUFFIX
 
 #include "table.h"

@@ -25,7 +25,8 @@
 
 #define ROW(name, ...) [ELEM_##name] = {{__VA_ARGS__}}
 
-const draw_fns PASTE2(elem_draw, ISA) = {FN_OF(draw_log, f64), FN_OF(draw_sincos_2pi, f64), FN_OF(draw_philox, f64)};
+const draw_fns PASTE2(elem_draw, ISA) = {FN_OF(draw_log, f64), FN_OF(draw_sincos_2pi, f64), FN_OF(draw_philox, f64),
+                                         FN_OF(draw_gamma, f64)};
 
 const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
     ROW(add, BOOL(FN_OF(or_, bool)), INTS_W(add), FLOATS(add), COMPLEXES(add)),

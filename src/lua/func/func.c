@@ -146,10 +146,12 @@ void bind_open_func(lua_State *L) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
   for (int i = 0; (f = func_at(st->ctx, i)) != NULL; i++) {
     const char *name = fn_base_name(f->name);
-    if (name != f->name)
+    if (f->is_draw && (name == f->name || strncmp(f->name, "random.", 7) == 0))
+      lua_pushvalue(L, draws); /* damo.random wraps these */
+    else if (name != f->name)
       fn_push_table(L, module, f);
     else
-      lua_pushvalue(L, f->is_draw ? draws : module); /* damo.random wraps these */
+      lua_pushvalue(L, module);
     lua_pushlightuserdata(L, (void *)(uintptr_t)f);
     bind_pushclosure(L, fn_call_closure, 1);
     if (fn_is_method(f)) fn_set_method(L, methods, f, name);

@@ -112,3 +112,38 @@ double draw_binomial_positive(philox_words *w, double n, double p) {
   while (k == 0) k = draw_binomial(w, n, p);
   return k;
 }
+
+/* ---- Hypergeometric ---------------------------------------------------------------------------------------------- */
+
+/* log of n over k. */
+static double log_choose(double n, double k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
+
+/* Inversion from the mode outwards, on both sides by turns: as many steps as the draw lies standard deviations away,
+ * times these. */
+double draw_hypergeometric(philox_words *w, double good, double bad, double draws) {
+  const double low = draws > bad ? draws - bad : 0, high = draws < good ? draws : good;
+  const double top = floor((draws + 1) / (good + bad + 2) * (good + 1));
+  const double mode = top < low ? low : top > high ? high : top;
+  const double at_mode =
+      draw_exp(log_choose(good, mode) + log_choose(bad, draws - mode) - log_choose(good + bad, draws));
+  if (low >= high) return low;
+  for (;;) {
+    double u = philox_unit(w) - at_mode, above = at_mode, below = at_mode, up = mode, down = mode;
+    if (u < 0) return mode;
+    while (up < high || down > low) {
+      if (up < high) {
+        above *= (good - up) / (up + 1) * ((draws - up) / (bad - draws + up + 1));
+        up++;
+        u -= above;
+        if (u < 0) return up;
+      }
+      if (down > low) {
+        below *= down / (good - down + 1) * ((bad - draws + down) / (draws - down + 1));
+        down--;
+        u -= below;
+        if (u < 0) return down;
+      }
+      if (above < 1e-18 && below < 1e-18) break; /* u lies in what rounding left */
+    }
+  }
+}

@@ -1,12 +1,11 @@
 /* draw: the op that draws from a distribution: a pure function of a generator's state.
  *
  * In: a state, parameters as float64 (int64 for integers), dimensions. Out: the state after the draw, and the draw.
- * Always holds: value i of a draw depends on the state and i alone; the state's counter advances by
- * philox_blocks(number of values).
+ * Always holds: value i of a draw depends on the state and i alone; the state's counter advances by one block a value
+ * where values take as many words as they need, else by one block for two.
  */
 #include "draw.h"
 #include "loop/loop.h"
-#include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
 
 #include <math.h>
@@ -22,127 +21,6 @@ philox_state random_state_read(const damo_array *a) {
 void state_write(damo_array *a, const philox_state *s) {
   const uint64_t v[3] = {s->key, s->counter_lo, s->counter_hi};
   memcpy(a->data, v, sizeof v);
-}
-
-/* ---- Distributions ----------------------------------------------------------------------------------------------- */
-
-static void draw_normal(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
-  (void)fns;
-  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] + p[1][i] * v[i];
-}
-
-static void draw_uniform(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
-  (void)fns;
-  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] + (p[1][i] - p[0][i]) * v[i];
-}
-
-static void draw_bernoulli(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
-  (void)fns;
-  for (int64_t i = 0; i < n; i++) v[i] = v[i] < p[0][i];
-}
-
-/* v = -log(1 - v), an exponential draw from a uniform one; 1 - v is exact. */
-static void standard_exponential(const draw_fns *fns, double *v, int64_t n) {
-  for (int64_t i = 0; i < n; i++) v[i] = 1 - v[i];
-  fns->log(v, n);
-  for (int64_t i = 0; i < n; i++) v[i] = -v[i];
-}
-
-static void draw_exponential(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
-  standard_exponential(fns, v, n);
-  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] * v[i];
-}
-
-static void draw_gumbel(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
-  standard_exponential(fns, v, n);
-  fns->log(v, n);
-  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] - p[1][i] * v[i];
-}
-
-static const char *draw_refuse_scale_second(const double *p) { return p[1] >= 0 ? NULL : "scale must not be negative"; }
-static const char *draw_refuse_scale_first(const double *p) { return p[0] >= 0 ? NULL : "scale must not be negative"; }
-static const char *draw_refuse_p(const double *p) {
-  return p[0] >= 0 && p[0] <= 1 ? NULL : "p must lie between 0 and 1";
-}
-
-static const char *draw_refuse_range(const double *p) {
-  return p[0] <= p[1] ? NULL : "low must not be greater than high";
-}
-
-/* draw = loc + scale · base: its derivative by loc is 1, by scale (draw - loc) / scale. */
-static damo_var *grad_loc_scale(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  return i == 0 ? g : build_mul(b, g, build_true_div(b, build_sub(b, draw, p[0]), p[1]));
-}
-
-static damo_var *grad_uniform(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  damo_var *u = build_true_div(b, build_sub(b, draw, p[0]), build_sub(b, p[1], p[0]));
-  return build_mul(b, g, i == 0 ? build_sub(b, build_num(b, 1), u) : u);
-}
-
-static damo_var *grad_exponential(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  (void)i;
-  return build_mul(b, g, build_true_div(b, draw, p[0]));
-}
-
-const distribution distributions[] = {
-    {.name = "normal",
-     .n_params = 2,
-     .param = {"loc", "scale"},
-     .preset = {0, 1},
-     .base = BASE_NORMAL,
-     .draw = draw_normal,
-     .dtype = DAMO_N_DTYPES,
-     .refuse = draw_refuse_scale_second,
-     .grad = grad_loc_scale},
-    {.name = "uniform",
-     .n_params = 2,
-     .param = {"low", "high"},
-     .preset = {0, 1},
-     .base = BASE_UNIFORM,
-     .draw = draw_uniform,
-     .dtype = DAMO_N_DTYPES,
-     .grad = grad_uniform},
-    {.name = "bernoulli",
-     .n_params = 1,
-     .param = {"p"},
-     .preset = {0.5},
-     .base = BASE_UNIFORM,
-     .draw = draw_bernoulli,
-     .dtype = DAMO_BOOL,
-     .refuse = draw_refuse_p},
-    {.name = "exponential",
-     .n_params = 1,
-     .param = {"scale"},
-     .preset = {1},
-     .base = BASE_UNIFORM,
-     .draw = draw_exponential,
-     .dtype = DAMO_N_DTYPES,
-     .refuse = draw_refuse_scale_first,
-     .grad = grad_exponential},
-    {.name = "gumbel",
-     .n_params = 2,
-     .param = {"loc", "scale"},
-     .preset = {0, 1},
-     .base = BASE_UNIFORM,
-     .draw = draw_gumbel,
-     .dtype = DAMO_N_DTYPES,
-     .refuse = draw_refuse_scale_second,
-     .grad = grad_loc_scale},
-    {.name = "integers",
-     .n_params = 2,
-     .param = {"low", "high"},
-     .preset = {1, 1},
-     .base = BASE_WORD,
-     .dtype = DAMO_INT64,
-     .refuse = draw_refuse_range},
-    {.name = NULL},
-};
-
-const distribution *distribution_find(const char *name) {
-  for (const distribution *d = distributions; d->name; d++) {
-    if (strcmp(d->name, name) == 0) return d;
-  }
-  return NULL;
 }
 
 /* ---- The op ------------------------------------------------------------------------------------------------------ */
@@ -192,12 +70,12 @@ static damo_status draw_check_inputs(const damo_op *op, damo_var *const *in, int
   return DAMO_OK;
 }
 
-/* The shape error of two parameters. */
-static damo_status params_disagree(damo_ctx *ctx, const distribution *dist, const int *ndim,
+/* The shape error of parameters 0 and i. */
+static damo_status params_disagree(damo_ctx *ctx, const distribution *dist, int i, const int *ndim,
                                    const int64_t *const *shape) {
   char a[256], c[256];
   return ctx_fail(ctx, DAMO_ESHAPE, "%s: %s of shape %s and %s of shape %s do not broadcast", dist->name,
-                  dist->param[0], shape_format(a, sizeof a, ndim[0], shape[0]), dist->param[1],
+                  dist->param[0], shape_format(a, sizeof a, ndim[0], shape[0]), dist->param[i],
                   shape_format(c, sizeof c, ndim[1], shape[1]));
 }
 
@@ -214,7 +92,7 @@ static damo_status params_static_shape(damo_ctx *ctx, const draw_op *d, damo_var
       if (axis < 0 || t->shape[axis] == 1) continue;
       if (shape[k] != 1 && shape[k] >= 0 && t->shape[axis] >= 0 && shape[k] != t->shape[axis]) {
         const damo_type *u = params[0]->type;
-        return params_disagree(ctx, d->dist, (const int[]){u->ndim, t->ndim},
+        return params_disagree(ctx, d->dist, i, (const int[]){u->ndim, t->ndim},
                                (const int64_t *const[]){u->shape, t->shape});
       }
       if (shape[k] == 1 || shape[k] < 0) shape[k] = t->shape[axis];
@@ -276,7 +154,7 @@ static damo_status param_walk_shape(param_walk *w, const thunk *t, frame *f, con
     int n;
     if (!shape_broadcast(w->ndim, w->shape, p->ndim, array_shape(p), &n, shape)) {
       const damo_array *q = thunk_in(t, f, 1);
-      return params_disagree(f->ctx, d->dist, (const int[]){q->ndim, p->ndim},
+      return params_disagree(f->ctx, d->dist, i, (const int[]){q->ndim, p->ndim},
                              (const int64_t *const[]){array_shape(q), array_shape(p)});
     }
     w->ndim = n;
@@ -320,11 +198,41 @@ static void param_walk_begin(param_walk *w) {
 
 static void param_walk_next(param_walk *w) { nd_next(&w->walk, w->data); }
 
+static bool demand_holds(param_demand demand, double v) {
+  switch (demand) {
+    case DEMAND_NONE: return true;
+    case DEMAND_FINITE: return v - v == 0;
+    case DEMAND_POSITIVE: return v > 0 && v < INFINITY;
+    case DEMAND_NONNEGATIVE: return v >= 0 && v < INFINITY;
+    case DEMAND_PROBABILITY: return v >= 0 && v <= 1;
+    case DEMAND_CHANCE: return v > 0 && v <= 1;
+    case DEMAND_COUNT: return v >= 0 && v <= 0x1p53 && v == floor(v);
+    case DEMAND_RATE: return v >= 0 && v <= 0x1p53;
+  }
+  return true;
+}
+
+static const char *const demand_text[] = {
+    [DEMAND_FINITE] = "must be finite",
+    [DEMAND_POSITIVE] = "must be positive and finite",
+    [DEMAND_NONNEGATIVE] = "must be finite and not negative",
+    [DEMAND_PROBABILITY] = "must lie between 0 and 1",
+    [DEMAND_CHANCE] = "must be positive and at most 1",
+    [DEMAND_COUNT] = "must be an integer from 0 to 2^53",
+    [DEMAND_RATE] = "must lie between 0 and 2^53",
+};
+
 static damo_status draw_check_params(damo_ctx *ctx, const distribution *d, const double *p) {
+  for (int i = 0; i < d->n_params; i++) {
+    if (demand_holds(d->demand[i], p[i])) continue;
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: %s %s, got %g", d->name, d->param[i], demand_text[d->demand[i]],
+                    number_shown(p[i]));
+  }
   const char *why = d->refuse ? d->refuse(p) : NULL;
   if (!why) return DAMO_OK;
   const double first = number_shown(p[0]);
   if (d->n_params == 1) return ctx_fail(ctx, DAMO_EVALUE, "%s: %s, got %s=%g", d->name, why, d->param[0], first);
+  if (d->n_params > 2) return ctx_fail(ctx, DAMO_EVALUE, "%s: %s", d->name, why);
   return ctx_fail(ctx, DAMO_EVALUE, "%s: %s, got %s=%g, %s=%g", d->name, why, d->param[0], first, d->param[1],
                   number_shown(p[1]));
 }
@@ -353,25 +261,48 @@ static void store_uniform_f32(const double *v, float *out, int64_t n) {
 }
 
 static void draw_store(const draw_op *d, const double *v, char *out, int64_t n) {
-  if (d->dtype == DAMO_FLOAT32 && d->dist->draw == draw_uniform)
+  if (d->dtype == DAMO_FLOAT32 && d->dist->rounds_down)
     store_uniform_f32(v, (float *)out, n);
   else
     kernel_cast(DAMO_FLOAT64, d->dtype)(v, out, n);
 }
 
+/* n values by a function of one value's words. */
+static void draw_entries(const distribution *d, const philox_state *at, double *values, const double *const *params,
+                         int64_t n) {
+  double p[DRAW_MAX_PARAMS];
+  for (int64_t k = 0; k < n; k++) {
+    philox_words words = philox_words_of(at, (uint64_t)k);
+    for (int i = 0; i < d->n_params; i++) p[i] = params[i][k];
+    values[k] = d->entry(&words, p);
+  }
+}
+
+static uint64_t draw_blocks(const distribution *d, int64_t n) {
+  return d->base == BASE_ENTRY ? (uint64_t)n : philox_blocks(n);
+}
+
 static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
                                double *workspace) {
-  double *values = workspace, *params[DRAW_MAX_PARAMS] = {workspace + DRAW_BLOCK, workspace + 2 * DRAW_BLOCK};
+  const distribution *dist = d->dist;
+  double *values = workspace, *params[DRAW_MAX_PARAMS];
   const size_t size = dtype_size(d->dtype);
+  for (int i = 0; i < DRAW_MAX_PARAMS; i++) params[i] = workspace + (1 + i) * DRAW_BLOCK;
+  const double *const *read = (const double *const *)params;
   for (int64_t i = 0; i < n; i += DRAW_BLOCK) {
     const int64_t m = n - i < DRAW_BLOCK ? n - i : DRAW_BLOCK;
-    if (d->dist->base == BASE_NORMAL)
+    if (i == 0 || !w->constant) DAMO_TRY(gather_params(ctx, dist, w, params, m));
+    if (dist->base == BASE_NORMAL)
       philox_normal_f64(ctx->isa, &at, values, m);
-    else
+    else if (dist->base == BASE_UNIFORM)
       philox_uniform_f64(ctx->isa, &at, values, m);
-    philox_advance(&at, philox_blocks(m));
-    DAMO_TRY(gather_params(ctx, d->dist, w, params, m));
-    d->dist->draw(ctx->isa->draw, values, (const double *const *)params, m);
+    if (dist->base != BASE_ENTRY)
+      dist->draw(ctx->isa->draw, values, read, m);
+    else if (dist->block)
+      dist->block(ctx->isa->draw, &at, values, read, m);
+    else
+      draw_entries(dist, &at, values, read, m);
+    philox_advance(&at, draw_blocks(dist, m));
     draw_store(d, values, out + (size_t)i * size, m);
   }
   return DAMO_OK;
@@ -427,7 +358,7 @@ static damo_status draw_perform(const thunk *t, frame *f) {
     DAMO_TRY(draw_words(f->ctx, d, &w, s, out->data, n, workspace));
   else
     DAMO_TRY(draw_floats(f->ctx, d, &w, s, out->data, n, workspace));
-  philox_advance(&s, philox_blocks(n));
+  philox_advance(&s, draw_blocks(d->dist, n));
   state_write(next, &s);
   return DAMO_OK;
 }
@@ -439,8 +370,13 @@ static damo_status draw_grad(build *b, damo_apply *node, damo_var *const *gout, 
   if (!gout[1]) return DAMO_OK;
   for (int i = 0; i < d->dist->n_params; i++) {
     damo_var *p = node->in[1 + i];
+    damo_var *by = NULL;
     if (d->dist->grad && dtype_is_float(d->dtype)) {
-      gin[1 + i] = build_unbroadcast(b, d->dist->grad(b, node->in + 1, node->out[1], gout[1], i), p);
+      by = d->dist->grad(b, node->in + 1, node->out[1], gout[1], i);
+      if (b->status != DAMO_OK) return b->status;
+    }
+    if (by) {
+      gin[1 + i] = build_unbroadcast(b, by, p);
     } else {
       char why[128];
       snprintf(why, sizeof why, "%s draws have no derivative by %s", d->dist->name, d->dist->param[i]);

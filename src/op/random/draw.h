@@ -1,4 +1,4 @@
-/* draw: the distributions of the random family. Private to random.c, draw.c, permutation.c. */
+/* draw: the distributions of the random family. Private to this folder. */
 #ifndef DAMO_OP_RANDOM_DRAW_H
 #define DAMO_OP_RANDOM_DRAW_H
 
@@ -9,24 +9,46 @@ typedef struct random_draw_props {
   prop_value dist, dtype, sized, ndim;
 } random_draw_props;
 
-#define DRAW_MAX_PARAMS 2
-#define DRAW_BLOCK 2048 /* values drawn at a time; even, since a Philox block gives two */
+#define DRAW_MAX_PARAMS 4
+#define DRAW_BLOCK 512 /* values drawn at a time; even, since a Philox block gives two */
 
 /* Makes values[0, n), draws of the base distribution, into draws of this one; params[i][k] is parameter i of value
  * k. */
 typedef void (*draw_fn)(const draw_fns *fns, double *values, const double *const *params, int64_t n);
+/* One value from its own words. */
+typedef double (*draw_entry_fn)(philox_words *w, const double *params);
+/* n values, value k from the words of block k. */
+typedef void (*draw_block_fn)(const draw_fns *fns, const philox_state *at, double *values, const double *const *params,
+                              int64_t n);
+
+/* What a parameter must be. */
+typedef enum param_demand {
+  DEMAND_NONE,
+  DEMAND_FINITE,
+  DEMAND_POSITIVE,
+  DEMAND_NONNEGATIVE,
+  DEMAND_PROBABILITY, /* 0 to 1 */
+  DEMAND_CHANCE,      /* the same without 0 */
+  DEMAND_COUNT,       /* an integer >= 0 */
+  DEMAND_RATE,        /* a mean of counts that a double holds */
+} param_demand;
 
 typedef struct distribution {
   const char *name;
   int n_params;
   const char *param[DRAW_MAX_PARAMS];
   double preset[DRAW_MAX_PARAMS];
-  enum { BASE_UNIFORM, BASE_NORMAL, BASE_WORD } base;
-  draw_fn draw;     /* NULL for BASE_WORD: integers between both parameters */
-  damo_dtype dtype; /* where the call gives none; DAMO_N_DTYPES: floatX */
-  /* NULL, or why these parameters are not allowed. */
+  param_demand demand[DRAW_MAX_PARAMS];
+  enum { BASE_UNIFORM, BASE_NORMAL, BASE_WORD, BASE_ENTRY } base;
+  draw_fn draw;        /* BASE_UNIFORM, BASE_NORMAL; integers between both parameters: BASE_WORD */
+  draw_entry_fn entry; /* BASE_ENTRY: values take as many words as they need */
+  draw_block_fn block; /* BASE_ENTRY: in its place, where many values are drawn faster at once */
+  damo_dtype dtype;    /* where the call gives none; DAMO_N_DTYPES: floatX */
+  bool rounds_down;    /* to float32, so that a value below the upper bound stays below it */
+  /* NULL, or why these parameters are not allowed; each has fulfilled its demand. */
   const char *(*refuse)(const double *params);
-  /* Gradient of parameter i from the cotangent and the draw, as a formula; NULL: undefined. */
+  /* Gradient of parameter i from the cotangent and the draw, as a formula; NULL, the function or its result:
+   * undefined. */
   damo_var *(*grad)(build *b, damo_var *const *params, damo_var *draw, damo_var *g, int i);
 } distribution;
 
