@@ -146,6 +146,13 @@ local calls = {
   ifelse = function(x, y, s) return damo.ifelse(damo.gt(s, 0.2), x, y) end,
   ["fft.irfft"] = function(x) return damo.fft.irfft(x, { n = 3 }) end,
   ["fft.fftfreq"] = false, ["fft.rfftfreq"] = false, -- of lengths
+  betainc = function(x, y) return damo.betainc(x, y, damo.sigmoid(x)) end,
+  betaincinv = function(x, y) return damo.betaincinv(1 + x, 1 + y, damo.sigmoid(x)) end,
+  gammaincinv = function(x, y) return damo.gammaincinv(1 + x, damo.sigmoid(y)) end,
+  gammainccinv = function(x, y) return damo.gammainccinv(1 + x, damo.sigmoid(y)) end,
+  ndtri = function(x) return damo.ndtri(damo.sigmoid(x)) end,
+  ndtri_exp = function(x) return damo.ndtri_exp(-x) end,
+  logit = function(x) return damo.logit(damo.sigmoid(x)) end,
   ["nn.glu"] = function(x) return damo.nn.glu(damo.concatenate({ x, x }, { axis = -1 })) end,
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
 }

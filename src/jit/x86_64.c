@@ -10,7 +10,7 @@
 #include "x86_64_asm.h"
 
 #define FRAME RBX
-#define STEPS R12
+#define STEP_COUNT R12
 #define XMM_SCRATCH 15
 
 enum { PP_NONE, PP_66, PP_F3, PP_F2 };
@@ -272,12 +272,12 @@ static size_t x86_64_emit(const jit_allocated *p, uint8_t *code, size_t cap) {
   }
   if (n % 2 == 0) asm_move_stack(a, -8); /* calls find the stack on a multiple of 16 */
   x86_move_int(a, FRAME, in_reg(RDI));
-  x86_move_int(a, STEPS, in_reg(RSI));
+  x86_move_int(a, STEP_COUNT, in_reg(RSI));
   emit_list(a, &p->before);
   asm_align(a, 16);
   const size_t head = a->n;
   emit_list(a, &p->step);
-  asm_int(a, 1, 0xFF, 1, in_reg(STEPS), false); /* dec */
+  asm_int(a, 1, 0xFF, 1, in_reg(STEP_COUNT), false); /* dec */
   if (p->stop_slot < 0) {
     asm_jump_lands(a, asm_jump_if(a, 0x85), head);
   } else {
@@ -288,7 +288,7 @@ static size_t x86_64_emit(const jit_allocated *p, uint8_t *code, size_t cap) {
     asm_jump_lands(a, out, a->n);
   }
   emit_list(a, &p->after);
-  x86_move_int(a, RAX, in_reg(STEPS));
+  x86_move_int(a, RAX, in_reg(STEP_COUNT));
   if (n % 2 == 0) asm_move_stack(a, 8);
   for (int k = 5; k >= 0; k--) {
     if (saved >> kept[k] & 1) asm_pop(a, kept[k]);

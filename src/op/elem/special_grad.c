@@ -13,7 +13,7 @@
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define SQRT_HALF 0.70710678118654752440
 
-static damo_var *scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
+static damo_var *special_scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
 static damo_var *less_one(build *b, damo_var *x) { return build_sub(b, x, build_num(b, 1)); }
 static damo_var *plus_one(build *b, damo_var *x) { return build_add(b, x, build_num(b, 1)); }
 static damo_var *negated(build *b, damo_var *x) { return build_neg(b, x); }
@@ -149,12 +149,12 @@ damo_var *elemwise_d_factorial(build *b, damo_var *const *in, damo_var *out, dam
 
 /* exp(-x²/2) / sqrt(2 pi) */
 static damo_var *normal_density(build *b, damo_var *x) {
-  return scaled(b, build_exp(b, scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
+  return special_scaled(b, build_exp(b, special_scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
 }
 
 /* The density over the distribution function: sqrt(2/pi) / erfcx(-x / sqrt(2)). */
 static damo_var *normal_hazard(build *b, damo_var *x) {
-  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, scaled(b, x, -SQRT_HALF)));
+  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, special_scaled(b, x, -SQRT_HALF)));
 }
 
 damo_var *elemwise_d_ndtr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -182,11 +182,12 @@ damo_var *elemwise_d_owens_t(build *b, damo_var *const *in, damo_var *out, damo_
   (void)out;
   damo_var *h = in[0], *a = in[1];
   if (i == 0) {
-    damo_var *e = build_erf(b, scaled(b, build_mul(b, a, h), SQRT_HALF));
-    return scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
+    damo_var *e = build_erf(b, special_scaled(b, build_mul(b, a, h), SQRT_HALF));
+    return special_scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
   }
-  damo_var *w = plus_one(b, build_sqr(b, a)), *e = build_exp(b, scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
-  return scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
+  damo_var *w = plus_one(b, build_sqr(b, a)),
+           *e = build_exp(b, special_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
+  return special_scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
 }
 
 /* ---- Logarithms and sines ---------------------------------------------------------------------------------------------- */
@@ -199,7 +200,7 @@ damo_var *elemwise_d_logit(build *b, damo_var *const *in, damo_var *out, damo_va
 /* (cos(pi x) - sinc(x)) / x, 0 at 0 */
 damo_var *elemwise_d_sinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  damo_var *d = build_true_div(b, build_sub(b, build_cos(b, scaled(b, in[0], SPECIAL_PI)), out), in[0]);
+  damo_var *d = build_true_div(b, build_sub(b, build_cos(b, special_scaled(b, in[0], SPECIAL_PI)), out), in[0]);
   return build_mul(b, g, build_switch(b, equals_zero(b, in[0]), build_num(b, 0), d));
 }
 

@@ -36,7 +36,7 @@ static int64_t position_in(int64_t p, int64_t n, position_mode mode) {
   return p <= n ? p : 0;
 }
 
-static damo_status positions_perform(const thunk *t, frame *f) {
+static damo_status resolve_positions_perform(const thunk *t, frame *f) {
   const positions_props *props = OP_PROPS(t->node->op, positions_props);
   const damo_array *p = thunk_in(t, f, 0);
   const int64_t n = array_int(thunk_in(t, f, 1));
@@ -64,7 +64,7 @@ const op_def resolve_positions_def = {
     .props = PROPS(PROP(positions_props, mode), PROP(positions_props, func)),
     .n_in = 2,
     .infer_type = positions_infer_type,
-    .perform = positions_perform,
+    .perform = resolve_positions_perform,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,

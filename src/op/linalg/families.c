@@ -6,7 +6,7 @@
   X(triangular)         \
   X(lu)                 \
   X(solve)              \
-  X(inverse)
+  X(inverse)            \
   X(compose)            \
   X(norm)               \
   X(svd)                \

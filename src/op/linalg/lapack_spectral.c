@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "kernel/kernel.h"
+
 #define IN lapack_in
 #define REAL_ROUTINES(p)                                                                                               \
   extern void p##syevd_(const char *, const char *, IN, void *, IN, void *, void *, IN, lapack_int *, IN,              \
@@ -116,26 +118,11 @@ void mat_set(const core_mat *m, int64_t i, int64_t j, damo_c128 v) {
   }
 }
 
-/* Whether all of n numbers are finite: 0·x is 0 then, else nan. */
-#define ALL_FINITE(name, T)                               \
-  static bool name(const T *x, int64_t n) {               \
-    T sum[4] = {0, 0, 0, 0};                              \
-    int64_t i = 0;                                        \
-    for (; i + 4 <= n; i += 4)                            \
-      for (int k = 0; k < 4; k++) sum[k] += x[i + k] * 0; \
-    for (; i < n; i++) sum[0] += x[i] * 0;                \
-    return sum[0] + sum[1] + sum[2] + sum[3] == 0;        \
-  }
-ALL_FINITE(floats_finite, float)
-ALL_FINITE(doubles_finite, double)
-
 damo_status spectral_check_finite(core_call *c, const core_mat *m) {
   const int64_t vectors = m->by_rows ? m->rows : m->cols, step = m->by_rows ? m->rs : m->cs;
-  const int64_t n = (m->by_rows ? m->cols : m->rows) * (dtype_is_complex(m->dtype) ? 2 : 1);
-  const bool single = is_single(m->dtype);
+  const int64_t n = m->by_rows ? m->cols : m->rows;
   for (int64_t v = 0; v < vectors; v++) {
-    const void *x = m->data + v * step;
-    if (single ? !floats_finite(x, n) : !doubles_finite(x, n))
+    if (!kernel_all_finite(m->dtype, m->data + v * step, n))
       return core_fail(c, "the matrix has an entry that is nan or infinite");
   }
   return DAMO_OK;

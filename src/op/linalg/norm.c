@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct norm_options {
+typedef struct matrix_norm_options {
   prop_value ord, axis, keepdims;
-} norm_options;
+} matrix_norm_options;
 
 /* A norm's order: a number p, infinities included, or "fro", "nuc" by name; without one, of all entries. */
 typedef struct norm_order {
@@ -111,7 +111,7 @@ static damo_var *norm_matrix(build *b, const char *func, damo_var *x, int row, i
 }
 
 static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
-  const norm_options *opt = FN_OPTIONS(a, norm_options);
+  const matrix_norm_options *opt = FN_OPTIONS(a, matrix_norm_options);
   const char *func = a->func->name;
   const bool keepdims = prop_bool_or(opt->keepdims, false);
   damo_var *x = build_float(b, matrix_operand(b, a, 0, 0));
@@ -137,8 +137,8 @@ static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
 const op_func linalg_norm_funcs[] = {
     {.name = "linalg.norm",
      .operands = "x",
-     .options = OPTIONS(OPT(norm_options, ord, OPT_ANY), OPT(norm_options, axis, OPT_AXES),
-                        OPT(norm_options, keepdims, OPT_BOOL)),
+     .options = OPTIONS(OPT(matrix_norm_options, ord, OPT_ANY), OPT(matrix_norm_options, axis, OPT_AXES),
+                        OPT(matrix_norm_options, keepdims, OPT_BOOL)),
      .call = fn_norm,
      .no_method = true,
      .doc = "the norm of all entries, of vectors along one axis, or of matrices along two; orders as NumPy's"},

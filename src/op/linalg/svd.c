@@ -118,12 +118,12 @@ static damo_var *columns_before(build *b, damo_var *x, damo_var *at) {
 static damo_var *columns_from(build *b, damo_var *x, damo_var *at) {
   return x == NULL ? NULL : build_slice(b, x, var_ndim(x) - 1, at, NULL, 1);
 }
-static damo_var *rows_from(build *b, damo_var *x, damo_var *at) {
+static damo_var *svd_rows_from(build *b, damo_var *x, damo_var *at) {
   return x == NULL ? NULL : build_slice(b, x, var_ndim(x) - 2, at, NULL, 1);
 }
 
-static damo_var *times(build *b, damo_var *x, damo_var *y) { return x && y ? build_matmul(b, x, y) : NULL; }
-static damo_var *row_of(build *b, damo_var *s) { return build_new_axis(b, s, s == NULL ? 0 : var_ndim(s) - 1); }
+static damo_var *svd_times(build *b, damo_var *x, damo_var *y) { return x && y ? build_matmul(b, x, y) : NULL; }
+static damo_var *svd_row_of(build *b, damo_var *s) { return build_new_axis(b, s, s == NULL ? 0 : var_ndim(s) - 1); }
 
 /* The greatest moduli of gu and of gv, added up, as a 1 × 1 matrix. */
 static damo_var *svd_scale(build *b, damo_var *gu, damo_var *gv) {
@@ -145,7 +145,7 @@ typedef struct svd_side {
 /* u: m × k, or m × m if full; g: of u's shape. */
 static svd_side svd_side_of(build *b, damo_var *u, damo_var *g, damo_var *s, damo_var *k, bool full) {
   svd_side side = {NULL, NULL};
-  damo_var *w = times(b, build_adjoint(b, u), g);
+  damo_var *w = svd_times(b, build_adjoint(b, u), g);
   if (w == NULL) return side;
   const int row = var_ndim(u) - 2;
   const bool square = u->type->shape[row] >= 0 && u->type->shape[row] == s->type->shape[var_ndim(s) - 1];
@@ -153,9 +153,9 @@ static svd_side svd_side_of(build *b, damo_var *u, damo_var *g, damo_var *s, dam
   side.inner = skew;
   if (full && !square) {
     side.inner = columns_before(b, build_slice(b, skew, row, NULL, k, 1), k);
-    rest = times(b, columns_from(b, u, k), columns_before(b, rows_from(b, skew, k), k));
+    rest = svd_times(b, columns_from(b, u, k), columns_before(b, svd_rows_from(b, skew, k), k));
   } else if (!square) {
-    rest = build_sub(b, g, times(b, u, w));
+    rest = build_sub(b, g, svd_times(b, u, w));
   }
   if (rest != NULL) side.outer = build_gap_quotient(b, GAP_VALUE, rest, s, g);
   return side;
@@ -171,7 +171,7 @@ static damo_status svd_grad(build *b, damo_apply *node, damo_var *const *gout, d
   if (gu != NULL) left = svd_side_of(b, u, gu, s, k, full);
   if (gv != NULL) right = svd_side_of(b, build_adjoint(b, vh), gv, s, k, full);
   if (b->status != DAMO_OK || (gu == NULL && gs == NULL && gv == NULL)) return b->status;
-  damo_var *grad = gs != NULL ? build_mul(b, u1, row_of(b, gs)) : NULL;
+  damo_var *grad = gs != NULL ? build_mul(b, u1, svd_row_of(b, gs)) : NULL;
   if (left.inner != NULL || right.inner != NULL) {
     damo_var *scale = svd_scale(b, gu, gv);
     damo_var *sum = build_add_present(b, left.inner, right.inner), *difference = left.inner;
@@ -179,11 +179,11 @@ static damo_status svd_grad(build *b, damo_apply *node, damo_var *const *gout, d
       difference = left.inner != NULL ? build_sub(b, left.inner, right.inner) : build_neg(b, right.inner);
     damo_var *inner = build_add(b, build_gap_quotient(b, GAP_DIFFERENCE, sum, s, scale),
                                 build_gap_quotient(b, GAP_SUM, difference, s, scale));
-    grad = build_add_present(b, grad, times(b, u1, build_mul(b, inner, build_num(b, 0.5))));
+    grad = build_add_present(b, grad, svd_times(b, u1, build_mul(b, inner, build_num(b, 0.5))));
   }
   if (left.outer != NULL) grad = build_add_present(b, grad, left.outer);
-  if (grad != NULL) grad = times(b, grad, v1h);
-  if (right.outer != NULL) grad = build_add_present(b, grad, times(b, u1, build_adjoint(b, right.outer)));
+  if (grad != NULL) grad = svd_times(b, grad, v1h);
+  if (right.outer != NULL) grad = build_add_present(b, grad, svd_times(b, u1, build_adjoint(b, right.outer)));
   gin[0] = grad;
   return b->status;
 }
@@ -192,7 +192,7 @@ static damo_status svdvals_grad(build *b, damo_apply *node, damo_var *const *gou
   if (gout[0] == NULL) return b->status;
   damo_apply *svd = build_svd(b, node->in[0], false);
   if (svd == NULL) return b->status;
-  gin[0] = times(b, build_mul(b, svd->out[0], row_of(b, gout[0])), svd->out[2]);
+  gin[0] = svd_times(b, build_mul(b, svd->out[0], svd_row_of(b, gout[0])), svd->out[2]);
   return b->status;
 }
 
