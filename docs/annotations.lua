@@ -699,14 +699,18 @@ function damo.Lop(f, wrt, output_grads, options) end
 ---@param options? { disconnected_outputs?: "raise"|"warn"|"ignore", return_disconnected?: "zero"|"none"|"disconnected" }
 ---@return any
 function damo.Rop(f, wrt, eval_points, options) end
----@param f damo.Variable a vector whose length is known
+---@class damo.JacobianOptions: damo.GradOptions
+---@field chunk? integer how many entries one pass takes
+
+---The derivatives of each entry of f by each of wrt, of f's shape followed by wrt's.
+---@param f damo.Variable
 ---@param wrt damo.Variables
----@param options? damo.GradOptions
+---@param options? damo.JacobianOptions
 ---@return any
 function damo.jacobian(f, wrt, options) end
 ---@param cost damo.Variable
----@param wrt damo.Variables vectors whose length is known
----@param options? damo.GradOptions
+---@param wrt damo.Variables
+---@param options? damo.JacobianOptions
 ---@return any
 function damo.hessian(cost, wrt, options) end
 ---@param cost damo.Variable
@@ -734,6 +738,11 @@ function damo.hessian_vector_product(cost, wrt, p) end
 ---@param options? damo.ScanOptions
 ---@return any ...
 function damo.scan(fn, options) end
+---A function that applies f along leading axes, which broadcast.
+---@param f function
+---@param signature string dimensions of operands and results, as "(m,n),(n)->(m)"
+---@return function
+function damo.vectorize(f, signature) end
 ---Ends a scan after the step in which cond is true; fn returns it last.
 ---@param cond damo.Variable|boolean
 ---@return any
@@ -851,6 +860,11 @@ function graph.variables(inputs, outputs) end
 ---@param replace table<damo.Variable, damo.Variable>
 ---@return damo.Variable[]
 function graph.clone_replace(outputs, replace) end
+---The outputs over a batch: Variables are replaced by ones with further leading axes.
+---@param outputs damo.Variable|damo.Variable[]
+---@param replace table<damo.Variable, damo.Variable|any>
+---@return any
+function graph.vectorize_graph(outputs, replace) end
 ---@param xs damo.Variable[]
 ---@param ys damo.Variable[]
 ---@param in_xs? damo.Variable[]

@@ -31,8 +31,8 @@ damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
 for name, fn in pairs(require "damo.scan") do damo[name] = fn end
 
---- x[index], as a function: `damo.subtensor(x, {{1, -1, 2}})` is `x[{{1, -1, 2}}]`. With the option `spec` the items are
--- operands as that says.
+--- x[index], as a function: `damo.subtensor(x, {{1, -1, 2}})` is `x[{{1, -1, 2}}]`. With the option `spec` the items
+-- are operands as that says.
 function damo.subtensor(x, index, options, ...)
   local is_index = type(index) == "table" and getmetatable(index) == nil
   if options == nil and is_index and type(x) == "userdata" and select("#", ...) == 0 then return x[index] end

@@ -267,6 +267,11 @@ describe("under a memory cap", function()
       return damo.jacobian(z * z, z), damo.hessian(damo.sum(z ^ 3.0), z),
         damo.hessian_vector_product(damo.sum(z ^ 3.0), z, z)
     end,
+    batches = function()
+      local z, Z = damo.dvector "z", damo.dmatrix "Z"
+      return damo.graph.vectorize_graph({ damo.sum(z), damo.cumsum(z) }, { [z] = Z }),
+        damo.vectorize(function(v) return damo.sum(v * v) end, "(n)->()")(a), damo.subtensor(a, { 1 })
+    end,
     ["gradients that are none"] = function()
       local op = damo.exp(x).owner.op
       return damo.grad_undefined(op, 1, x, "why"), damo.grad_not_implemented(op, 1, x, "why")
