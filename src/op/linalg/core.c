@@ -64,7 +64,7 @@ damo_status core_init(damo_op *op) {
   s->n_in_dims = s->n_dims;
   damo_assert(p[0] == '-' && p[1] == '>');
   p = core_parse_side(s, p + 2, s->out, &s->n_out);
-  damo_assert(*p == 0 && s->n_dims == s->n_in_dims);
+  damo_assert(*p == 0 && (s->n_dims == s->n_in_dims || class->lengths != NULL));
   return DAMO_OK;
 }
 
@@ -189,6 +189,7 @@ static damo_status core_bind_batch(const damo_op *op, core_sizes *z) {
 static damo_status core_bind(const damo_op *op, core_sizes *z) {
   const core_shape *s = core_shape_of(op);
   for (int k = 0; k < s->n_dims; k++) z->dim[k] = -1;
+  if (op->def->core->lengths != NULL) op->def->core->lengths(op, z->dim);
   for (int i = 0; i < s->n_in; i++) DAMO_TRY(core_bind_operand(op, z, i));
   DAMO_TRY(core_bind_batch(op, z));
   return op->def->core->check != NULL ? op->def->core->check(z->ctx, op, z->dim) : DAMO_OK;
@@ -276,6 +277,12 @@ damo_status core_infer_shape(build *b, damo_apply *node, damo_var *const *const 
   const core_shape *s = core_shape_of(node->op);
   damo_var *dim[CORE_DIMS] = {NULL}, *batch[DAMO_MAX_NDIM] = {NULL};
   int n_batch = 0;
+  if (node->op->def->core->lengths != NULL) {
+    int64_t given[CORE_DIMS];
+    for (int k = 0; k < s->n_dims; k++) given[k] = -1;
+    node->op->def->core->lengths(node->op, given);
+    for (int k = 0; k < s->n_dims; k++) dim[k] = given[k] >= 0 ? build_i64(b, given[k]) : NULL;
+  }
   for (int i = 0; i < s->n_in; i++) {
     const int lead = var_ndim(node->in[i]) - s->in[i].rank;
     n_batch = lead > n_batch ? lead : n_batch;

@@ -77,6 +77,8 @@ typedef struct core_class {
   core_form form;
   /* Where the form depends on the Op's properties: returns one of the class's static forms. NULL: form. */
   const core_form *(*form_of)(const damo_op *op);
+  /* Sets the lengths of names that no operand has. NULL: there are none. */
+  void (*lengths)(const damo_op *op, int64_t *dim);
   /* What shapes must fulfil besides the signature. dim: lengths, -1 where unknown. NULL: nothing. */
   damo_status (*check)(damo_ctx *ctx, const damo_op *op, const int64_t *dim);
   /* Bytes of workspace for an entry: called once a run, with shapes and layouts set and no data. NULL: none. */

@@ -11,6 +11,9 @@
 
 /* Conjugates the entries of a contiguous complex matrix; does nothing to a real one. */
 void mat_conjugate(const core_mat *m);
+/* Sets entry (i, j). */
+void mat_put(const core_mat *m, int64_t i, int64_t j, damo_c128 v);
+damo_c128 mat_get(const core_mat *m, int64_t i, int64_t j);
 /* The first row, from 1, whose entry on the diagonal is 0; 0: none. */
 int64_t mat_zero_on_diagonal(const core_mat *m);
 /* op(A)·X = B, or X·op(A) = B with `right`, for the triangle A of a; x, contiguous by rows or a column, holds B and
@@ -20,7 +23,7 @@ damo_status mat_solve_triangular(core_call *c, const core_mat *a, const core_mat
 
 /* The checks of the classes: decompose_check.c */
 extern const op_check cholesky_check, triangular_check, lu_factor_check, lu_solve_check, inv_check, solve_check,
-    det_check, slogdet_check;
+    det_check, slogdet_check, solve_banded_check, qr_check, lstsq_check, pinv_check;
 
 /* cholesky.c */
 extern const op_def cholesky_def;
@@ -59,12 +62,34 @@ damo_var *build_lu_columns_solve(build *b, const damo_apply *factors, char syste
 
 damo_status mat_lu_solve(const core_mat *lu, const lapack_int *ipiv, const core_mat *x, bool turned, char system);
 
+/* The rows p[1], p[2] … of x, p from 1, or with `inverse` the matrix whose rows these are. */
+damo_var *build_permute_rows(build *b, damo_var *p, damo_var *x, bool inverse);
+
 /* solve.c: x of op(a)·x = b; assume: what a is, a word of solve_words */
 extern const op_def solve_def;
 typedef struct solve_props {
   prop_value assume, trans, lower, vector, on_fail;
 } solve_props;
 damo_var *build_matrix_solve(build *b, damo_var *a, damo_var *x); /* of matrices without structure */
+
+/* banded.c: l diagonals below the main one, u above */
+extern const op_def solve_banded_def;
+typedef struct banded_props {
+  prop_value l, u, trans, vector, on_fail;
+} banded_props;
+
+/* qr.c: mode "full", "economic", "r"; qr_parts: how many results a mode has */
+extern const op_def qr_def;
+typedef struct qr_props {
+  prop_value mode, pivoting;
+} qr_props;
+
+/* lstsq.c: by singular values, those below rcond times the greatest taken as 0 */
+extern const op_def lstsq_def, pinv_def;
+typedef struct rcond_props {
+  prop_value rcond, vector, on_fail;
+} rcond_props;
+damo_var *build_pinv(build *b, damo_var *a, prop_value rcond);
 
 /* inverse.c */
 extern const op_def inv_def, det_def, slogdet_def;

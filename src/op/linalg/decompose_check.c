@@ -19,6 +19,7 @@ typedef struct exam_entry {
   const core_shape *shape;
   const char *in[CORE_MOST], *out[CORE_MOST];
   double error, products;
+  double least; /* of the terms' moduli: what else has been summed up to the equation's sides */
   bool unknown;
 } exam_entry;
 
@@ -87,7 +88,7 @@ static damo_c128 exam_product(const exam_mat *x, const exam_mat *y, int64_t i, i
 
 /* The entry's error in x·y = z, all of it or, with `triangle`, in that triangle. */
 static void exam_equation(exam_entry *at, const exam_mat *x, const exam_mat *y, const exam_mat *z, int triangle) {
-  double apart = 0, size = 0;
+  double apart = 0, size = at->least;
   at->products += (double)x->rows * (double)x->cols * (double)y->cols;
   if (at->products > EXAM_MOST_PRODUCTS) at->unknown = true;
   for (int64_t i = 0; !at->unknown && i < z->rows; i++) {
@@ -127,6 +128,7 @@ static double exam_stack(const op_exam *e, exam_fn check) {
       for (int d = 0; d < own; d++) p += array_shape(a)[d] == 1 ? 0 : index[d + lead - own] * array_strides(a)[d];
       *(is_in ? &x.in[k] : &x.out[k - s->n_in]) = p;
     }
+    x.least = 0;
     check(&x);
   }
   return x.unknown ? -1 : x.error;
@@ -356,3 +358,146 @@ static void slogdet_exam(exam_entry *x) {
 static double slogdet_judge(const op_exam *e) { return exam_stack(e, slogdet_exam); }
 const op_check slogdet_check = {.judge = slogdet_judge,
                                 .judged = "the determinant is apart from that of an elimination"};
+
+/* ---- Bands, QR, pseudo-inverses ---------------------------------------------------------------------------------- */
+
+static damo_array *exam_zero_matrix(const exam_entry *x, int64_t rows, int64_t cols) {
+  return damo_array_new(x->e->node->op->obj.ctx, DAMO_COMPLEX128, 2, (const int64_t[2]){rows, cols});
+}
+
+static void solve_banded_exam(exam_entry *x) {
+  const banded_props *p = OP_PROPS(x->e->node->op, banded_props);
+  const exam_mat ab = exam_in(x, 0), rhs = exam_in(x, 1), got = exam_out(x, 0);
+  const int64_t n = ab.cols;
+  x->products += (double)n * (double)n * (double)got.cols;
+  damo_array *dense = x->products < EXAM_MOST_PRODUCTS ? exam_zero_matrix(x, n, n) : NULL;
+  if (dense == NULL) {
+    x->unknown = true;
+    return;
+  }
+  memset(dense->data, 0, (size_t)(n * n) * sizeof(damo_c128));
+  for (int64_t r = 0; r < ab.rows; r++) {
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t i = j + r - p->u.u.i;
+      if (i >= 0 && i < n) ((damo_c128 *)(void *)dense->data)[i * n + j] = exam_at(&ab, r, j);
+    }
+  }
+  const exam_mat a = exam_system(exam_mat_of(dense, 2, dense->data), system_of(p->trans));
+  exam_equation(x, &a, &got, &rhs, 0);
+  damo_release(dense);
+}
+static double solve_banded_judge(const op_exam *e) { return exam_stack(e, solve_banded_exam); }
+const op_check solve_banded_check = {.judge = solve_banded_judge, .judged = "A x is apart from the right side"};
+
+static double exam_greatest(const exam_mat *m) {
+  double most = 0;
+  for (int64_t i = 0; i < m->rows; i++) {
+    for (int64_t j = 0; j < m->cols; j++) {
+      const damo_c128 v = exam_at(m, i, j);
+      most = fmax(most, hypot(v.re, v.im));
+    }
+  }
+  return most;
+}
+
+/* Q·R = A and Qᴴ·Q = 1; of R alone Rᴴ·R = Aᴴ·A. */
+static void qr_exam(exam_entry *x) {
+  static const double ones[1] = {1};
+  const qr_props *p = OP_PROPS(x->e->node->op, qr_props);
+  const bool r_alone = strcmp(prop_str_or(p->mode, "full"), "r") == 0, pivots = prop_bool_or(p->pivoting, false);
+  exam_mat a = exam_in(x, 0), r = exam_out(x, r_alone ? 0 : 1);
+  int64_t *order = NULL;
+  damo_ctx *ctx = x->e->node->op->obj.ctx;
+  if (pivots) {
+    const exam_mat positions = exam_out(x, x->shape->n_out - 1);
+    order = mem_alloc(ctx, (size_t)a.cols * sizeof *order);
+    for (int64_t j = 0; order != NULL && j < a.cols; j++) order[j] = (int64_t)exam_at(&positions, j, 0).re - 1;
+    a = exam_system(a, 't');
+    a.order = order;
+    if (order == NULL) x->unknown = true;
+  }
+  if (r_alone) {
+    const exam_mat rh = exam_system(r, 'h');
+    exam_mat left = pivots ? a : exam_system(a, 't'), right = left;
+    left.conjugated = true;
+    x->products += (double)a.rows * (double)a.cols * (double)left.rows;
+    damo_array *product = NULL;
+    if (x->products < EXAM_MOST_PRODUCTS && !x->unknown) {
+      product = exam_zero_matrix(x, left.rows, left.rows);
+      for (int64_t i = 0; product != NULL && i < left.rows; i++) {
+        for (int64_t j = 0; j < left.rows; j++) {
+          damo_c128 sum = {0, 0};
+          for (int64_t k = 0; k < left.cols; k++) {
+            const damo_c128 t = exam_times(exam_at(&left, i, k), exam_at(&right, j, k));
+            sum.re += t.re, sum.im += t.im;
+          }
+          ((damo_c128 *)(void *)product->data)[i * left.rows + j] = sum;
+        }
+      }
+    }
+    if (product != NULL) {
+      const exam_mat z = exam_mat_of(product, 2, product->data);
+      exam_equation(x, &rh, &r, &z, 0);
+    } else {
+      x->unknown = true;
+    }
+    damo_release(product);
+  } else {
+    const exam_mat q = exam_out(x, 0), qh = exam_system(q, 'h');
+    const exam_mat eye = {
+        .data = (const char *)ones, .dtype = DAMO_FLOAT64, .rows = q.cols, .cols = q.cols, .triangle = 2};
+    const exam_mat rt = exam_system(r, 't'), qt = exam_system(q, 't');
+    exam_equation(x, pivots ? &rt : &q, pivots ? &qt : &r, &a, 0);
+    exam_equation(x, &qh, &q, &eye, 0);
+  }
+  mem_free(ctx, order, order != NULL ? (size_t)exam_in(x, 0).cols * sizeof *order : 0);
+}
+static double qr_judge(const op_exam *e) { return exam_stack(e, qr_exam); }
+const op_check qr_check = {.judge = qr_judge,
+                           .judged = "Q R is apart from the matrix, or Q's columns from orthonormal ones"};
+
+/* The normal equations Aᴴ·(A·x) = Aᴴ·b, where no singular values but those of rounding are left out. */
+static void lstsq_exam(exam_entry *x) {
+  const rcond_props *p = OP_PROPS(x->e->node->op, rcond_props);
+  const exam_mat a = exam_in(x, 0), rhs = exam_in(x, 1), got = exam_out(x, 0), ah = exam_system(a, 'h');
+  x->products += (double)a.rows * (double)a.cols * (double)got.cols * 3;
+  if (prop_num_or(p->rcond, 0) > 1e-9 || x->products > EXAM_MOST_PRODUCTS) {
+    x->unknown = true;
+    return;
+  }
+  damo_array *ax = exam_dense(x, &a, &got, NULL), *ab = exam_dense(x, &ah, &rhs, NULL);
+  if (ax != NULL && ab != NULL) {
+    const exam_mat y = exam_mat_of(ax, 2, ax->data), z = exam_mat_of(ab, 2, ab->data);
+    const double size = exam_greatest(&a);
+    x->least = (double)a.rows * size * (exam_greatest(&rhs) + (double)a.cols * size * exam_greatest(&got));
+    exam_equation(x, &ah, &y, &z, 0);
+  } else {
+    x->unknown = true;
+  }
+  damo_release(ax);
+  damo_release(ab);
+}
+static double lstsq_judge(const op_exam *e) { return exam_stack(e, lstsq_exam); }
+const op_check lstsq_check = {.judge = lstsq_judge, .judged = "the residual is apart from orthogonal to the matrix"};
+
+/* Y·A·Y = Y, and A·Y·A = A where no singular values but those of rounding are left out. */
+static void pinv_exam(exam_entry *x) {
+  const rcond_props *p = OP_PROPS(x->e->node->op, rcond_props);
+  const exam_mat a = exam_in(x, 0), y = exam_out(x, 0);
+  x->products += (double)a.rows * (double)a.cols * (double)a.rows * 3;
+  damo_array *ay = x->products < EXAM_MOST_PRODUCTS ? exam_dense(x, &a, &y, NULL) : NULL;
+  if (ay == NULL) {
+    x->unknown = true;
+    return;
+  }
+  const exam_mat product = exam_mat_of(ay, 2, ay->data);
+  const double size = exam_greatest(&a), other = exam_greatest(&y),
+               terms = (double)a.rows * (double)a.cols * size * other;
+  x->least = terms * other;
+  exam_equation(x, &y, &product, &y, 0);
+  x->least = terms * size;
+  if (prop_num_or(p->rcond, 0) < 1e-9) exam_equation(x, &product, &a, &a, 0);
+  damo_release(ay);
+}
+static double pinv_judge(const op_exam *e) { return exam_stack(e, pinv_exam); }
+const op_check pinv_check = {.judge = pinv_judge, .judged = "Y A Y is apart from Y, or A Y A from A"};

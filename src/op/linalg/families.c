@@ -12,7 +12,10 @@
   X(svd)                \
   X(eigen)              \
   X(sylvester)          \
-  X(matfun)
+  X(matfun)             \
+  X(banded)             \
+  X(qr)                 \
+  X(lstsq)
 
 #define X(file)                                 \
   extern const op_func linalg_##file##_funcs[]; \

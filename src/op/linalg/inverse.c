@@ -95,23 +95,6 @@ static void scaled_times(scaled *s, damo_c128 v) {
 
 static double scaled_part(double x, int64_t e) { return ldexp(x, e > 5000 ? 5000 : e < -5000 ? -5000 : (int)e); }
 
-/* The entry i of the diagonal of a factor. */
-static damo_c128 diagonal_entry(const core_mat *m, int64_t i) {
-  const scalar v = scalar_load(m->dtype, m->data + i * (m->rs + m->cs));
-  return dtype_is_complex(m->dtype) ? v.v.c : (damo_c128){v.v.f, 0};
-}
-
-static void put_number(const core_mat *m, damo_c128 v) {
-  switch ((int)m->dtype) {
-    case DAMO_FLOAT32: *(float *)(void *)m->data = (float)v.re; break;
-    case DAMO_FLOAT64: *(double *)(void *)m->data = v.re; break;
-    case DAMO_COMPLEX64:
-      ((float *)(void *)m->data)[0] = (float)v.re, ((float *)(void *)m->data)[1] = (float)v.im;
-      break;
-    default: ((double *)(void *)m->data)[0] = v.re, ((double *)(void *)m->data)[1] = v.im; break;
-  }
-}
-
 static size_t det_workspace(const core_call *c) { return inverse_pivots(c); }
 
 /* Factorizes the operand; returns whether rows were swapped an odd number of times. */
@@ -127,8 +110,8 @@ static bool det_factorize(core_call *c) {
 
 static damo_status det_run(core_call *c) {
   scaled s = {{det_factorize(c) ? -1 : 1, 0}, 0};
-  for (int64_t i = 0; i < c->in[0].rows; i++) scaled_times(&s, diagonal_entry(&c->in[0], i));
-  put_number(&c->out[0], (damo_c128){scaled_part(s.z.re, s.exponent), scaled_part(s.z.im, s.exponent)});
+  for (int64_t i = 0; i < c->in[0].rows; i++) scaled_times(&s, mat_get(&c->in[0], i, i));
+  mat_put(&c->out[0], 0, 0, (damo_c128){scaled_part(s.z.re, s.exponent), scaled_part(s.z.im, s.exponent)});
   return DAMO_OK;
 }
 
@@ -136,15 +119,15 @@ static damo_status slogdet_run(core_call *c) {
   damo_c128 sign = {det_factorize(c) ? -1 : 1, 0};
   double log_abs = 0;
   for (int64_t i = 0; i < c->in[0].rows; i++) {
-    const damo_c128 v = diagonal_entry(&c->in[0], i);
+    const damo_c128 v = mat_get(&c->in[0], i, i);
     const double size = v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
     const damo_c128 unit = size == 0 ? (damo_c128){0, 0} : (damo_c128){v.re / size, v.im / size};
     sign = (damo_c128){sign.re * unit.re - sign.im * unit.im, sign.re * unit.im + sign.im * unit.re};
     log_abs += log(size);
   }
   if (sign.re == 0 && sign.im == 0) sign = (damo_c128){0, 0};
-  put_number(&c->out[0], sign);
-  put_number(&c->out[1], (damo_c128){log_abs, 0});
+  mat_put(&c->out[0], 0, 0, sign);
+  mat_put(&c->out[1], 0, 0, (damo_c128){log_abs, 0});
   return DAMO_OK;
 }
 

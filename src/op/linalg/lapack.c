@@ -1,6 +1,8 @@
 /* lapack: the tables of LAPACK's routines. */
 #include "lapack.h"
 
+#include <string.h>
+
 #define LAPACK_DECLARE(prefix, name, args) extern void prefix##name##_ args;
 #define X(name, args)           \
   LAPACK_DECLARE(s, name, args) \
@@ -67,7 +69,7 @@ LAPACK_REAL_ROUTINES(d)
   .getrf = prefix##getrf_, .getrs = prefix##getrs_, .getri = prefix##getri_, .gecon = prefix##gecon_, \
   .potrf = prefix##potrf_, .potrs = prefix##potrs_, .sytrf = prefix##sytrf_, .sytrs = prefix##sytrs_, \
   .gbtrf = prefix##gbtrf_, .gbtrs = prefix##gbtrs_, .gttrf = prefix##gttrf_, .gttrs = prefix##gttrs_, \
-  .geqrf = prefix##geqrf_, .trsm = prefix##trsm_, .trsv = prefix##trsv_
+  .geqrf = prefix##geqrf_, .gemm = prefix##gemm_, .trsm = prefix##trsm_, .trsv = prefix##trsv_
 #define LAPACK_REAL(prefix, type)                                                                                    \
   {                                                                                                                  \
     .dtype = type, LAPACK_COMMON(prefix), .hetrf = prefix##sytrf_, .hetrs = prefix##sytrs_, .orgqr = prefix##orgqr_, \
@@ -89,7 +91,11 @@ const lapack_table *lapack_of(damo_dtype dtype) {
 lapack_int lapack_work_length(damo_dtype dtype, const void *work) {
   /* A single-precision routine cannot tell lengths past 2^24 exactly: the next float is at least as long. */
   const bool single = dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64;
-  const double length = single ? (double)*(const float *)work * (1 + 0x1p-23) : *(const double *)work;
+  float in_single;
+  double length;
+  memcpy(&in_single, work, sizeof in_single);
+  memcpy(&length, work, sizeof length);
+  if (single) length = (double)in_single * (1 + 0x1p-23);
   return length < 1 ? 1 : length > INT32_MAX ? INT32_MAX : (lapack_int)length;
 }
 
@@ -97,6 +103,12 @@ const void *lapack_one(damo_dtype dtype) {
   static const float single[2] = {1, 0};
   static const double twice[2] = {1, 0};
   return dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64 ? (const void *)single : twice;
+}
+
+const void *lapack_zero(damo_dtype dtype) {
+  static const double zero[2] = {0, 0};
+  (void)dtype;
+  return zero;
 }
 
 #undef REAL_ROUTINES

@@ -37,6 +37,9 @@ typedef const lapack_int *lapack_in; /* an integer operand: LAPACK takes all arg
             const void *du2, const lapack_int *ipiv, void *b, lapack_in ldb, lapack_int *info, size_t))               \
   X(geqrf,                                                                                                            \
     (lapack_in m, lapack_in n, void *a, lapack_in lda, void *tau, void *work, lapack_in lwork, lapack_int *info))     \
+  X(gemm,                                                                                                             \
+    (const char *transa, const char *transb, lapack_in m, lapack_in n, lapack_in k, const void *alpha, const void *a, \
+     lapack_in lda, const void *b, lapack_in ldb, const void *beta, void *c, lapack_in ldc, size_t, size_t))          \
   X(trsm, (const char *side, const char *uplo, const char *transa, const char *diag, lapack_in m, lapack_in n,        \
            const void *alpha, const void *a, lapack_in lda, void *b, lapack_in ldb, size_t, size_t, size_t, size_t))  \
   X(trsv, (const char *uplo, const char *trans, const char *diag, lapack_in n, const void *a, lapack_in lda, void *x, \
@@ -74,5 +77,6 @@ const lapack_table *lapack_of(damo_dtype dtype);
 lapack_int lapack_work_length(damo_dtype dtype, const void *work);
 /* The number 1 of the dtype. */
 const void *lapack_one(damo_dtype dtype);
+const void *lapack_zero(damo_dtype dtype);
 
 #endif

@@ -44,7 +44,6 @@ static const core_class lu_factor_class = {
 
 /* ---- Rules of LUFactor ------------------------------------------------------------------------------------------- */
 
-static damo_var *build_permute_rows(build *b, damo_var *p, damo_var *x, bool inverse);
 static damo_var *build_pivot_rows(build *b, damo_var *pivots, damo_var *lu, bool inverse);
 
 /* The lengths of a matrix, and the lesser of them. */
@@ -298,7 +297,7 @@ static const op_def permute_rows_def = {
     .no_check = "moves entries: spec/linalg/solve_spec.lua multiplies the factors",
 };
 
-static damo_var *build_permute_rows(build *b, damo_var *p, damo_var *x, bool inverse) {
+damo_var *build_permute_rows(build *b, damo_var *p, damo_var *x, bool inverse) {
   const permute_props props = {.inverse = prop_bool(inverse)};
   return p && x ? build_core_first(b, &permute_rows_def, &props, (damo_var *const[]){p, x}, 2) : NULL;
 }

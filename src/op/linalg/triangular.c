@@ -5,7 +5,7 @@
 #include "lapack.h"
 #include "op/shape/shape_int.h"
 
-#include <stdio.h>
+#include <string.h>
 
 static const core_form triangular_forms[3] = {
     {.signature = "(n,n),(n,k)->(n,k)", .in_layout = "e-", .from = "2"},
@@ -25,6 +25,19 @@ void mat_conjugate(const core_mat *m) {
   } else if (m->dtype == DAMO_COMPLEX128) {
     for (int64_t i = 0; i < n; i++) ((double *)(void *)m->data)[2 * i + 1] *= -1;
   }
+}
+
+damo_c128 mat_get(const core_mat *m, int64_t i, int64_t j) {
+  const scalar v = scalar_load(m->dtype, m->data + i * m->rs + j * m->cs);
+  return dtype_is_complex(m->dtype) ? v.v.c : (damo_c128){v.v.f, 0};
+}
+
+void mat_put(const core_mat *m, int64_t i, int64_t j, damo_c128 v) {
+  char *p = m->data + i * m->rs + j * m->cs;
+  const float single[2] = {(float)v.re, (float)v.im};
+  const double twice[2] = {v.re, v.im};
+  const bool is_single = m->dtype == DAMO_FLOAT32 || m->dtype == DAMO_COMPLEX64;
+  memcpy(p, is_single ? (const void *)single : twice, dtype_size(m->dtype));
 }
 
 int64_t mat_zero_on_diagonal(const core_mat *m) {
