@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static damo_status band_check(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
+static damo_status banded_check(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
   const banded_props *p = OP_PROPS(op, banded_props);
   const int64_t rows = p->l.u.i + p->u.u.i + 1;
   if (dim[0] < 0 || dim[0] == rows) return DAMO_OK;
@@ -56,7 +56,7 @@ static damo_status banded_run(core_call *c) {
 
 static const core_class banded_class = {.func = "solve_banded",
                                         .form_of = banded_form,
-                                        .check = band_check,
+                                        .check = banded_check,
                                         .workspace = banded_workspace,
                                         .run = banded_run};
 
@@ -152,7 +152,7 @@ static damo_status banded_dot_run(core_call *c) {
 }
 
 static const core_class banded_dot_class = {
-    .func = "banded_dot", .form = {.signature = "(w,n),(n,k)->(n,k)"}, .check = band_check, .run = banded_dot_run};
+    .func = "banded_dot", .form = {.signature = "(w,n),(n,k)->(n,k)"}, .check = banded_check, .run = banded_dot_run};
 
 static damo_status banded_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const banded_props *p = OP_PROPS(node->op, banded_props);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static double rcond_of(const core_call *c) {
+static double rcond_of_call(const core_call *c) {
   const int64_t m = c->dim[0], n = c->dim[1];
   const double epsilon = c->dtype == DAMO_FLOAT32 || c->dtype == DAMO_COMPLEX64 ? FLT_EPSILON : DBL_EPSILON;
   return prop_num_or(OP_PROPS(c->op, rcond_props)->rcond, (double)(m > n ? m : n) * epsilon);
@@ -63,7 +63,7 @@ static damo_status lstsq_run(core_call *c) {
   const size_t size = dtype_size(c->dtype);
   const lapack_int m = (lapack_int)c->dim[0], n = (lapack_int)c->dim[1], k = (lapack_int)rhs->cols;
   const lapack_int ld = m > 1 ? m : 1, most = m > n ? m : n, ldb = most > 1 ? most : 1;
-  const double rcond = rcond_of(c);
+  const double rcond = rcond_of_call(c);
   const float rcond32 = (float)rcond;
   lapack_int info = 0, rank = 0;
   memset(c->work, 0, (size_t)ldb * (size_t)k * size);
@@ -186,7 +186,7 @@ static damo_status pinv_run(core_call *c) {
             (lapack_int *)(void *)(c->work + s.iwork), &info, 1);
   if (info != 0) return core_fail(c, "the singular values do not converge");
   const bool single = is_single(c->dtype);
-  const double rcond = rcond_of(c);
+  const double rcond = rcond_of_call(c);
   double most = 0;
   const int parts = dtype_is_complex(c->dtype) ? 2 : 1;
   for (int64_t j = 0; j < k; j++) {
