@@ -77,6 +77,17 @@ describe("R_op", function()
     failure("type", function() damo.Rop(one { R_op = function() return 3 end }(x), x, v) end)
   end)
 
+  it("by two L_ops follows a gradient that is computed from another one", function()
+    local product = damo.Op { name = "Product",
+      make_node = function(self, a, b) return damo.Apply(self, { a, b }, { a.type() }) end,
+      perform = function(_, _, i, o) o[1][1] = i[1] * i[2] end,
+      grad = function(_, i, g)
+        local first = g[1] * i[2]
+        return { first, first * i[1] / i[2] }
+      end }
+    assert.same({ 70 }, damo.Rop(product(x, y), { x, y }, { v, v }):eval(values):totable())
+  end)
+
   it("falls back on two L_ops", function()
     local twice = one { grad = function(_, _, g) return { g[1] * 2 } end }
     assert.same({ 20 }, damo.Rop(twice(x), x, v):eval(values):totable())

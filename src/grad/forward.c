@@ -5,6 +5,7 @@
  * does not depend on the value of u; if it still reads u's shape, zeros like the output are substituted.
  */
 #include "grad_int.h"
+#include "op/elem/build_arith.h"
 #include "op/op.h"
 
 typedef struct push {
@@ -61,7 +62,8 @@ typedef struct l_op_workspace {
 } l_op_workspace;
 
 /* Compacts the pairs of a gradient and its input's tangent, where both exist, into gin and known; returns their
- * number. */
+ * number. A dense gradient gets a node of its own, since another input's may be computed from it: a known cotangent
+ * takes the place of what comes back along that path. */
 static int64_t pair_up(build *b, damo_apply *node, damo_var *const *eval, l_op_workspace *workspace) {
   int64_t n = 0;
   for (int i = 0; i < node->n_in; i++) {
@@ -72,7 +74,7 @@ static int64_t pair_up(build *b, damo_apply *node, damo_var *const *eval, l_op_w
                  g->type->why);
       return 0;
     }
-    workspace->gin[n] = g;
+    workspace->gin[n] = type_is_tensor(g->type) ? build_identity(b, g) : g;
     workspace->known[n++] = eval[i];
   }
   return n;
