@@ -52,6 +52,23 @@ describe("an equation", function()
       assert.is_true(damo.allclose(0.16 * damo.dot(damo.dot(a[kind], y), adjoint(a[kind])) + g, y))
     end)
   end
+  for kind, c in pairs(both({ 3, 2 }, 4)) do
+    local m, w, r = a[kind], both({ 3, 3 }, 5)[kind], both({ 2, 2 }, 6)[kind]
+    local function hermitian(x) return damo.matmul(x, adjoint(x)) + damo.eye(x.shape[2]) end
+    h.case("of Riccati, discrete, " .. kind, function(x, y, q1, r1) return linalg.solve_discrete_are(x, y, hermitian(q1), hermitian(r1)) end, { m, c, w, r })
+    it("of Riccati is fulfilled, " .. kind, function()
+      local q1, r1 = hermitian(w), hermitian(r)
+      local x = linalg.solve_discrete_are(m, c, q1, r1)
+      local gain = linalg.solve(r1 + damo.dot(damo.dot(adjoint(c), x), c), damo.dot(damo.dot(adjoint(c), x), m))
+      local closed = m - damo.dot(c, gain)
+      assert.is_true(damo.allclose(damo.dot(damo.dot(adjoint(m), x), closed) + q1, x))
+      assert.is_true(damo.max(damo.abs(linalg.eigvals(closed))) < 1)
+    end)
+  end
+  it("of Riccati without a stabilising solution is told", function()
+    assert.equal("numeric", kind_of(linalg.solve_discrete_are, 2 * damo.eye(2), damo.zeros { 2, 1 }, damo.eye(2), damo.eye(1)))
+    assert.equal("shape", kind_of(linalg.solve_discrete_are, damo.eye(2), damo.zeros { 3, 1 }, damo.eye(2), damo.eye(1)))
+  end)
   h.case("of a mixed kind", linalg.solve_sylvester, { a.real, h.complex(b.real + 4 * damo.eye(2)), q.real })
 
   it("without a unique solution is told", function()

@@ -143,6 +143,68 @@ describe("eigh", function()
   end)
 end)
 
+describe("eig", function()
+  local turned = damo.array { { 1, -2, 0.3 }, { 2, 1, 0.5 }, { 0.2, 0.3, 4 } }
+  local cases = { ["a real matrix"] = turned, ["a complex matrix"] = h.complex(h.random({ 3, 3 }, 4)),
+    ["a stack"] = damo.stack { turned, 0.5 * turned + damo.diag(damo.array { 1, 2, 5 }) } }
+  for name, a in pairs(cases) do
+    h.case("values of " .. name, linalg.eigvals, { a })
+    h.case("values with vectors of " .. name, function(x) return (linalg.eig(x)) end, { a })
+    h.case("vectors of " .. name, function(x) return (select(2, linalg.eig(x))) end, { a })
+    h.case("a function of " .. name, function(x)
+      local w, v = linalg.eig(x)
+      return damo.matmul(scaled(v, damo.exp(0.3 * w)), adjoint(v))
+    end, { a })
+  end
+
+  it("gives complex eigenvectors of length 1, also of a real matrix", function()
+    local w, v = linalg.eig(turned)
+    assert.equal("complex128", w.dtype)
+    assert.is_true(damo.allclose(damo.matmul(turned, v), scaled(v, w)))
+    assert.is_true(damo.allclose(damo.sum(damo.sqr(damo.abs(v)), { axis = 1 }), damo.ones(3)))
+    assert.equal("complex64", linalg.eigvals(turned:astype "float32").dtype)
+    assert.is_true(damo.allclose(linalg.eigvals(turned), w))
+  end)
+
+  it("of empty matrices, and of what has no eigenvalues", function()
+    assert.same({ 0, 0 }, select(2, linalg.eig(damo.zeros { 0, 0 })).shape)
+    assert.equal("shape", select(2, message(linalg.eig, damo.ones { 2, 3 })))
+    assert.equal("numeric", select(2, linalg.eigvals(damo.array { { 0 / 0 } }, { on_fail = "return" })).kind)
+    local x = damo.dmatrix "x" -- defective: the gradient of its eigenvalues is infinite
+    local f = damo.compile({ x }, damo.grad(damo.sum(damo.real(linalg.eigvals(x) ^ 2)), x))
+    assert.equal("numeric", select(2, message(f, damo.array { { 1, 1 }, { 0, 1 } })))
+  end)
+end)
+
+describe("a condition number", function()
+  local a, c = h.regular({ 3, 3 }, 5), h.complex(h.regular({ 3, 3 }, 5))
+  for _, p in ipairs { "fro", "nuc", 1, -1, 2, -2, "inf", "-inf" } do
+    h.case("of order " .. p, function(x) return linalg.cond(x, p) end, { a })
+    h.case("of order " .. p .. ", complex", function(x) return linalg.cond(x, p) end, { c })
+  end
+  h.case("of a stack", linalg.cond, { h.random({ 2, 4, 3 }, 5) })
+
+  it("of a singular matrix is infinite", function()
+    for _, p in ipairs { 1, 2, "fro" } do assert.equal(math.huge, linalg.cond(damo.zeros { 2, 2 } + damo.diag(damo.array { 1, 0 }), p)) end
+    assert.equal("shape", select(2, message(linalg.cond, damo.ones { 2, 3 }, 1)))
+  end)
+end)
+
+describe("matrix_rank", function()
+  it("counts singular values", function()
+    local a = damo.array { { 1, 2, 3 }, { 2, 4, 6 }, { 1, 0, 1 } }
+    assert.equal(2, linalg.matrix_rank(a))
+    assert.equal(1, linalg.matrix_rank(a, { tol = 3 }))
+    assert.equal(1, linalg.matrix_rank(a, { rtol = 0.5 }))
+    assert.equal(2, linalg.matrix_rank(damo.diag(damo.array { 1, 0, -2 }), { hermitian = true }))
+    assert.is_true(damo.array_equal(linalg.matrix_rank(damo.stack { a, damo.zeros { 3, 3 } }), damo.array({ 2, 0 }, "int64")))
+    assert.equal(1, linalg.matrix_rank(damo.array { 0, 2 }))
+    assert.equal(0, linalg.matrix_rank(damo.zeros { 0, 3 }))
+    local x = damo.dmatrix "x"
+    assert.equal(2, damo.compile({ x }, linalg.matrix_rank(x))(a))
+  end)
+end)
+
 describe("norm", function()
   local a, c = h.random({ 3, 4 }, 5), h.complex(h.random({ 3, 4 }, 5))
   local linear = { [1] = true, [-1] = true, inf = true, ["-inf"] = true } -- of real numbers

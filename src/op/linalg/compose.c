@@ -1,6 +1,7 @@
 /* compose: functions of matrices made of other ops: powers, chains of products, block and structured matrices. */
 #include "compose.h"
 #include "blas.h"
+#include "decompose.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -51,11 +52,6 @@ damo_var *build_identity_matrix(build *b, damo_var *n, damo_dtype dtype) {
   return build_diag(b, build_alloc(b, build_scalar(b, dtype, 1), dims, 1), 0);
 }
 
-damo_var *build_general_solve(build *b, damo_var *a, damo_var *x) {
-  if (a == NULL || x == NULL) return NULL;
-  return build_fail(b, DAMO_ENOT_IMPLEMENTED, "the solution of a general system");
-}
-
 /* ---- Powers and chains of products ------------------------------------------------------------------------------- */
 
 /* x^n for n > 0 by squaring: the bits of n from the last to the first. */
@@ -77,7 +73,7 @@ static damo_status fn_matrix_power(build *b, const fn_args *a, ptrvec *out) {
   if (n > 0) return fn_give(b, out, matrix_power_positive(b, x, n));
   if (n < 0) {
     if (n == INT64_MIN) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the exponent is too small", a->func->name);
-    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: a negative power", a->func->name);
+    return fn_give(b, out, matrix_power_positive(b, build_inv(b, x), -n));
   }
   const int ndim = var_ndim(x);
   DAMO_TRY(build_dims(b, x, dims));
@@ -311,6 +307,79 @@ static damo_status fn_hankel(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, v == NULL ? NULL : build_spread(b, v, build_i64(b, 1), 1, 1, m, n));
 }
 
+/* ---- Inverses of tensors ----------------------------------------------------------------------------------------- */
+
+typedef struct tensor_options {
+  prop_value ind, axes;
+} tensor_options;
+
+/* The product of the lengths of axes first … last - 1; a constant where all are known. */
+static damo_var *length_of_axes(build *b, damo_var *x, int first, int last) {
+  damo_var *product = NULL;
+  int64_t known = 1;
+  for (int i = first; i < last; i++) {
+    if (x->type->shape[i] >= 0) {
+      known *= x->type->shape[i];
+      continue;
+    }
+    damo_var *dim = build_dim(b, x, i);
+    product = product == NULL ? dim : build_mul(b, product, dim);
+  }
+  if (product == NULL) return build_i64(b, known);
+  return known == 1 ? product : build_mul(b, product, build_i64(b, known));
+}
+
+/* x as a matrix, whose rows are its first n_rows axes. */
+static damo_var *tensor_as_matrix(build *b, damo_var *x, int n_rows) {
+  damo_var *const dims[2] = {length_of_axes(b, x, 0, n_rows), length_of_axes(b, x, n_rows, var_ndim(x))};
+  return b->status == DAMO_OK ? build_reshape(b, x, build_vector(b, dims, 2), 2) : NULL;
+}
+
+static damo_status fn_tensorinv(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = build_float(b, matrix_operand(b, a, 0, 1)), *dims[DAMO_MAX_NDIM];
+  const int64_t ind = prop_int_or(FN_OPTIONS(a, tensor_options)->ind, 2);
+  if (x == NULL) return b->status;
+  const int ndim = var_ndim(x);
+  if (ind < 1 || ind > ndim) {
+    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: ind must lie between 1 and %d, got %lld", a->func->name, ndim,
+                    (long long)ind);
+  }
+  for (int i = 0; i < ndim; i++) dims[i] = build_dim(b, x, (i + (int)ind) % ndim);
+  damo_var *inverse = build_inv(b, tensor_as_matrix(b, x, (int)ind));
+  if (inverse == NULL) return b->status;
+  return fn_give(b, out, build_reshape(b, inverse, build_vector(b, dims, ndim), ndim));
+}
+
+/* The axes of a are those of b and then those of the result, after the axes named by the option have been moved behind
+ * the others. */
+static damo_status fn_tensorsolve(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *in[2] = {matrix_operand(b, a, 0, 1), matrix_operand(b, a, 1, 0)}, *dims[DAMO_MAX_NDIM];
+  int axes[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n = 0, n_moved;
+  if (b->status != DAMO_OK) return b->status;
+  DAMO_TRY(build_resolve(b, in, 2, true, in));
+  damo_var *x = build_float(b, in[0]), *y = build_float(b, in[1]);
+  if (x == NULL || y == NULL) return b->status;
+  const int ndim = var_ndim(x), n_rows = var_ndim(y);
+  DAMO_TRY(axes_in_order(b->ctx, a->func->name, &FN_OPTIONS(a, tensor_options)->axes, ndim, axes, &n_moved));
+  if (n_rows > ndim) {
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: operand 1 of rank %d must have all axes of operand 2, of rank %d",
+                    a->func->name, ndim, n_rows);
+  }
+  for (int i = 0; i < ndim; i++) {
+    bool moved = false;
+    for (int k = 0; k < n_moved; k++) moved = moved || axes[k] == i;
+    if (!moved) pattern[n++] = i;
+  }
+  for (int k = 0; k < n_moved; k++) pattern[n++] = axes[k];
+  x = build_dimshuffle(b, x, pattern, ndim);
+  if (x == NULL) return b->status;
+  for (int i = n_rows; i < ndim; i++) dims[i - n_rows] = build_dim(b, x, i);
+  damo_var *const right = build_dimshuffle(b, build_ravel(b, y), (const int[]){0, -1}, 2);
+  damo_var *solution = build_matrix_solve(b, tensor_as_matrix(b, x, n_rows), right);
+  if (solution == NULL) return b->status;
+  return fn_give(b, out, build_reshape(b, solution, build_vector(b, dims, ndim - n_rows), ndim - n_rows));
+}
+
 const op_func linalg_compose_funcs[] = {
     {.name = "linalg.matrix_power",
      .operands = "x",
@@ -344,6 +413,18 @@ const op_func linalg_compose_funcs[] = {
      .call = fn_block_diag,
      .no_method = true,
      .doc = "matrices along the diagonal of a matrix of zeros"},
+    {.name = "linalg.tensorinv",
+     .operands = "a",
+     .options = OPTIONS(OPT(tensor_options, ind, OPT_INT)),
+     .call = fn_tensorinv,
+     .no_method = true,
+     .doc = "the inverse of a for tensordot over ind axes: the first ind axes of a are the rows of a matrix"},
+    {.name = "linalg.tensorsolve",
+     .operands = "a b",
+     .options = OPTIONS(OPT(tensor_options, axes, OPT_AXES)),
+     .call = fn_tensorsolve,
+     .no_method = true,
+     .doc = "x of tensordot(a, x) = b over all axes of x; axes names those of a that come last"},
     {.name = "linalg.toeplitz",
      .operands = "c [r]",
      .call = fn_toeplitz,

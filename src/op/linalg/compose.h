@@ -13,7 +13,5 @@ damo_var *matrix_square_operand(build *b, const fn_args *a, int i);
 damo_var *build_float(build *b, damo_var *x);
 /* The identity of order n, an int64 scalar. */
 damo_var *build_identity_matrix(build *b, damo_var *n, damo_dtype dtype);
-/* a⁻¹·x of square matrices a and matrices x. */
-damo_var *build_general_solve(build *b, damo_var *a, damo_var *x);
 
 #endif

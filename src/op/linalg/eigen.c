@@ -18,6 +18,8 @@
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct eigh_props {
@@ -137,6 +139,11 @@ const op_def eigvalsh_def = {
     OP_CHECK(eigvalsh_check),
 };
 
+damo_var *build_eigvalsh(build *b, damo_var *x) {
+  const eigh_props props = {.lower = prop_bool(true)};
+  return build_core_first(b, &eigvalsh_def, &props, &x, 1);
+}
+
 /* ---- Any matrix -------------------------------------------------------------------------------------------------- */
 
 /* The parts of the workspace: eigenvalues as geev has them, its vectors, work, rwork. */
@@ -228,16 +235,71 @@ static damo_var *eig_cotangent(build *b, damo_var *v, damo_var *gv) {
   if (along == NULL || at == NULL) return NULL;
   at = build_cast(b, at, var_dtype(size));
   damo_var *share = build_true_div(b, at, build_reduce(b, REDUCE_SUM, at, &row, 1, true));
-  damo_var *turn = build_true_div(b, build_mul(b, build_imag(b, along), share), most);
+  damo_var *entry = build_switch(b, build_gt(b, at, build_num(b, 0)), build_real(b, v), build_num(b, 1));
+  damo_var *turn = build_true_div(b, build_mul(b, build_imag(b, along), share), entry);
   if (turn == NULL) return NULL;
   turn = build_complex(b, build_zeros_like(b, turn), turn);
   return build_sub(b, build_sub(b, gv, build_mul(b, v, build_real(b, along))), turn);
 }
 
+/* ---- The basis of eigenvectors ----------------------------------------------------------------------------------- */
+
+/* EigenBasis gives its operand, and fails where that is singular to rounding: the matrix whose eigenvectors they are is
+ * defective, and its eigenvalues are not differentiable. The workspace has the factors and what gecon needs. */
+static size_t basis_workspace(const core_call *c) {
+  const size_t n = (size_t)c->out[0].rows;
+  return (n * n + 4 * n + 8) * sizeof(damo_c128) + n * sizeof(lapack_int);
+}
+
+static damo_status basis_run(core_call *c) {
+  const core_mat *v = &c->out[0];
+  const lapack_int n = (lapack_int)v->rows;
+  const size_t size = dtype_size(c->dtype), count = (size_t)n * (size_t)n;
+  const bool single = c->dtype == DAMO_COMPLEX64;
+  char *rest = c->work + count * size;
+  lapack_int *pivots = (lapack_int *)(void *)(c->work + (count + 4 * (size_t)n + 8) * sizeof(damo_c128)), info = 0;
+  double norm = 0;
+  union {
+    float single;
+    double twice;
+  } anorm = {0}, rcond = {0};
+  memcpy(c->work, v->data, count * size);
+  for (int64_t i = 0; i < n; i++) { /* by rows: the 1-norm of what LAPACK sees */
+    double sum = 0;
+    for (int64_t j = 0; j < n; j++) sum += hypot(mat_get(v, i, j).re, mat_get(v, i, j).im);
+    norm = sum > norm ? sum : norm;
+  }
+  if (single)
+    anorm.single = (float)norm;
+  else
+    anorm.twice = norm;
+  const lapack_table *lapack = lapack_of(c->dtype);
+  lapack->getrf(&n, &n, c->work, &n, pivots, &info);
+  if (info == 0) lapack->gecon("1", &n, c->work, &n, &anorm, &rcond, rest, rest + 2 * (size_t)n * size, &info, 1);
+  const double got = single ? (double)rcond.single : rcond.twice, eps = single ? FLT_EPSILON : DBL_EPSILON;
+  if (info == 0 && got > eps * (double)n) return DAMO_OK;
+  return core_fail(c, "the matrix has no basis of eigenvectors (to rounding), so its eigenvalues have no gradient");
+}
+
+static const core_class basis_class = {.func = "eig",
+                                       .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
+                                       .workspace = basis_workspace,
+                                       .run = basis_run};
+
+static const op_def basis_def = {
+    .name = "EigenBasis",
+    .doc = "eigenvectors, checked to be a basis",
+    .n_in = 1,
+    CORE_OP(basis_class),
+    .grad = grad_pass,
+    .rop = rop_pass,
+    OP_CHECK(same_check),
+};
+
 static damo_status eig_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *w = node->out[0], *v = node->out[1], *gw = gout[0], *gv = gout[1], *middle = NULL;
   if (gw == NULL && gv == NULL) return b->status;
-  damo_var *vh = build_adjoint(b, v);
+  damo_var *vh = build_adjoint(b, build_core_first(b, &basis_def, NULL, &v, 1));
   if (gv != NULL) {
     damo_var *x = build_matmul(b, vh, eig_cotangent(b, v, gv));
     middle = build_gap_quotient(b, GAP_DIFFERENCE, x, build_conj(b, w), build_row_max(b, build_abs(b, gv), 2));
@@ -245,7 +307,7 @@ static damo_status eig_grad(build *b, damo_apply *node, damo_var *const *gout, d
   }
   if (gw != NULL) middle = build_add_present(b, middle, build_mul(b, build_new_axis(b, gw, var_ndim(gw)), vh));
   if (middle == NULL) return b->status;
-  gin[0] = eig_as_operand(b, build_general_solve(b, vh, middle), node->in[0]);
+  gin[0] = eig_as_operand(b, build_matrix_solve(b, vh, middle), node->in[0]);
   return b->status;
 }
 
@@ -253,9 +315,9 @@ static damo_status eigvals_grad(build *b, damo_apply *node, damo_var *const *gou
   if (gout[0] == NULL) return b->status;
   damo_apply *eig = build_core(b, &eig_def, node->op->props, &node->in[0], 1);
   if (eig == NULL) return b->status;
-  damo_var *vh = build_adjoint(b, eig->out[1]);
+  damo_var *vh = build_adjoint(b, build_core_first(b, &basis_def, NULL, &eig->out[1], 1));
   damo_var *scaled = vh == NULL ? NULL : build_mul(b, build_new_axis(b, gout[0], var_ndim(gout[0])), vh);
-  gin[0] = scaled == NULL ? NULL : eig_as_operand(b, build_general_solve(b, vh, scaled), node->in[0]);
+  gin[0] = scaled == NULL ? NULL : eig_as_operand(b, build_matrix_solve(b, vh, scaled), node->in[0]);
   return b->status;
 }
 
@@ -375,4 +437,4 @@ const op_func linalg_eigen_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const linalg_eigen_classes[] = {&eigh_def, &eigvalsh_def, &eig_def, &eigvals_def, NULL};
+const op_def *const linalg_eigen_classes[] = {&eigh_def, &eigvalsh_def, &eig_def, &eigvals_def, &basis_def, NULL};

@@ -1,9 +1,12 @@
-/* norm: norms of vectors and matrices of every order, made of reductions and singular values. */
+/* norm: norms of vectors and matrices of every order, condition numbers and ranks, made of reductions and singular
+ * values. */
 #include "compose.h"
+#include "decompose.h"
 #include "spectral.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,6 +137,70 @@ static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, norm);
 }
 
+/* ---- Condition numbers and rank ---------------------------------------------------------------------------------- */
+
+typedef struct cond_options {
+  prop_value p;
+} cond_options;
+
+/* Singular matrices have the condition number inf. Those of the orders 2 and -2 are quotients of singular values, the
+ * others products of the norms of a matrix and its inverse. */
+static damo_status fn_cond(build *b, const fn_args *a, ptrvec *out) {
+  const char *func = a->func->name;
+  norm_order o;
+  DAMO_TRY(norm_read_order(b, func, &FN_OPTIONS(a, cond_options)->p, &o));
+  damo_var *x = build_float(b, matrix_operand(b, a, 0, 2));
+  if (x == NULL) return b->status;
+  const int last = var_ndim(x) - 2;
+  if (o.kind == ORDER_NONE || (o.kind == ORDER_P && fabs(o.p) == 2)) {
+    damo_var *s = build_svdvals(b, x);
+    damo_var *first = build_index(b, s, last, build_i64(b, 0)), *least = build_index(b, s, last, build_i64(b, -1));
+    const bool inverse = o.kind == ORDER_P && o.p < 0;
+    return fn_give(b, out, inverse ? build_true_div(b, least, first) : build_true_div(b, first, least));
+  }
+  x = matrix_square_operand(b, a, 0);
+  x = build_float(b, x);
+  const prop_value on_fail = prop_str("nan"); /* the one property of the class */
+  damo_var *inverse = x != NULL ? build_core_first(b, &inv_def, &on_fail, &x, 1) : NULL;
+  damo_var *norm = norm_matrix(b, func, x, last, last + 1, &o, false);
+  damo_var *other = inverse != NULL ? norm_matrix(b, func, inverse, last, last + 1, &o, false) : NULL;
+  damo_var *c = norm != NULL && other != NULL ? build_mul(b, norm, other) : NULL;
+  if (c == NULL) return b->status;
+  damo_var *fails = build_and_(b, build_isnan(b, c), build_invert(b, build_isnan(b, norm)));
+  return fn_give(b, out, build_switch(b, fails, build_scalar(b, var_dtype(c), HUGE_VAL), c));
+}
+
+typedef struct rank_options {
+  prop_value tol, rtol, hermitian;
+} rank_options;
+
+/* The number of singular values above the tolerance, which is rtol or max(m, n)·eps times the greatest one where tol is
+ * not given. */
+static damo_status fn_matrix_rank(build *b, const fn_args *a, ptrvec *out) {
+  const rank_options *o = FN_OPTIONS(a, rank_options);
+  damo_var *x = build_float(b, matrix_operand(b, a, 0, 0)), *s;
+  if (x == NULL) return b->status;
+  const int ndim = var_ndim(x), last = ndim - 2;
+  if (ndim < 2) {
+    damo_var *any = build_reduce(b, REDUCE_ANY, build_neq(b, x, build_num(b, 0)), NULL, -1, false);
+    return fn_give(b, out, any == NULL ? NULL : build_cast(b, any, DAMO_INT64));
+  }
+  s = prop_bool_or(o->hermitian, false) ? build_abs(b, build_eigvalsh(b, x)) : build_svdvals(b, x);
+  if (s == NULL) return b->status;
+  damo_var *least;
+  if (prop_given(o->tol)) {
+    least = build_scalar(b, var_dtype(s), prop_num_or(o->tol, 0));
+  } else {
+    damo_var *relative = build_maximum(b, build_dim(b, x, ndim - 2), build_dim(b, x, ndim - 1));
+    const double eps = var_dtype(s) == DAMO_FLOAT32 ? FLT_EPSILON : DBL_EPSILON;
+    relative = build_mul(b, build_cast(b, relative, var_dtype(s)), build_scalar(b, var_dtype(s), eps));
+    if (prop_given(o->rtol)) relative = build_scalar(b, var_dtype(s), prop_num_or(o->rtol, 0));
+    least = build_mul(b, build_row_max(b, s, 1), relative);
+  }
+  damo_var *above = build_cast(b, build_gt(b, s, least), DAMO_INT64);
+  return fn_give(b, out, build_reduce(b, REDUCE_SUM, above, &last, 1, false));
+}
+
 const op_func linalg_norm_funcs[] = {
     {.name = "linalg.norm",
      .operands = "x",
@@ -142,6 +209,19 @@ const op_func linalg_norm_funcs[] = {
      .call = fn_norm,
      .no_method = true,
      .doc = "the norm of all entries, of vectors along one axis, or of matrices along two; orders as NumPy's"},
+    {.name = "linalg.cond",
+     .operands = "a",
+     .options = OPTIONS(OPT(cond_options, p, OPT_ANY)),
+     .call = fn_cond,
+     .no_method = true,
+     .doc = "condition numbers of matrices for a norm of that order; by singular values where none is given"},
+    {.name = "linalg.matrix_rank",
+     .operands = "a",
+     .options = OPTIONS(OPT(rank_options, tol, OPT_NUM), OPT(rank_options, rtol, OPT_NUM),
+                        OPT(rank_options, hermitian, OPT_BOOL)),
+     .call = fn_matrix_rank,
+     .no_method = true,
+     .doc = "the number of singular values above a tolerance"},
     {.name = NULL},
 };
 

@@ -46,8 +46,9 @@ void mat_set(const core_mat *m, int64_t i, int64_t j, damo_c128 v);
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-/* svd.c: singular values, greatest first; the factors u, s, vh in the reduced form, into out. */
+/* svd.c: singular values, greatest first */
 damo_var *build_svdvals(build *b, damo_var *x);
+damo_var *build_eigvalsh(build *b, damo_var *x); /* eigen.c; reads the lower triangle */
 /* gap.c: x(i, j) / (s(j) - s(i)); see there. `scale`, matrices, has entries of the size of the terms of x. */
 typedef enum gap_kind { GAP_DIFFERENCE, GAP_SUM, GAP_VALUE } gap_kind;
 extern const op_def gap_def, svd_def, svdvals_def, eigh_def, eigvalsh_def, eig_def, eigvals_def, schur_def,

@@ -382,7 +382,7 @@ static damo_status riccati_grad(build *b, damo_apply *node, damo_var *const *gou
   damo_var *a = node->in[0], *in = node->in[1], *r = node->in[3], *x = node->out[0], *g = gout[0];
   if (g == NULL) return b->status;
   damo_var *bhx = build_matmul(b, build_adjoint(b, in), x);
-  damo_var *k = build_general_solve(b, build_add(b, r, build_matmul(b, bhx, in)), build_matmul(b, bhx, a));
+  damo_var *k = build_matrix_solve(b, build_add(b, r, build_matmul(b, bhx, in)), build_matmul(b, bhx, a));
   damo_var *closed = build_sub(b, a, build_matmul(b, in, k));
   g = build_mul(b, build_add(b, g, build_adjoint(b, g)), build_num(b, 0.5));
   damo_var *y = build_discrete_lyapunov(b, closed, g), *kh = k == NULL ? NULL : build_adjoint(b, k);
