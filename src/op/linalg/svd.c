@@ -123,7 +123,7 @@ static damo_var *svd_rows_from(build *b, damo_var *x, damo_var *at) {
 }
 
 static damo_var *svd_times(build *b, damo_var *x, damo_var *y) { return x && y ? build_matmul(b, x, y) : NULL; }
-static damo_var *svd_row_of(build *b, damo_var *s) { return build_new_axis(b, s, s == NULL ? 0 : var_ndim(s) - 1); }
+static damo_var *svd_row(build *b, damo_var *s) { return build_new_axis(b, s, s == NULL ? 0 : var_ndim(s) - 1); }
 
 /* The greatest moduli of gu and of gv, added up, as a 1 × 1 matrix. */
 static damo_var *svd_scale(build *b, damo_var *gu, damo_var *gv) {
@@ -140,15 +140,17 @@ static damo_var *svd_scale(build *b, damo_var *gu, damo_var *gv) {
 typedef struct svd_side {
   damo_var *inner; /* sk(Uᴴ·gU), k × k */
   damo_var *outer; /* (I - U·Uᴴ)·gU·S⁻¹, m × k; NULL: 0, since U is square */
+  damo_var *tall;  /* whether m > k: outer is 0 else; NULL where it is known to hold */
 } svd_side;
 
 /* u: m × k, or m × m if full; g: of u's shape. */
 static svd_side svd_side_of(build *b, damo_var *u, damo_var *g, damo_var *s, damo_var *k, bool full) {
-  svd_side side = {NULL, NULL};
+  svd_side side = {NULL, NULL, NULL};
   damo_var *w = svd_times(b, build_adjoint(b, u), g);
   if (w == NULL) return side;
   const int row = var_ndim(u) - 2;
-  const bool square = u->type->shape[row] >= 0 && u->type->shape[row] == s->type->shape[var_ndim(s) - 1];
+  const int64_t rows = u->type->shape[row], values = s->type->shape[var_ndim(s) - 1];
+  const bool square = rows >= 0 && rows == values;
   damo_var *skew = build_sub(b, w, build_adjoint(b, w)), *rest = NULL;
   side.inner = skew;
   if (full && !square) {
@@ -158,7 +160,14 @@ static svd_side svd_side_of(build *b, damo_var *u, damo_var *g, damo_var *s, dam
     rest = build_sub(b, g, svd_times(b, u, w));
   }
   if (rest != NULL) side.outer = build_gap_quotient(b, GAP_VALUE, rest, s, g);
+  if (rest != NULL && (rows < 0 || values < 0)) side.tall = build_gt(b, build_dim(b, u, row), k);
   return side;
+}
+
+/* g + term, or g alone where the side's outer part, of which the term is made, is 0: it is then not computed. */
+static damo_var *svd_add_outer(build *b, const svd_side *side, damo_var *g, damo_var *term) {
+  damo_var *sum = build_add_present(b, g, term);
+  return side->tall != NULL && g != NULL && sum != NULL ? build_ifelse(b, side->tall, sum, g) : sum;
 }
 
 static damo_status svd_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -167,11 +176,11 @@ static damo_status svd_grad(build *b, damo_apply *node, damo_var *const *gout, d
   const bool full = svd_is_full(node->op);
   damo_var *k = build_dim(b, s, var_ndim(s) - 1);
   damo_var *u1 = full ? columns_before(b, u, k) : u, *v1h = full ? build_slice(b, vh, var_ndim(s) - 1, NULL, k, 1) : vh;
-  svd_side left = {NULL, NULL}, right = {NULL, NULL};
+  svd_side left = {NULL, NULL, NULL}, right = {NULL, NULL, NULL};
   if (gu != NULL) left = svd_side_of(b, u, gu, s, k, full);
   if (gv != NULL) right = svd_side_of(b, build_adjoint(b, vh), gv, s, k, full);
   if (b->status != DAMO_OK || (gu == NULL && gs == NULL && gv == NULL)) return b->status;
-  damo_var *grad = gs != NULL ? build_mul(b, u1, svd_row_of(b, gs)) : NULL;
+  damo_var *grad = gs != NULL ? build_mul(b, u1, svd_row(b, gs)) : NULL;
   if (left.inner != NULL || right.inner != NULL) {
     damo_var *scale = svd_scale(b, gu, gv);
     damo_var *sum = build_add_present(b, left.inner, right.inner), *difference = left.inner;
@@ -181,9 +190,9 @@ static damo_status svd_grad(build *b, damo_apply *node, damo_var *const *gout, d
                                 build_gap_quotient(b, GAP_SUM, difference, s, scale));
     grad = build_add_present(b, grad, svd_times(b, u1, build_mul(b, inner, build_num(b, 0.5))));
   }
-  if (left.outer != NULL) grad = build_add_present(b, grad, left.outer);
+  if (left.outer != NULL) grad = svd_add_outer(b, &left, grad, left.outer);
   if (grad != NULL) grad = svd_times(b, grad, v1h);
-  if (right.outer != NULL) grad = build_add_present(b, grad, svd_times(b, u1, build_adjoint(b, right.outer)));
+  if (right.outer != NULL) grad = svd_add_outer(b, &right, grad, svd_times(b, u1, build_adjoint(b, right.outer)));
   gin[0] = grad;
   return b->status;
 }
@@ -192,7 +201,7 @@ static damo_status svdvals_grad(build *b, damo_apply *node, damo_var *const *gou
   if (gout[0] == NULL) return b->status;
   damo_apply *svd = build_svd(b, node->in[0], false);
   if (svd == NULL) return b->status;
-  gin[0] = svd_times(b, build_mul(b, svd->out[0], svd_row_of(b, gout[0])), svd->out[2]);
+  gin[0] = svd_times(b, build_mul(b, svd->out[0], svd_row(b, gout[0])), svd->out[2]);
   return b->status;
 }
 
