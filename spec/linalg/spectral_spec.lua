@@ -238,3 +238,34 @@ describe("norm", function()
     assert.equal("linalg.norm: a norm is taken over one axis or two, not 3; name them by axis", (message(linalg.norm, damo.ones { 2, 2, 2 }, 1)))
   end)
 end)
+
+describe("a compiled graph", function()
+  local x = damo.dmatrix "x"
+  local names = { Eigh = true, EigenvaluesHermitian = true, SVD = true, SingularValues = true, Eig = true, Eigenvalues = true }
+  local function decompositions(outputs)
+    local f, found = damo.compile({ x }, outputs), {}
+    for _, node in ipairs(damo.graph.toposort(f.fgraph.outputs)) do
+      if names[node.op.name] then found[#found + 1] = node.op.name end
+    end
+    return table.concat(found, " ")
+  end
+  local function slope(y) return damo.grad(damo.sum(damo.real(y * y)), x) end
+
+  it("has one decomposition for values and their gradient", function()
+    local w, s, e = linalg.eigvalsh(x), linalg.svdvals(x), linalg.eigvals(x)
+    assert.equal("Eigh", decompositions { w, slope(w) })
+    assert.equal("SVD", decompositions { s, slope(s) })
+    assert.equal("Eig", decompositions { e, slope(e) })
+    local u = linalg.svd(x)
+    assert.equal("SVD", decompositions { u, s })
+    assert.equal("EigenvaluesHermitian Eigh", decompositions { linalg.eigvalsh(x, { lower = false }), slope(w) })
+  end)
+
+  it("has no vectors that nothing reads", function()
+    local _, s = linalg.svd(x)
+    assert.equal("SingularValues", decompositions { s })
+    assert.equal("EigenvaluesHermitian", decompositions { (linalg.eigh(x)) })
+    assert.equal("Eigenvalues", decompositions { (linalg.eig(x)) })
+    assert.equal("EigenvaluesHermitian", decompositions { (linalg.eigh(x)), linalg.eigvalsh(x) })
+  end)
+end)

@@ -236,6 +236,10 @@ damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_v
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 extern const op_def tensordot_def; /* op/linalg/tensordot.c */
+/* op/linalg/svd.c, op/linalg/eigen.c: decompositions, each before the class that gives its values alone; the values that
+ * a node of the former gives (output 1 of SVD, 0 of the others), from a new node of the latter */
+extern const op_def svd_def, svdvals_def, eigh_def, eigvalsh_def, eig_def, eigvals_def;
+damo_var *build_values_alone(build *b, const damo_apply *node);
 
 /* op/nnet/softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;

@@ -6,7 +6,7 @@
  *
  * Each family of rules has a file: merge.c, fold.c, canonicalize.c, nary.c, identities.c, reductions.c, shapes.c,
  * fill.c, stabilize.c, specialize.c, products.c, indexing.c, joining.c, sparse.c, sampled.c, fusion.c, epilogue.c,
- * choice.c, inplace.c, variance.c. engine.c runs them; cons.c shares nodes; match.c and facts.c hold what rules ask
+ * choice.c, inplace.c, variance.c, spectra.c. engine.c runs them; cons.c shares nodes; match.c and facts.c hold what rules ask
  * about Variables.
  */
 #ifndef DAMO_REWRITE_H

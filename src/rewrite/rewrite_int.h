@@ -26,6 +26,7 @@ extern const rewrite_rule identity_rules[];
 extern const rewrite_rule reduction_rules[];
 extern const rewrite_rule indexing_rules[];
 extern const rewrite_rule joining_rules[];
+extern const rewrite_rule spectral_rules[];
 
 /* The node that stands for an equal one keeps the lines of both (merge.c). */
 damo_status merge_traces(damo_ctx *ctx, damo_apply *twin, const damo_apply *node);

@@ -51,8 +51,8 @@ damo_var *build_svdvals(build *b, damo_var *x);
 damo_var *build_eigvalsh(build *b, damo_var *x); /* eigen.c; reads the lower triangle */
 /* gap.c: x(i, j) / (s(j) - s(i)); see there. `scale`, matrices, has entries of the size of the terms of x. */
 typedef enum gap_kind { GAP_DIFFERENCE, GAP_SUM, GAP_VALUE } gap_kind;
-extern const op_def gap_def, svd_def, svdvals_def, eigh_def, eigvalsh_def, eig_def, eigvals_def, schur_def,
-    sylvester_def, discrete_lyapunov_def, discrete_riccati_def, expm_def, logm_def, sqrtm_def;
+extern const op_def gap_def, schur_def, sylvester_def, discrete_lyapunov_def, discrete_riccati_def, expm_def, logm_def,
+    sqrtm_def;
 /* spectral_check.c: the checks of these classes */
 extern const op_check svd_check, svdvals_check, gap_check, eigh_check, eigvalsh_check, eig_check, eigvals_check,
     schur_check, sylvester_check, sqrtm_check;

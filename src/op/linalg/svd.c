@@ -111,6 +111,13 @@ static damo_apply *build_svd(build *b, damo_var *x, bool full) {
 
 damo_var *build_svdvals(build *b, damo_var *x) { return build_core_first(b, &svdvals_def, NULL, &x, 1); }
 
+damo_var *build_values_alone(build *b, const damo_apply *node) {
+  const op_def *def = node->op->def;
+  const svd_props props = {.on_fail = *op_prop(node->op, "on_fail")};
+  if (def == &svd_def) return build_core_first(b, &svdvals_def, &props, node->in, 1);
+  return build_core_first(b, def == &eigh_def ? &eigvalsh_def : &eigvals_def, node->op->props, node->in, 1);
+}
+
 /* The columns of x before, or from `at` on, an int64 scalar. */
 static damo_var *columns_before(build *b, damo_var *x, damo_var *at) {
   return x == NULL ? NULL : build_slice(b, x, var_ndim(x) - 1, NULL, at, 1);
