@@ -19,8 +19,9 @@ typedef struct judge_mat {
   damo_dtype dtype;
   int64_t rows, cols, rs, cs;
   bool conjugated;
-  int hermitian;                 /* -1, 1: the Hermitian matrix of which the lower, upper triangle is read */
-  const struct judge_mat *scale; /* a vector that the columns are multiplied by */
+  int hermitian;                        /* -1, 1: the Hermitian matrix of which the lower, upper triangle is read */
+  const struct judge_mat *scale;        /* a vector that the columns are multiplied by */
+  const struct judge_mat *left, *right; /* the product of these two; NULL: no product */
 } judge_mat;
 
 /* One entry of the stack. */
@@ -40,6 +41,15 @@ static judge_mat judge_adjoint(judge_mat m) {
 }
 
 static damo_c128 judge_at(const judge_mat *m, int64_t i, int64_t j) {
+  if (m->left != NULL) {
+    damo_c128 sum = {0, 0};
+    for (int64_t k = 0; k < m->left->cols; k++) {
+      const damo_c128 p = judge_at(m->left, i, k), q = judge_at(m->right, k, j);
+      sum.re += p.re * q.re - p.im * q.im;
+      sum.im += p.re * q.im + p.im * q.re;
+    }
+    return sum;
+  }
   if (m->data == NULL) return (damo_c128){i == j, 0};
   const bool mirrored = m->hermitian * (j - i) < 0;
   const int64_t row = mirrored ? j : i, col = mirrored ? i : j;
@@ -262,6 +272,16 @@ static void sylvester_entry(judge_entry *x) {
 }
 static double sylvester_judge(const op_exam *e) { return judge_stack(e, sylvester_entry); }
 const op_check sylvester_check = {.judge = sylvester_judge, .judged = "A X + X B is apart from Q"};
+
+static void lyapunov_entry(judge_entry *x) {
+  const judge_mat *a = &x->in[0], *s = &x->out[0], ah = judge_adjoint(*a);
+  const judge_mat as = {.rows = a->rows, .cols = a->cols, .left = a, .right = s};
+  const judge_term terms[3] = {{1, &as, &ah}, {-1, s, NULL}, {1, &x->in[1], NULL}};
+  x->products += pow((double)a->rows, 4);
+  judge_zero(x, s->rows, s->cols, terms, 3);
+}
+static double lyapunov_judge(const op_exam *e) { return judge_stack(e, lyapunov_entry); }
+const op_check lyapunov_check = {.judge = lyapunov_judge, .judged = "A X Aᴴ + Q is apart from X"};
 
 static void sqrtm_entry(judge_entry *x) {
   const judge_mat *s = &x->out[0];

@@ -279,7 +279,7 @@ const op_def discrete_lyapunov_def = {
     CORE_OP(lyapunov_class),
     .grad = lyapunov_grad,
     .rop = lyapunov_rop,
-    .no_check = "its equation has products of three matrices: spec/linalg/equations_spec.lua tests it",
+    OP_CHECK(lyapunov_check),
 };
 
 /* ---- Discrete Riccati equation ----------------------------------------------------------------------------------- */
