@@ -135,6 +135,15 @@ local calls = {
   permutation = function(x) return (select(2, damo.random.permutation(x, { rng = damo.random.state(1) }))) end,
   log1mexp = function(x) return damo.log1mexp(-x) end,
   arccosh = function(x) return damo.arccosh(1 + x) end,
+  ["linalg.matrix_power"] = function(x) return damo.linalg.matrix_power(x, 2) end,
+  ["linalg.matrix_dot"] = function(x, y) return damo.linalg.matrix_dot(x, y) end,
+  ["linalg.multi_dot"] = function(x, y) return damo.linalg.multi_dot(x, y) end,
+  ["linalg.block_diag"] = function(x, y) return damo.linalg.block_diag(x, y) end,
+  ["linalg.tensorinv"] = function(x) return damo.linalg.tensorinv(x + 3 * damo.eye(3), { ind = 1 }) end,
+  ["linalg.tensorsolve"] = function(x, y) return damo.linalg.tensorsolve(x + 3 * damo.eye(3), y[1]) end,
+  ["linalg.solve_discrete_are"] = function(x, y)
+    return damo.linalg.solve_discrete_are(x, y, damo.eye(3), damo.eye(3))
+  end,
   real = function(x, y) return damo.real(damo.complex(x, y)) end,
   imag = function(x, y) return damo.imag(damo.complex(x, y)) end,
   angle = function(x, y) return damo.angle(damo.complex(x, y)) end,
