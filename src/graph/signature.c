@@ -41,7 +41,7 @@ static damo_status signature_read_options(damo_ctx *ctx, fn_signature *f) {
 
 /* Parses "x", "[y]" or "zs..." in place: word is in the signature's own copy of the text, and the operand's name stays
  * there. */
-static damo_status signature_read_operand(damo_ctx *ctx, fn_signature *f, char *word, bool last) {
+static damo_status signature_read_operand(damo_ctx *ctx, fn_signature *f, char *word) {
   fn_operand *o = &f->operand[f->n_operands++];
   size_t n = strlen(word);
   o->optional = n > 2 && word[0] == '[' && word[n - 1] == ']';
@@ -50,12 +50,12 @@ static damo_status signature_read_operand(damo_ctx *ctx, fn_signature *f, char *
   if (o->list) n -= 3;
   word[n] = '\0';
   o->name = word;
-  const bool required = !o->optional && !o->list, late = required && f->n_required + 1 < f->n_operands;
+  const bool required = !o->optional && !o->list, late = required && f->n_required + f->list + 1 < f->n_operands;
   if (n == 0 || strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != n ||
-      (o->list && !last) || late)
+      (o->list && f->list) || late)
     return ctx_fail(ctx, DAMO_EVALUE, "function '%s': the operands '%s' are written wrong", f->name, f->func->operands);
   f->n_required = (uint8_t)(f->n_required + required);
-  f->list = o->list;
+  f->list = f->list || o->list;
   return DAMO_OK;
 }
 
@@ -64,7 +64,7 @@ static damo_status signature_read_operands(damo_ctx *ctx, fn_signature *f, char 
   for (size_t i = 0; i < n; i++) {
     char *end = text + strcspn(text, " ");
     *end = '\0';
-    DAMO_TRY(signature_read_operand(ctx, f, text, i + 1 == n));
+    DAMO_TRY(signature_read_operand(ctx, f, text));
     text = end + 1;
   }
   return DAMO_OK;

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#define FN_MAX_OPERANDS 8 /* operands with a name each; a last operand that is a list may be of any length */
+#define FN_MAX_OPERANDS 8 /* operands with a name each; one that is a list may be of any length */
 #define FN_MAX_OPTIONS 12 /* also the limit of fields of a struct of options */
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
@@ -63,8 +63,8 @@ typedef struct fn_args fn_args;
  * a row, and a type error where there is none. */
 typedef struct op_func {
   const char *name;
-  /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, given to
-   * the function as the remaining entries of in. */
+  /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, whose
+   * entries stand in its place in `in`: the last operand, or followed by required ones alone. */
   const char *operands;
   const fn_option *options; /* OPTIONS(…); NULL: none */
   /* Appends the results, borrowed from b, to out. */
@@ -108,7 +108,7 @@ struct fn_signature {
   int8_t sparse_place[FN_MAX_OPTIONS];
   const fn_signature *structured; /* the row that computes on the stored entries alone; NULL: none */
   uint8_t n_operands, n_required, n_options;
-  bool list;            /* the last operand is a list of any length */
+  bool list;            /* one operand is a list of any length */
   bool is_draw;         /* the first operand is a generator's state; the results are the next state and the draw */
   bool asks_sparse;     /* a plain row: a call with a sparse operand is redirected or refused */
   size_t size;          /* bytes of this object */

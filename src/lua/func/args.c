@@ -23,10 +23,10 @@ static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
   if (!lua_istable(L, idx) || bind_is_options(L, idx)) {
     bind_arg_error(L, f->name, idx, f->operand[from].name, "a list of operands");
   }
-  int n = (int)lua_rawlen(L, idx);
+  const int n = (int)lua_rawlen(L, idx), all = n + f->n_operands - 1; /* with the operands before and after the list */
   int keep[FN_MAX_OPERANDS];
   for (int i = 0; i < from; i++) keep[i] = c->src[i];
-  if (from + n > BIND_SMALL_CALL) bind_call_alloc(L, c, from + n);
+  if (all > BIND_SMALL_CALL) bind_call_alloc(L, c, all);
   for (int i = 0; i < from; i++) c->src[i] = keep[i];
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, idx, i + 1);
@@ -53,21 +53,22 @@ static int call_read_bare_list(lua_State *L, bind_fn_call *c, int idx, int from,
 /* Finds the operands among the arguments 1..top; returns the stack index of the first argument after them. */
 static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
   const fn_signature *f = c->f;
-  int idx = 1;
-  for (int i = 0; i < f->n_operands; i++, idx++) {
+  int idx = 1, at = 0; /* at: the number of operands so far, those in a list counted */
+  for (int i = 0; i < f->n_operands; i++, idx++, at++) {
     bool missing = idx > top || lua_isnil(L, idx) || (f->operand[i].optional && bind_is_options(L, idx));
-    if (f->list && i == f->n_operands - 1) {
+    if (f->operand[i].list) {
       if (f->func->bare_list && idx <= top && lua_type(L, idx) != LUA_TTABLE)
         return call_read_bare_list(L, c, idx, i, top);
       call_read_list(L, c, idx, i);
-      return idx + 1;
+      at = c->n_in - 1;
+      continue;
     }
     if (missing && !f->operand[i].optional) {
       bind_arg_error(L, f->name, idx, f->operand[i].name, "a Variable, Array, number or table");
     }
     if (missing && (idx > top || !lua_isnil(L, idx))) break;
-    c->src[i] = missing ? 0 : idx;
-    if (!missing) c->n_in = i + 1;
+    c->src[at] = missing ? 0 : idx;
+    if (!missing) c->n_in = at + 1;
   }
   return idx;
 }
