@@ -74,6 +74,7 @@ local calls = {
   bitwise_and = false, bitwise_or = false, bitwise_xor = false, bitwise_not = false,
   gcd = false, lcm = false, left_shift = false, right_shift = false,
   ldexp = function(x) return x:ldexp(2) end,
+  interpn = function(x, y) return damo.interpn({ damo.array { -2, 0, 2 } }, x, y:reshape { 9 }) end,
   quantile = function(x, _, s) return x:quantile(s) end,
   percentile = function(x, _, s) return x:percentile(s) end,
   cast = function(x) return x:cast "float32" end,

@@ -44,6 +44,7 @@ extern const op_func
 extern const op_func grid_funcs[];    /* op/index/grid.c: meshgrid ix_ tril_indices unravel_index rot90 pack … */
 extern const op_func segment_funcs[]; /* op/segment/segment.c: segment_sum … bincount scatter_add … */
 extern const op_func sets_funcs[];    /* op/sets/sets.c: unique searchsorted topk partition lexsort histogram … */
+extern const op_func table_funcs[]; /* op/table/interpn.c: interpn */
 extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */
 extern const op_func fft_funcs[];  /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
 /* op/linalg/families.c: the rows and the classes of damo.linalg. Each list is ended by NULL. */
@@ -82,6 +83,7 @@ extern const op_def *const repeat_classes[];
 extern const op_def *const index_classes[];
 extern const op_def *const segment_classes[];
 extern const op_def *const sets_classes[];
+extern const op_def *const table_classes[];
 extern const op_def *const blas_classes[];
 extern const op_def *const fft_classes[];
 extern const op_def *const nnet_classes[];
