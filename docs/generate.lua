@@ -27,6 +27,7 @@ local families = {
   { "meshgrid", "Grids, positions" },
   { "segment_sum", "Segments" },
   { "searchsorted", "Searching, selecting, sets" },
+  { "cross", "Vectors, convolutions, differences" },
   { "dot", "Products" },
   { "fft.fft", "Fourier transforms" },
   { "softmax", "Networks" },
@@ -109,6 +110,10 @@ local calls = {
   take_along_axis = function(x)
     return x:take_along_axis(damo.constant(damo.ones({ 3, 3 }, "int64")), { axis = 1 })
   end,
+  gradient = function(x) return (damo.gradient(x)) end,
+  polyval = function(x, y) return damo.polyval(x[1], y) end,
+  convolve = function(x, y) return damo.convolve(x[1], y[1]) end,
+  correlate = function(x, y) return damo.correlate(x[1], y[1]) end,
   put = function(x, y) return damo.put(x, damo.idx { 1 }, y) end,
   put_along_axis = function(x, y) return damo.put_along_axis(x, damo.ones({ 3, 3 }, "int64"), y) end,
   choose = function(x, y) return damo.choose(damo.idx { 1, 2, 1 }, { x, y }) end,

@@ -557,7 +557,7 @@ for _, row in ipairs(require("damo.core").registry()) do
 end
 
 h.families = { "elemwise", "special", "floats", "statistics", "table", "reduce", "cumulative", "shape", "alloc",
-  "join", "index", "grid", "segment", "sets", "blas", "nnet", "nn", "marker", "fft",
+  "join", "index", "grid", "segment", "sets", "calculus", "blas", "nnet", "nn", "marker", "fft",
 }
 
 --- The rows of a family: name → list of cases.

@@ -126,6 +126,12 @@ local forms = {
     return f(part(x, 1, n), part(x, n + 1, 2 * n), kw.default)
   end,
   pack = function(f, x) return (f(table.unpack(x))) end,
+  -- The rank of the result follows from lengths, which the graph must know.
+  cross = function(f, x, kw, damo, case)
+    local known = {}
+    for i, v in ipairs(x) do known[i] = damo.specify_shape(v, { shape = case.inputs[i].shape }) end
+    return plain(f, known, kw)
+  end,
   interpn = function(f, x, kw) return f(part(x, 1, #x - 2), x[#x - 1], x[#x], options_of(kw) or {}) end,
   put = function(f, x, kw, damo) return f(x[1], positions(damo, kw), x[2], options_of(kw, "indices")) end,
   put_along_axis = function(f, x, kw, damo) return f(x[1], positions(damo, kw), x[2], options_of(kw, "indices")) end,
@@ -165,7 +171,7 @@ function library.call(damo, home, case, x)
   local place = home == "" and damo or damo[home]
   local f = rawget(place, op)
   if not f then error({ missing = (home == "" and "" or home .. ".") .. op }, 0) end
-  return values_of((forms[op] or plain)(f, x, kw, damo))
+  return values_of((forms[op] or plain)(f, x, kw, damo, case))
 end
 
 return library

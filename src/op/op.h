@@ -42,6 +42,7 @@ extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
 extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func grid_funcs[];    /* op/index/grid.c: meshgrid ix_ tril_indices unravel_index rot90 pack … */
+extern const op_func calculus_funcs[]; /* op/calculus/vectors.c: cross inner convolve polyval trapezoid gradient … */
 extern const op_func segment_funcs[]; /* op/segment/segment.c: segment_sum … bincount scatter_add … */
 extern const op_func sets_funcs[];    /* op/sets/sets.c: unique searchsorted topk partition lexsort histogram … */
 extern const op_func table_funcs[]; /* op/table/interpn.c: interpn */
@@ -81,6 +82,7 @@ extern const op_def *const join_classes[];
 extern const op_def *const split_classes[];
 extern const op_def *const repeat_classes[];
 extern const op_def *const index_classes[];
+extern const op_def *const calculus_classes[];
 extern const op_def *const segment_classes[];
 extern const op_def *const sets_classes[];
 extern const op_def *const table_classes[];
@@ -220,6 +222,9 @@ damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int 
 /* x with y added at those places, repeated ones adding up. */
 damo_var *build_add_along_axis(build *b, damo_var *x, damo_var *y, damo_var *positions, int axis);
 damo_var *build_argsort(build *b, damo_var *x, int axis);
+/* op/reduce/cumulative.c: kind "cumsum" or "cumprod" along a 0-based axis, from its end with `reverse`; x of a wide
+ * dtype. */
+damo_var *build_cumulative(build *b, const char *kind, damo_var *x, int axis, bool reverse);
 extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
 
 /* op/linalg/blas.c */

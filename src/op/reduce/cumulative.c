@@ -269,6 +269,10 @@ static damo_status cumulative_read_call(build *b, const fn_args *a, bool flat, d
   return axis_check(b->ctx, a->func->name, at, var_ndim(*x), axis);
 }
 
+damo_var *build_cumulative(build *b, const char *kind, damo_var *x, int axis, bool reverse) {
+  return build_scan(b, &cumulative_def, kind, x, axis, reverse);
+}
+
 static damo_status call_scan(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;

@@ -1,0 +1,20 @@
+/* calculus_int: what the files of convolutions, polynomials, differences and products of vectors share. Private to
+ * src/op. */
+#ifndef DAMO_OP_CALCULUS_CALCULUS_INT_H
+#define DAMO_OP_CALCULUS_CALCULUS_INT_H
+
+#include "op/shape/shape_int.h"
+#include "op/elem/build_arith.h"
+
+extern const op_def convolve_def, polyval_def;
+
+damo_status fn_convolve(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_polyval(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_trapezoid(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_gradient(build *b, const fn_args *a, ptrvec *out);
+
+typedef struct calculus_options {
+  prop_value mode, axis, dx, spacing, edge_order;
+} calculus_options;
+
+#endif

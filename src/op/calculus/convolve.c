@@ -1,0 +1,168 @@
+/* convolve: convolutions of vectors.
+ *
+ * Convolve(a, v, start, length): the entries start … start + length - 1 of the full convolution, (a * v)_k = Σ_j a_(k-j)
+ * v_j for all k, which is 0 outside 0 … m + n - 2. All modes are windows of it, and so are the gradients: with cotangent g
+ * that of a is the window of m entries from n - 1 - start on of g convolved with v reversed, that of v the one of n entries
+ * from m - 1 - start on of g convolved with a reversed. It is computed directly, in m n steps at most.
+ */
+#include "loops.h"
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+static damo_status convolve_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  int64_t n;
+  for (int i = 0; i < 4; i++) {
+    if (type_is_tensor(in[i]->type) && var_ndim(in[i]) == (i < 2) &&
+        (i < 2 ? var_dtype(in[i]) == var_dtype(in[0]) && convolve_loop(var_dtype(in[i]))
+               : var_dtype(in[i]) == DAMO_INT64))
+      continue;
+    return ctx_fail(ctx, DAMO_ETYPE, "Convolve: expected two vectors of one wide dtype, and two lengths");
+  }
+  DAMO_TRY(static_dims(ctx, "convolve", in + 3, 1, &n));
+  out[0] = type_tensor(ctx, var_dtype(in[0]), 1, &n);
+  return out[0] ? DAMO_OK : damo_error_status(ctx);
+}
+
+static damo_status convolve_perform(const thunk *t, frame *f) {
+  const damo_array *x[2] = {thunk_in(t, f, 0), thunk_in(t, f, 1)};
+  const int64_t start = array_int(thunk_in(t, f, 2)), n[2] = {array_shape(x[0])[0], array_shape(x[1])[0]};
+  const size_t size = dtype_size(x[0]->dtype);
+  const char *data[2];
+  int64_t length;
+  DAMO_TRY(thunk_dims(t, f, "convolve", 3, 1, &length));
+  char *scratch = thunk_scratch(t, f, (size_t)(n[0] + n[1]) * size + 64);
+  damo_array *out = scratch ? thunk_out(t, f, 0, array_dtype(x[0]), 1, &length) : NULL;
+  if (!out) return damo_error_status(f->ctx);
+  for (int i = 0; i < 2; i++) {
+    data[i] = x[i]->data;
+    if (array_is_contiguous(x[i])) continue;
+    char *copy = scratch + (i ? (size_t)n[0] * size : 0);
+    kernel_copy_strided(x[i]->data, array_strides(x[i])[0], copy, (int64_t)size, n[i], size);
+    data[i] = copy;
+  }
+  const int first = n[0] >= n[1] ? 0 : 1; /* the long one: inner loops are long */
+  convolve_loop(array_dtype(x[0]))(data[first], n[first], data[1 - first], n[1 - first], start, length, out->data);
+  return DAMO_OK;
+}
+
+static damo_var *build_window(build *b, damo_var *a, damo_var *v, damo_var *start, damo_var *length) {
+  damo_var *const in[4] = {a, v, start, length};
+  if (!a || !v || !start || !length || b->status != DAMO_OK) return NULL;
+  return build_op(b, op_new(b->ctx, &convolve_def, NULL), in, 4);
+}
+
+/* x reversed, and conjugated. */
+static damo_var *adjoint(build *b, damo_var *x) {
+  return build_slice(b, build_conj_if_complex(b, x), 0, NULL, NULL, -1);
+}
+
+static damo_status convolve_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  for (int i = 0; i < 2; i++) {
+    damo_var *x = node->in[i], *other = node->in[1 - i];
+    if (dtype_is_discrete(var_dtype(x))) {
+      gin[i] = build_zero_grad(b, x);
+      continue;
+    }
+    damo_var *last = build_length_sub(b, build_dim(b, other, 0), build_i64(b, 1));
+    gin[i] = build_window(b, gout[0], adjoint(b, other), build_length_sub(b, last, node->in[2]), build_dim(b, x, 0));
+  }
+  return b->status;
+}
+
+static damo_status convolve_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *of_a = eval[0] ? build_window(b, eval[0], node->in[1], node->in[2], node->in[3]) : NULL;
+  damo_var *of_v = eval[1] ? build_window(b, node->in[0], eval[1], node->in[2], node->in[3]) : NULL;
+  rout[0] = build_add_present(b, of_a, of_v);
+  return b->status;
+}
+
+static damo_status convolve_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                        damo_var ***out_shape) {
+  (void)in_shape;
+  out_shape[0][0] = node->in[3];
+  return b->status;
+}
+
+static void convolve_connected(const damo_apply *node, bool *connected) {
+  (void)node;
+  connected[2] = connected[3] = false;
+}
+
+const op_def convolve_def = {
+    .name = "Convolve",
+    .doc = "a window of the convolution of two vectors",
+    .n_in = 4,
+    .infer_type = convolve_infer_type,
+    .perform = convolve_perform,
+    .grad = convolve_grad,
+    .rop = convolve_rop,
+    .infer_shape = convolve_infer_shape,
+    .connection_pattern = convolve_connected,
+    .terms = TERMS_LINEAR,
+    .no_check = "dense: spec/op/rows/calculus.lua has results by hand and from plain loops",
+};
+
+/* The operands, vectors that are not empty, of one dtype. */
+static damo_status two_signals(build *b, const fn_args *a, damo_var **in) {
+  for (int i = 0; i < 2; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
+  DAMO_TRY(build_resolve(b, a->in, 2, true, in));
+  for (int i = 0; i < 2; i++) {
+    if (var_ndim(in[i]) > 1)
+      return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: operand %d has %d axes, vectors are expected", a->func->name, i + 1,
+                      var_ndim(in[i]));
+    in[i] = build_ravel(b, in[i]);
+    if (in[i] && in[i]->type->shape[0] == 0)
+      return ctx_fail(b->ctx, DAMO_EVALUE, "%s: operand %d is empty", a->func->name, i + 1);
+  }
+  return b->status;
+}
+
+/* The minimum and maximum of two lengths. */
+static damo_var *least_length(build *b, damo_var *m, damo_var *n, bool least) {
+  int64_t i, j;
+  if (var_static_int(m, &i) && var_static_int(n, &j)) return (i < j) == least ? m : n;
+  return least ? build_minimum(b, m, n) : build_maximum(b, m, n);
+}
+
+/* The first entry of mode "same". With n the shorter length it leaves out (n - 1) / 2 entries before; a correlation whose
+ * second operand is the longer one, which NumPy computes with the operands exchanged and reverses, n / 2. */
+static damo_var *same_start(build *b, damo_var *m, damo_var *n, damo_var *least, bool correlate) {
+  int64_t i, j;
+  damo_var *one = build_i64(b, 1), *two = build_i64(b, 2);
+  if (var_static_int(m, &i) && var_static_int(n, &j))
+    return build_i64(b, correlate && j > i ? i / 2 : ((i < j ? i : j) - 1) / 2);
+  damo_var *plain = build_floor_div(b, build_sub(b, least, one), two);
+  return correlate ? build_switch(b, build_gt(b, n, m), build_floor_div(b, m, two), plain) : plain;
+}
+
+damo_status fn_convolve(build *b, const fn_args *a, ptrvec *out) {
+  const bool correlate = strcmp(a->func->name, "correlate") == 0;
+  const char *mode = prop_str_or(FN_OPTIONS(a, calculus_options)->mode, correlate ? "valid" : "full");
+  damo_var *in[2], *one = build_i64(b, 1);
+  DAMO_TRY(two_signals(b, a, in));
+  const damo_dtype dt = var_dtype(in[0]), wide = dtype_is_discrete(dt) && dt != DAMO_UINT64 ? DAMO_INT64 : dt;
+  damo_var *x = build_cast(b, in[0], wide), *v = build_cast(b, in[1], wide);
+  if (correlate) v = adjoint(b, v);
+  damo_var *m = build_dim(b, x, 0), *n = build_dim(b, v, 0);
+  if (b->status != DAMO_OK) return b->status;
+  damo_var *start = build_i64(b, 0), *length, *least = least_length(b, m, n, true);
+  damo_var *most = least_length(b, m, n, false);
+  if (strcmp(mode, "full") == 0) {
+    length = build_length_sub(b, build_length_add(b, m, n), one);
+  } else if (strcmp(mode, "valid") == 0) {
+    start = build_length_sub(b, least, one);
+    length = build_length_sub(b, most, start);
+  } else if (strcmp(mode, "same") == 0) {
+    start = same_start(b, m, n, least, correlate);
+    length = most;
+  } else {
+    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the mode is \"full\", \"same\" or \"valid\", got \"%s\"", a->func->name,
+                    mode);
+  }
+  damo_var *y = build_window(b, x, v, start, length);
+  return fn_give(b, out, y ? build_cast(b, y, dt) : NULL);
+}
