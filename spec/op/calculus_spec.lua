@@ -67,7 +67,8 @@ describe("a convolution", function()
           for k = 1, sizes[1] do
             local up, down = p:copy(), p:copy()
             up[k], down[k] = up[k] + 1e-5, down[k] - 1e-5
-            assert.is_true(damo.allclose(H[k], (g(up, q) - g(down, q)) / 2e-5, { rtol = 1e-7, atol = 1e-8 }), name .. mode)
+            local column = (g(up, q) - g(down, q)) / 2e-5
+            assert.is_true(damo.allclose(H[k], column, { rtol = 1e-7, atol = 1e-8 }), name .. mode)
           end
           local t = wave(sizes[1], 2.1)
           local forward = damo.compile({ x, y }, damo.Rop(r, x, damo.constant(t)),
@@ -79,7 +80,8 @@ describe("a convolution", function()
   end)
 
   it("of complex vectors conjugates where it correlates", function()
-    local z, u = damo.complex(damo.array { 1., 2 }, damo.array { 0., 1 }), damo.complex(damo.array { 0. }, damo.array { 1. })
+    local z = damo.complex(damo.array { 1., 2 }, damo.array { 0., 1 })
+    local u = damo.complex(damo.array { 0. }, damo.array { 1. })
     assert.same({ 0, -1 }, damo.real(damo.convolve(z, u)):totable())
     assert.same({ 0, 1 }, damo.real(damo.correlate(z, u)):totable())
   end)
@@ -93,7 +95,8 @@ describe("a polynomial", function()
     local f = damo.compile({ x, y }, damo.grad(damo.sum(slope), y))
     assert.is_true(damo.allclose(f(p, at), 12 * at - 2, { rtol = 1e-12, atol = 1e-12 }))
     local t = damo.array { 1., 0, -1, 2 }
-    local forward = damo.compile({ x, y }, damo.Rop(damo.polyval(x, y), { x, y }, { damo.constant(t), damo.constant(t) }))
+    local both = { damo.constant(t), damo.constant(t) }
+    local forward = damo.compile({ x, y }, damo.Rop(damo.polyval(x, y), { x, y }, both))
     local want = damo.polyval(t, at) + t * damo.polyval(damo.array { 6., -2, 0.5 }, at)
     assert.is_true(damo.allclose(forward(p, at), want, { rtol = 1e-12, atol = 1e-12 }))
   end)

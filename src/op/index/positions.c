@@ -14,7 +14,7 @@ typedef struct positions_props {
 
 static const char *const mode_names[] = {"raise", "strict", "wrap", "clip"};
 
-static damo_status positions_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status resolve_positions_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   for (int i = 0; i < 2; i++) {
     if (type_is_tensor(in[i]->type) && var_dtype(in[i]) == DAMO_INT64 && (i == 0 || var_ndim(in[i]) == 0)) continue;
@@ -63,7 +63,7 @@ const op_def resolve_positions_def = {
     .doc = "positions of an axis as 1 … n",
     .props = PROPS(PROP(positions_props, mode), PROP(positions_props, func)),
     .n_in = 2,
-    .infer_type = positions_infer_type,
+    .infer_type = resolve_positions_infer_type,
     .perform = resolve_positions_perform,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
