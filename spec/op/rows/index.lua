@@ -68,6 +68,7 @@ return function(h)
   rows.argwhere = {
     { { { 0, 5 }, { -1, 0 } }, want = { { 1, 2 }, { 2, 1 } }, dtype = "int64", int = "int64" },
     { { 0, 2 }, want = { { 2 } }, dtype = "int64" },
+    { damo.complex(damo.array { 0., 0, 1 }, damo.array { 0., 2, 0 }), want = { { 2 }, { 3 } }, dtype = "int64" },
     { damo.array(3), want = h.shape(1, 0), dtype = "int64" },
     { damo.array(0), want = h.shape(0, 0), dtype = "int64" },
   }

@@ -3,6 +3,7 @@
  */
 #include "index_int.h"
 #include "kernel/kernel.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -236,6 +237,11 @@ static const op_def nonzero_def = {
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
+damo_var *build_is_nonzero(build *b, damo_var *x) {
+  if (!x || b->status != DAMO_OK) return NULL;
+  return dtype_is_complex(var_dtype(x)) ? build_neq(b, x, build_num(b, 0)) : build_cast(b, x, DAMO_BOOL);
+}
+
 damo_apply *build_nonzero_all(build *b, damo_var *mask) {
   if (!mask || b->status != DAMO_OK) return NULL;
   const ndim_props p = {.ndim = prop_int(var_ndim(mask))};
@@ -249,7 +255,7 @@ damo_var *build_nonzero(build *b, damo_var *mask) {
 
 damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  damo_var *x = build_cast(b, build_strong(b, a->in[0]), DAMO_BOOL);
+  damo_var *x = build_is_nonzero(b, build_strong(b, a->in[0]));
   if (!x) return b->status;
   if (var_ndim(x) == 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "nonzero: expected at least 1 axis, got 0");
   damo_apply *node = build_nonzero_all(b, x);

@@ -100,6 +100,8 @@ damo_status index_write_strides(const thunk *t, frame *f, const damo_array *y, i
                                 int64_t *strides);
 
 /* funcs.c */
+/* Whether each entry of a tensor is not 0, as bool. */
+damo_var *build_is_nonzero(build *b, damo_var *x);
 /* The positions of true entries of a bool vector. */
 damo_var *build_nonzero(build *b, damo_var *mask);
 /* The node whose outputs are those of a bool tensor, a vector an axis. */

@@ -11,8 +11,7 @@ static damo_var *condition(build *b, const fn_args *a, int i) {
     b->status = s;
     return NULL;
   }
-  damo_var *x = build_strong(b, a->in[i]);
-  return x ? build_cast(b, x, DAMO_BOOL) : NULL;
+  return build_is_nonzero(b, build_strong(b, a->in[i]));
 }
 
 static damo_var *flat_positions(build *b, damo_var *mask) {

@@ -94,7 +94,8 @@ static bool is_number_option(const prop_value *v) { return v->kind == PROP_INT |
 /* The ends of an option range; value error unless they are two numbers, the second not below the first. */
 static damo_status range_read(damo_ctx *ctx, const char *func, const prop_value *range, edges_props *p) {
   if (!prop_given(*range)) return DAMO_OK;
-  if (range->kind != PROP_LIST || range->n != 2 || !is_number_option(&range->u.list[0]) || !is_number_option(&range->u.list[1]))
+  if (range->kind != PROP_LIST || range->n != 2 || !is_number_option(&range->u.list[0]) ||
+      !is_number_option(&range->u.list[1]))
     return ctx_fail(ctx, DAMO_ETYPE, "%s: a range is {low, high}", func);
   p->low = prop_num(prop_num_or(range->u.list[0], 0));
   p->high = prop_num(prop_num_or(range->u.list[1], 0));
@@ -104,18 +105,21 @@ static damo_status range_read(damo_ctx *ctx, const char *func, const prop_value 
   return DAMO_OK;
 }
 
-/* A list of numbers as a vector. */
+/* A list of numbers as a vector, of int64 where all are integers. */
 static damo_var *edges_of_list(build *b, const char *func, const prop_value *list) {
   const int64_t n = list->n;
+  bool integers = true;
   damo_array *a = array_empty(b->ctx, DAMO_FLOAT64, 1, &n);
   for (int i = 0; a && i < list->n; i++) {
     if (!is_number_option(&list->u.list[i])) {
       damo_release(a);
       return build_fail(b, DAMO_ETYPE, "%s: the edges of bins are numbers", func);
     }
+    integers = integers && list->u.list[i].kind == PROP_INT;
     ((double *)(void *)a->data)[i] = prop_num_or(list->u.list[i], 0);
   }
-  return build_value(b, (damo_obj *)a);
+  damo_var *edges = build_value(b, (damo_obj *)a);
+  return edges && integers ? build_integer(b, func, "the edges", edges) : edges;
 }
 
 /* The edges for x that the options bins and range ask for. */
