@@ -176,7 +176,7 @@ local calls = {
 local function draw_call(row, v)
   local args, name = {}, row.name:gsub("^random%.", "")
   local n = 0
-  for i = 2, #row.operands do
+  for _ = 2, #row.operands do
     n = n + 1
     args[n] = v.scalar + n
   end

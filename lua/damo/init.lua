@@ -9,7 +9,7 @@ local core = require "damo.core"
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
-damo.system, damo.names = nil, nil -- for damo's own files only
+damo.system, damo.names, damo.dist = nil, nil, nil -- for damo's own files only
 
 -- Set before the submodules are loaded, since they may require "damo".
 package.loaded["damo"] = damo
@@ -42,7 +42,7 @@ end
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 
 -- Submodules that only some scripts use are loaded at first access.
-local lazy = { optim = true, plot = true, progress = true }
+local lazy = { dist = true, optim = true, plot = true, progress = true }
 setmetatable(damo, {
   __index = function(t, name)
     if not lazy[name] then return core.names.unknown(t, name, "damo", lazy) end

@@ -4,6 +4,7 @@ local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 
 -- Functions without a row of tests, and why.
 local elsewhere = {
+  ["dist.quantile"] = "by distribution: dist_spec.lua",
   ifelse = "lazy: graph_op/ifelse_spec.lua",
   ifelse_list = "the same over a flat list",
   select = "damo.select takes two lists: grid_spec.lua",

@@ -7,7 +7,7 @@ static const op_func *const op_families[] = {
     split_funcs,      repeat_funcs,        pad_funcs,    index_funcs,     table_funcs,      grid_funcs,
     activation_funcs, loss_funcs,          norm_funcs,   attention_funcs, pool_funcs,       segment_funcs,
     sets_funcs,       calculus_funcs,      blas_funcs,   fft_funcs,       nnet_funcs,       random_funcs,
-    marker_funcs,     ifelse_funcs,
+    quantile_funcs,   marker_funcs,        ifelse_funcs,
 };
 
 /* The classes of the dense families. */

@@ -3,6 +3,7 @@
  * to.
  */
 #include "draw.h"
+#include "quantile.h"
 
 #include <string.h>
 
@@ -303,4 +304,4 @@ const op_func random_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const random_classes[] = {&random_draw_def, &permutation_def, NULL};
+const op_def *const random_classes[] = {&random_draw_def, &permutation_def, &quantile_def, NULL};
