@@ -704,14 +704,18 @@ function damo.Lop(f, wrt, output_grads, options) end
 ---@param options? { disconnected_outputs?: "raise"|"warn"|"ignore", return_disconnected?: "zero"|"none"|"disconnected" }
 ---@return any
 function damo.Rop(f, wrt, eval_points, options) end
----@param f damo.Variable a vector whose length is known
+---@class damo.JacobianOptions: damo.GradOptions
+---@field chunk? integer how many entries one pass takes
+
+---The derivatives of each entry of f by each of wrt, of f's shape followed by wrt's.
+---@param f damo.Variable
 ---@param wrt damo.Variables
----@param options? damo.GradOptions
+---@param options? damo.JacobianOptions
 ---@return any
 function damo.jacobian(f, wrt, options) end
 ---@param cost damo.Variable
----@param wrt damo.Variables vectors whose length is known
----@param options? damo.GradOptions
+---@param wrt damo.Variables
+---@param options? damo.JacobianOptions
 ---@return any
 function damo.hessian(cost, wrt, options) end
 ---@param cost damo.Variable
@@ -739,6 +743,11 @@ function damo.hessian_vector_product(cost, wrt, p) end
 ---@param options? damo.ScanOptions
 ---@return any ...
 function damo.scan(fn, options) end
+---A function that applies f along leading axes, which broadcast.
+---@param f function
+---@param signature string dimensions of operands and results, as "(m,n),(n)->(m)"
+---@return function
+function damo.vectorize(f, signature) end
 ---Ends a scan after the step in which cond is true; fn returns it last.
 ---@param cond damo.Variable|boolean
 ---@return any
@@ -768,6 +777,14 @@ function damo.foldr(fn, options) end
 ---@param options? { max_steps?: integer|damo.Variable, name?: string, mode?: string|table, return_list?: boolean, checkpoint?: "all"|"log"|integer }
 ---@return any ...
 function damo.while_loop(cond, body, init, options) end
+---Coordinates of a grid, a tensor an axis: from start in steps to before stop.
+---@param options { slices: { start?: number, stop: number, step?: number }[] }
+---@return damo.Array ...
+function damo.mgrid(options, ...) end
+---The same, each of length 1 along the other axes.
+---@param options { slices: { start?: number, stop: number, step?: number }[] }
+---@return damo.Array ...
+function damo.ogrid(options, ...) end
 ---Checks a gradient against finite differences; raises a numeric error with the worst entry.
 ---@param fun fun(...: damo.Variable): damo.Variable
 ---@param values any[]
@@ -848,6 +865,11 @@ function graph.variables(inputs, outputs) end
 ---@param replace table<damo.Variable, damo.Variable>
 ---@return damo.Variable[]
 function graph.clone_replace(outputs, replace) end
+---The outputs over a batch: Variables are replaced by ones with further leading axes.
+---@param outputs damo.Variable|damo.Variable[]
+---@param replace table<damo.Variable, damo.Variable|any>
+---@return any
+function graph.vectorize_graph(outputs, replace) end
 ---@param xs damo.Variable[]
 ---@param ys damo.Variable[]
 ---@param in_xs? damo.Variable[]
@@ -3067,6 +3089,336 @@ function damo.j1(x, options) end
 ---@return damo.Result
 function Tensor:j1(options) end
 
+---regularised lower incomplete gamma function
+---@param a damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammainc(a, x, options) end
+
+---regularised lower incomplete gamma function
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammainc(x, options) end
+
+---regularised upper incomplete gamma function
+---@param a damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammaincc(a, x, options) end
+
+---regularised upper incomplete gamma function
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammaincc(x, options) end
+
+---derivative of gammainc in a
+---@param a damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammainc_grad_a(a, x, options) end
+
+---derivative of gammainc in a
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammainc_grad_a(x, options) end
+
+---lower incomplete gamma function, gamma(a) gammainc(a, x)
+---@param a damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammal(a, x, options) end
+
+---lower incomplete gamma function, gamma(a) gammainc(a, x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammal(x, options) end
+
+---upper incomplete gamma function, gamma(a) gammaincc(a, x)
+---@param a damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammau(a, x, options) end
+
+---upper incomplete gamma function, gamma(a) gammaincc(a, x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammau(x, options) end
+
+---the x with gammainc(a, x) = p
+---@param a damo.Operand
+---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammaincinv(a, p, options) end
+
+---the x with gammainc(a, x) = p
+---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammaincinv(p, options) end
+
+---the x with gammaincc(a, x) = p
+---@param a damo.Operand
+---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gammainccinv(a, p, options) end
+
+---the x with gammaincc(a, x) = p
+---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:gammainccinv(p, options) end
+
+---beta function gamma(a) gamma(b) / gamma(a + b)
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.beta(a, b, options) end
+
+---beta function gamma(a) gamma(b) / gamma(a + b)
+---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:beta(b, options) end
+
+---log of |beta(a, b)|
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.betaln(a, b, options) end
+
+---log of |beta(a, b)|
+---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:betaln(b, options) end
+
+---regularised incomplete beta function
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.betainc(a, b, x, options) end
+
+---regularised incomplete beta function
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:betainc(b, x, options) end
+
+---derivative of betainc in a
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.betainc_grad_a(a, b, x, options) end
+
+---derivative of betainc in a
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:betainc_grad_a(b, x, options) end
+
+---derivative of betainc in b
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.betainc_grad_b(a, b, x, options) end
+
+---derivative of betainc in b
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:betainc_grad_b(b, x, options) end
+
+---the x with betainc(a, b, x) = p
+---@param a damo.Operand
+---@param b damo.Operand
+---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.betaincinv(a, b, p, options) end
+
+---the x with betainc(a, b, x) = p
+---@param b damo.Operand
+---@param p damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:betaincinv(b, p, options) end
+
+---rising factorial gamma(x + m) / gamma(x)
+---@param x damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.poch(x, m, options) end
+
+---rising factorial gamma(x + m) / gamma(x)
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:poch(m, options) end
+
+---binomial coefficient of real numbers
+---@param n damo.Operand
+---@param k damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.binom(n, k, options) end
+
+---binomial coefficient of real numbers
+---@param k damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:binom(k, options) end
+
+---gamma(x + 1); 0 of negative x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.factorial(x, options) end
+
+---gamma(x + 1); 0 of negative x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:factorial(options) end
+
+---distribution function of the standard normal
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ndtr(x, options) end
+
+---distribution function of the standard normal
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ndtr(options) end
+
+---log of ndtr(x), far into the tail
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.log_ndtr(x, options) end
+
+---log of ndtr(x), far into the tail
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:log_ndtr(options) end
+
+---inverse of ndtr
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ndtri(x, options) end
+
+---inverse of ndtr
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ndtri(options) end
+
+---inverse of log_ndtr
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ndtri_exp(x, options) end
+
+---inverse of log_ndtr
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ndtri_exp(options) end
+
+---log(x / (1 - x)), inverse of sigmoid
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.logit(x, options) end
+
+---log(x / (1 - x)), inverse of sigmoid
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:logit(options) end
+
+---sin(pi x) / (pi x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.sinc(x, options) end
+
+---sin(pi x) / (pi x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:sinc(options) end
+
+---x log(y), 0 where x is 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.xlogy(x, y, options) end
+
+---x log(y), 0 where x is 0
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:xlogy(y, options) end
+
+---x log(1 + y), 0 where x is 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.xlog1py(x, y, options) end
+
+---x log(1 + y), 0 where x is 0
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:xlog1py(y, options) end
+
+----x log(x), -inf of negative x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.entr(x, options) end
+
+----x log(x), -inf of negative x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:entr(options) end
+
+---T function of Owen
+---@param h damo.Operand
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.owens_t(h, a, options) end
+
+---T function of Owen
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:owens_t(a, options) end
+
 ---another name of true_div
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -4253,16 +4605,16 @@ function damo.inc_subtensor(x, y, options) end
 ---@return damo.Result
 function Tensor:inc_subtensor(y, options) end
 
----entries of x at 1-based positions along an axis; of all entries in order without one
+---entries of x at 1-based positions along an axis; of all entries in order without one; mode: positions outside "raise" an error, "wrap" around, "clip" to the ends
 ---@param x damo.Operand
 ---@param indices damo.Operand
----@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@param options? integer|{ axis?: integer, mode?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.take(x, indices, options) end
 
----entries of x at 1-based positions along an axis; of all entries in order without one
+---entries of x at 1-based positions along an axis; of all entries in order without one; mode: positions outside "raise" an error, "wrap" around, "clip" to the ends
 ---@param indices damo.Operand
----@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@param options? integer|{ axis?: integer, mode?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:take(indices, options) end
 
@@ -4315,6 +4667,199 @@ function damo.nonzero(x, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:nonzero(options) end
+
+---the positions of entries that are not zero among all entries in order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.flatnonzero(x, options) end
+
+---the positions of entries that are not zero among all entries in order
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:flatnonzero(options) end
+
+---the positions of entries that are not zero, a row for each
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.argwhere(x, options) end
+
+---the positions of entries that are not zero, a row for each
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:argwhere(options) end
+
+---the slices along an axis where a bool vector is true; of all entries in order without one
+---@param condition damo.Operand
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.compress(condition, x, options) end
+
+---the slices along an axis where a bool vector is true; of all entries in order without one
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:compress(x, options) end
+
+---the entries of x where the condition is not zero, in order
+---@param condition damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.extract(condition, x, options) end
+
+---the entries of x where the condition is not zero, in order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:extract(x, options) end
+
+---entry by entry of the choice whose number x has; mode as take's
+---@param x damo.Operand
+---@param choices damo.Operand[]
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.choose(x, choices, options) end
+
+---conditions, then as many choices: entry by entry of the choice whose condition is the first that holds, else the default, 0; damo.select(conditions, choices, default) calls it
+---@param items damo.Operand[]
+---@param options? damo.Operand|{ default?: damo.Operand, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.select(items, options) end
+
+---x with values at positions among all entries in order, repeated where there are fewer; mode as take's
+---@param x damo.Operand
+---@param indices damo.Operand
+---@param values damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.put(x, indices, values, options) end
+
+---x with values at positions among all entries in order, repeated where there are fewer; mode as take's
+---@param indices damo.Operand
+---@param values damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:put(indices, values, options) end
+
+---x with values at positions along one axis (default -1), chosen for each index of the other axes
+---@param x damo.Operand
+---@param indices damo.Operand
+---@param values damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.put_along_axis(x, indices, values, options) end
+
+---x with values at positions along one axis (default -1), chosen for each index of the other axes
+---@param indices damo.Operand
+---@param values damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:put_along_axis(indices, values, options) end
+
+---x with a value on its diagonal; wrap: which begins again below the last column of a tall matrix
+---@param x damo.Operand
+---@param value damo.Operand
+---@param options? boolean|{ wrap?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.fill_diagonal(x, value, options) end
+
+---x with a value on its diagonal; wrap: which begins again below the last column of a tall matrix
+---@param value damo.Operand
+---@param options? boolean|{ wrap?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:fill_diagonal(value, options) end
+
+---values over a grid with these points of each axis, interpolated at queries (…, axes); method 'linear' (default), 'nearest', 'pchip', 'cubic'; outside 'error' (default), 'clip', 'extrapolate' or a number
+---@param points damo.Operand[]
+---@param values damo.Operand
+---@param xi damo.Operand
+---@param options? string|{ method?: string, outside?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.interpn(points, values, xi, options) end
+
+---a tensor of coordinates for each vector, on the grid of all; indexing "xy" swaps the first two axes, "ij" does not; sparse: of length 1 along the other axes
+---@param xs damo.Operand[]
+---@param options? string|{ indexing?: string, sparse?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.meshgrid(xs, options) end
+
+---the tensors broadcast to one shape; read-only views
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.broadcast_arrays(xs, options) end
+
+---the vectors of positions, or masks, each along an axis of its own: x[{ix_(rows, columns)}] is a block
+---@param positions damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ix_(positions, options) end
+
+---the rows and columns of the entries on and below the k-th diagonal of an n by m matrix
+---@param n? damo.Operand
+---@param options? integer|{ k?: integer, m?: damo.Shape, n?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.tril_indices(n, options) end
+
+---the rows and columns of the entries on and above the k-th diagonal of an n by m matrix
+---@param n? damo.Operand
+---@param options? integer|{ k?: integer, m?: damo.Shape, n?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.triu_indices(n, options) end
+
+---the positions of the diagonal of a tensor of ndim axes (default 2) of length n
+---@param n? damo.Operand
+---@param options? integer|{ ndim?: integer, n?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.diag_indices(n, options) end
+
+---positions among all entries of a tensor of that shape as positions along each axis; order "C": the last axis changes fastest, "F": the first
+---@param positions damo.Operand
+---@param options? damo.Shape|{ shape?: damo.Shape, order?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.unravel_index(positions, options) end
+
+---positions among all entries of a tensor of that shape as positions along each axis; order "C": the last axis changes fastest, "F": the first
+---@param options? damo.Shape|{ shape?: damo.Shape, order?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:unravel_index(options) end
+
+---positions along each axis as positions among all entries of a tensor of that shape; mode, or one an axis: as take's
+---@param positions damo.Operand[]
+---@param options? damo.Shape|{ shape?: damo.Shape, mode?: any, order?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ravel_multi_index(positions, options) end
+
+---x rotated k times by 90 degrees, from the first of two axes (default 1, 2) to the second
+---@param x damo.Operand
+---@param options? integer|{ k?: integer, axes?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.rot90(x, options) end
+
+---x rotated k times by 90 degrees, from the first of two axes (default 1, 2) to the second
+---@param options? integer|{ k?: integer, axes?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:rot90(options) end
+
+---the entries of several tensors as one vector; damo.pack(x, y) gives the list of shapes for unpack, too
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.pack(xs, options) end
+
+---the tensors of these shapes that a vector holds one after the other
+---@param x damo.Operand
+---@param options? any|{ shapes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.unpack(x, options) end
+
+---the tensors of these shapes that a vector holds one after the other
+---@param options? any|{ shapes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:unpack(options) end
 
 ---1/(1 + exp(-x))
 ---@param x damo.Operand
@@ -4923,6 +5468,103 @@ function damo.histogram2d(x, y, weights, options) end
 ---@return damo.Result
 function Tensor:histogram2d(y, weights, options) end
 
+---the vector product along an axis (default -1) of 3 entries; of 2 and 2 entries the third component alone
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.cross(x, y, options) end
+
+---the vector product along an axis (default -1) of 3 entries; of 2 and 2 entries the third component alone
+---@param y damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:cross(y, options) end
+
+---products summed over the last axes; of a scalar the product
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.inner(x, y, options) end
+
+---products summed over the last axes; of a scalar the product
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:inner(y, options) end
+
+---the sum of the products of all entries, those of x conjugated
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.vdot(x, y, options) end
+
+---the sum of the products of all entries, those of x conjugated
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:vdot(y, options) end
+
+---the convolution of two vectors: "full" (the default), "same": as long as the longer one, or "valid": where they overlap whole
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.convolve(x, y, options) end
+
+---the convolution of two vectors: "full" (the default), "same": as long as the longer one, or "valid": where they overlap whole
+---@param y damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:convolve(y, options) end
+
+---the cross-correlation of two vectors, y conjugated; mode as convolve's, "valid" by default
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.correlate(x, y, options) end
+
+---the cross-correlation of two vectors, y conjugated; mode as convolve's, "valid" by default
+---@param y damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:correlate(y, options) end
+
+---the polynomial with coefficients p, the highest power first, at each entry of x
+---@param p damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.polyval(p, x, options) end
+
+---the polynomial with coefficients p, the highest power first, at each entry of x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:polyval(x, options) end
+
+---the integral of samples along an axis (default -1) by the trapezoidal rule, at the points x, or dx apart
+---@param y damo.Operand
+---@param x? damo.Operand
+---@param options? number|{ dx?: number, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.trapezoid(y, x, options) end
+
+---the integral of samples along an axis (default -1) by the trapezoidal rule, at the points x, or dx apart
+---@param x? damo.Operand
+---@param options? number|{ dx?: number, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:trapezoid(x, options) end
+
+---the derivatives of samples by finite differences, one result an axis; spacing: their distance or coordinates, or a list of one each. (Of a graph it is damo.grad.)
+---@param f damo.Operand
+---@param options? any|{ spacing?: any, axis?: integer|integer[], edge_order?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.gradient(f, options) end
+
 ---product: the last axis of x with the last but one of y (its only one when y is a vector)
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -5321,6 +5963,362 @@ function random.integers(low, high, options) end
 ---@return damo.Result
 function RandomStream:integers(low, high, options) end
 
+---exp of normal draws with mean mu (0) and standard deviation sigma (1); gives the next state and the draw
+---@param mu? damo.Operand
+---@param sigma? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.lognormal(mu, sigma, options) end
+
+---exp of normal draws with mean mu (0) and standard deviation sigma (1); gives the next state and the draw
+---@param mu? damo.Operand
+---@param sigma? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:lognormal(mu, sigma, options) end
+
+---loc (0) and the modulus of normal draws of standard deviation scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.halfnormal(loc, scale, options) end
+
+---loc (0) and the modulus of normal draws of standard deviation scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:halfnormal(loc, scale, options) end
+
+---Laplace draws of location loc (0) and scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.laplace(loc, scale, options) end
+
+---Laplace draws of location loc (0) and scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:laplace(loc, scale, options) end
+
+---logistic draws of location loc (0) and scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.logistic(loc, scale, options) end
+
+---logistic draws of location loc (0) and scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:logistic(loc, scale, options) end
+
+---Cauchy draws of location loc (0) and scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.cauchy(loc, scale, options) end
+
+---Cauchy draws of location loc (0) and scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:cauchy(loc, scale, options) end
+
+---loc (0) and the modulus of Cauchy draws of that scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.halfcauchy(loc, scale, options) end
+
+---loc (0) and the modulus of Cauchy draws of that scale (1); gives the next state and the draw
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:halfcauchy(loc, scale, options) end
+
+---Weibull draws of that shape and scale (1); gives the next state and the draw
+---@param shape damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.weibull(shape, scale, options) end
+
+---Weibull draws of that shape and scale (1); gives the next state and the draw
+---@param shape damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:weibull(shape, scale, options) end
+
+---Pareto draws of exponent b, not less than scale (1); gives the next state and the draw
+---@param b damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.pareto(b, scale, options) end
+
+---Pareto draws of exponent b, not less than scale (1); gives the next state and the draw
+---@param b damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:pareto(b, scale, options) end
+
+---Rayleigh draws of that scale (1); gives the next state and the draw
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.rayleigh(scale, options) end
+
+---Rayleigh draws of that scale (1); gives the next state and the draw
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:rayleigh(scale, options) end
+
+---triangular draws between left and right; gives the next state and the draw
+---@param left damo.Operand
+---@param mode damo.Operand
+---@param right damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.triangular(left, mode, right, options) end
+
+---triangular draws between left and right; gives the next state and the draw
+---@param left damo.Operand
+---@param mode damo.Operand
+---@param right damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:triangular(left, mode, right, options) end
+
+---exponential draws up to b, times scale (1), plus loc (0); gives the next state and the draw
+---@param b damo.Operand
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.truncexpon(b, loc, scale, options) end
+
+---exponential draws up to b, times scale (1), plus loc (0); gives the next state and the draw
+---@param b damo.Operand
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:truncexpon(b, loc, scale, options) end
+
+---gamma draws of that shape and scale (1); gives the next state and the draw
+---@param shape damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.gamma(shape, scale, options) end
+
+---gamma draws of that shape and scale (1); gives the next state and the draw
+---@param shape damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:gamma(shape, scale, options) end
+
+---scale (1) over gamma draws of that shape; gives the next state and the draw
+---@param shape damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.invgamma(shape, scale, options) end
+
+---scale (1) over gamma draws of that shape; gives the next state and the draw
+---@param shape damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:invgamma(shape, scale, options) end
+
+---chi-squared draws of df degrees of freedom; gives the next state and the draw
+---@param df damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.chisquare(df, options) end
+
+---chi-squared draws of df degrees of freedom; gives the next state and the draw
+---@param df damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:chisquare(df, options) end
+
+---beta draws; gives the next state and the draw
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.beta(a, b, options) end
+
+---beta draws; gives the next state and the draw
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:beta(a, b, options) end
+
+---Student's t draws of df degrees of freedom, location loc (0) and scale (1); gives the next state and the draw
+---@param df damo.Operand
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.t(df, loc, scale, options) end
+
+---Student's t draws of df degrees of freedom, location loc (0) and scale (1); gives the next state and the draw
+---@param df damo.Operand
+---@param loc? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:t(df, loc, scale, options) end
+
+---Wald (inverse Gaussian) draws of that mean (1) and scale (1); gives the next state and the draw
+---@param mean? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.wald(mean, scale, options) end
+
+---Wald (inverse Gaussian) draws of that mean (1) and scale (1); gives the next state and the draw
+---@param mean? damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:wald(mean, scale, options) end
+
+---von Mises draws, angles between -pi and pi about mu (0), of concentration kappa (1); gives the next state and the draw
+---@param mu? damo.Operand
+---@param kappa? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.vonmises(mu, kappa, options) end
+
+---von Mises draws, angles between -pi and pi about mu (0), of concentration kappa (1); gives the next state and the draw
+---@param mu? damo.Operand
+---@param kappa? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:vonmises(mu, kappa, options) end
+
+---normal draws (0, 1) between lower (-inf) and upper (inf); gives the next state and the draw
+---@param mu? damo.Operand
+---@param sigma? damo.Operand
+---@param lower? damo.Operand
+---@param upper? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.truncated_normal(mu, sigma, lower, upper, options) end
+
+---normal draws (0, 1) between lower (-inf) and upper (inf); gives the next state and the draw
+---@param mu? damo.Operand
+---@param sigma? damo.Operand
+---@param lower? damo.Operand
+---@param upper? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:truncated_normal(mu, sigma, lower, upper, options) end
+
+---Poisson draws with mean rate (1); gives the next state and the draw, int64
+---@param rate? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.poisson(rate, options) end
+
+---Poisson draws with mean rate (1); gives the next state and the draw, int64
+---@param rate? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:poisson(rate, options) end
+
+---successes among n trials of probability p; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.binomial(n, p, options) end
+
+---successes among n trials of probability p; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:binomial(n, p, options) end
+
+---failures before the n-th success of probability p; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.nbinom(n, p, options) end
+
+---failures before the n-th success of probability p; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:nbinom(n, p, options) end
+
+---successes among n trials whose probability is a beta draw; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.betabinom(n, a, b, options) end
+
+---successes among n trials whose probability is a beta draw; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:betabinom(n, a, b, options) end
+
+---trials up to the first success of probability p, from 1; gives the next state and the draw, int64
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.geometric(p, options) end
+
+---trials up to the first success of probability p, from 1; gives the next state and the draw, int64
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:geometric(p, options) end
+
+---good ones among that many draws, without replacement, from good and bad; gives the next state and the draw, int64
+---@param good damo.Operand
+---@param bad damo.Operand
+---@param draws damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.hypergeometric(good, bad, draws, options) end
+
+---good ones among that many draws, without replacement, from good and bad; gives the next state and the draw, int64
+---@param good damo.Operand
+---@param bad damo.Operand
+---@param draws damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:hypergeometric(good, bad, draws, options) end
+
 ---a random order of 1…x, or of an array's entries along its first axis; gives the next state and the result
 ---@param x damo.Operand
 ---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
@@ -5332,6 +6330,15 @@ function random.permutation(x, options) end
 ---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:permutation(x, options) end
+
+---the quantile of q of the distribution named by dist, with parameters a, b, c, by search
+---@param q damo.Operand
+---@param a damo.Operand
+---@param b? damo.Operand
+---@param c? damo.Operand
+---@param options? string|{ dist?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function dist.quantile(q, a, b, c, options) end
 
 ---x, through which no gradient passes: as if nothing were connected
 ---@param x damo.Operand
@@ -5456,6 +6463,252 @@ function linalg.solve_triangular(a, b, options) end
 ---@param options? boolean|{ lower?: boolean, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function linalg.cho_solve(c, b, options) end
+
+---p, l, u with a = p·l·u; with permute_l p·l and u; with p_indices a = (l·u)[p]
+---@param a damo.Operand
+---@param options? boolean|{ permute_l?: boolean, p_indices?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.lu(a, options) end
+
+---the factors L and U of a square matrix in one matrix, and the pivots: row i was swapped with row pivots[i]
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.lu_factor(a, options) end
+
+---x of a·x = b from what lu_factor gives of a
+---@param lu damo.Operand
+---@param pivots damo.Operand
+---@param b damo.Operand
+---@param options? any|{ trans?: any, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.lu_solve(lu, pivots, b, options) end
+
+---x of a·x = b
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? string|{ assume_a?: string, trans?: any, lower?: boolean, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve(a, b, options) end
+
+---the inverse
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.inv(a, options) end
+
+---the determinant
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.det(a, options) end
+
+---the sign of the determinant, of a complex one its phase, and the logarithm of its modulus
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.slogdet(a, options) end
+
+---the n-th power of square matrices, by squaring; of their inverses where n < 0
+---@param x damo.Operand
+---@param options? integer|{ n?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.matrix_power(x, options) end
+
+---the product of matrices from left to right
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.matrix_dot(xs, options) end
+
+---the product of matrices in the order that takes the fewest multiplications; the ends may be vectors
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.multi_dot(xs, options) end
+
+---the sum along a diagonal
+---@param x damo.Operand
+---@param options? integer|{ offset?: integer, axis1?: integer, axis2?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.trace(x, options) end
+
+---Kronecker product
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.kron(x, y, options) end
+
+---matrices along the diagonal of a matrix of zeros
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.block_diag(xs, options) end
+
+---the inverse of a for tensordot over ind axes: the first ind axes of a are the rows of a matrix
+---@param a damo.Operand
+---@param options? integer|{ ind?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.tensorinv(a, options) end
+
+---x of tensordot(a, x) = b over all axes of x; axes names those of a that come last
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? integer|integer[]|{ axes?: integer|integer[], out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.tensorsolve(a, b, options) end
+
+---the matrix with constant diagonals whose first column is c and whose first row is r (conj(c))
+---@param c damo.Operand
+---@param r? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.toeplitz(c, r, options) end
+
+---the matrix with constant antidiagonals whose first column is c and whose last row is r (zeros)
+---@param c damo.Operand
+---@param r? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.hankel(c, r, options) end
+
+---the norm of all entries, of vectors along one axis, or of matrices along two; orders as NumPy's
+---@param x damo.Operand
+---@param options? any|{ ord?: any, axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.norm(x, options) end
+
+---condition numbers of matrices for a norm of that order; by singular values where none is given
+---@param a damo.Operand
+---@param options? any|{ p?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.cond(a, options) end
+
+---the number of singular values above a tolerance
+---@param a damo.Operand
+---@param options? number|{ tol?: number, rtol?: number, hermitian?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.matrix_rank(a, options) end
+
+---u, s, vh with a = u·diag(s)·vh, s descending; with full_matrices=false u and vh are reduced; with compute_uv=false s alone
+---@param a damo.Operand
+---@param options? boolean|{ full_matrices?: boolean, compute_uv?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.svd(a, options) end
+
+---singular values, greatest first
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.svdvals(a, options) end
+
+---eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read; with b those of a·v = w·b·v
+---@param a damo.Operand
+---@param b? damo.Operand
+---@param options? boolean|{ lower?: boolean, eigvals_only?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.eigh(a, b, options) end
+
+---eigenvalues, ascending, of Hermitian matrices, of which one triangle is read
+---@param a damo.Operand
+---@param b? damo.Operand
+---@param options? boolean|{ lower?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.eigvalsh(a, b, options) end
+
+---eigenvalues and eigenvectors of square matrices, complex
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.eig(a, options) end
+
+---eigenvalues of square matrices, complex
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.eigvals(a, options) end
+
+---t, z with a = z·t·zᴴ, t upper triangular; of real matrices with 2 × 2 blocks, unless output="complex"
+---@param a damo.Operand
+---@param options? string|{ output?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.schur(a, options) end
+
+---x of a·x + x·b = q
+---@param a damo.Operand
+---@param b damo.Operand
+---@param q damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve_sylvester(a, b, q, options) end
+
+---x of a·x + x·aᴴ = q
+---@param a damo.Operand
+---@param q damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve_continuous_lyapunov(a, q, options) end
+
+---x of a·x·aᴴ - x + q = 0
+---@param a damo.Operand
+---@param q damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve_discrete_lyapunov(a, q, options) end
+
+---the stabilising x of x = aᴴ·x·a - aᴴ·x·b·(r + bᴴ·x·b)⁻¹·bᴴ·x·a + q
+---@param a damo.Operand
+---@param b damo.Operand
+---@param q damo.Operand
+---@param r damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve_discrete_are(a, b, q, r, options) end
+
+---the exponential of square matrices
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.expm(a, options) end
+
+---the principal logarithm of square matrices; real for a real one, whose eigenvalues must not be negative
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.logm(a, options) end
+
+---the principal square root of square matrices; real for a real one, whose eigenvalues must not be negative
+---@param a damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.sqrtm(a, options) end
+
+---x of a·x = b, where the rows of ab are a's diagonals: u above the main one, and l below it
+---@param ab damo.Operand
+---@param b damo.Operand
+---@param options? integer|{ l?: integer, u?: integer, trans?: any, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.solve_banded(ab, b, options) end
+
+---q and r with a = q·r; mode "full", "economic" or "r" (r alone); with pivoting also p, and a's columns p are q·r
+---@param a damo.Operand
+---@param options? string|{ mode?: string, pivoting?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.qr(a, options) end
+
+---the x of least norm among those for which the norm of b - a·x is least
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? number|{ rcond?: number, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.lstsq(a, b, options) end
+
+---the pseudo-inverse, by singular values
+---@param a damo.Operand
+---@param options? number|{ rcond?: number, hermitian?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.pinv(a, options) end
 
 ---dense; its gradient is read at the stored positions, or everywhere with structured=false
 ---@param x damo.Operand

@@ -225,11 +225,6 @@ const op_def assert_def = {
     OP_CHECK(same_check),
 };
 
-damo_var *build_assert(build *b, damo_var *x, damo_var *condition, const char *message) {
-  const assert_props p = {.message = prop_str(message)};
-  return x && condition ? build_op(b, op_new(b->ctx, &assert_def, &p), (damo_var *const[]){x, condition}, 2) : NULL;
-}
-
 typedef struct assert_options {
   prop_value message;
 } assert_options;

@@ -176,8 +176,8 @@ static void eig_write_pairs(const core_mat *out, const core_mat *v, const core_m
     const bool pair = mat_get(w, j, 1).re != 0 && j + 1 < v->cols;
     for (int64_t i = 0; i < v->rows; i++) {
       const double re = mat_get(v, i, j).re, im = pair ? mat_get(v, i, j + 1).re : 0;
-      mat_set(out, i, j, (damo_c128){re, im});
-      if (pair) mat_set(out, i, j + 1, (damo_c128){re, -im});
+      mat_put(out, i, j, (damo_c128){re, im});
+      if (pair) mat_put(out, i, j + 1, (damo_c128){re, -im});
     }
     j += pair;
   }
@@ -201,11 +201,11 @@ static damo_status eig_run(core_call *c) {
   const core_mat v = {.data = vr, .rows = n, .cols = n, .rs = size, .cs = n * size, .dtype = c->dtype};
   for (int64_t i = 0; i < n; i++) {
     const damo_c128 value = mat_get(&w, i, 0);
-    mat_set(&c->out[0], i, 0, is_complex ? value : (damo_c128){value.re, mat_get(&w, i, 1).re});
+    mat_put(&c->out[0], i, 0, is_complex ? value : (damo_c128){value.re, mat_get(&w, i, 1).re});
   }
   if (vectors && !is_complex) eig_write_pairs(&c->out[1], &v, &w);
   for (int64_t i = 0; i < n && vectors && is_complex; i++)
-    for (int64_t j = 0; j < n; j++) mat_set(&c->out[1], i, j, mat_get(&v, i, j));
+    for (int64_t j = 0; j < n; j++) mat_put(&c->out[1], i, j, mat_get(&v, i, j));
   return DAMO_OK;
 }
 

@@ -80,7 +80,7 @@ static damo_status gap_rows_complex(core_call *c, double least, double noise) {
       } else if (i != j && !(hypot(v.re, v.im) <= noise)) {
         return gap_fail(c, GAP_DIFFERENCE, i, j);
       }
-      mat_set(q, i, j, quotient);
+      mat_put(q, i, j, quotient);
     }
   }
   return DAMO_OK;

@@ -97,27 +97,6 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
 
 /* ---- Helpers of classes ------------------------------------------------------------------------------------------ */
 
-static bool is_single(damo_dtype dtype) { return dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64; }
-
-damo_c128 mat_get(const core_mat *m, int64_t i, int64_t j) {
-  const void *p = m->data + i * m->rs + j * m->cs;
-  const bool has_imaginary = dtype_is_complex(m->dtype);
-  if (is_single(m->dtype)) return (damo_c128){((const float *)p)[0], has_imaginary ? ((const float *)p)[1] : 0};
-  return (damo_c128){((const double *)p)[0], has_imaginary ? ((const double *)p)[1] : 0};
-}
-
-void mat_set(const core_mat *m, int64_t i, int64_t j, damo_c128 v) {
-  void *p = m->data + i * m->rs + j * m->cs;
-  const bool has_imaginary = dtype_is_complex(m->dtype);
-  if (is_single(m->dtype)) {
-    ((float *)p)[0] = (float)v.re;
-    if (has_imaginary) ((float *)p)[1] = (float)v.im;
-  } else {
-    ((double *)p)[0] = v.re;
-    if (has_imaginary) ((double *)p)[1] = v.im;
-  }
-}
-
 damo_status spectral_check_finite(core_call *c, const core_mat *m) {
   const int64_t vectors = m->by_rows ? m->rows : m->cols, step = m->by_rows ? m->rs : m->cs;
   const int64_t n = m->by_rows ? m->cols : m->rows;

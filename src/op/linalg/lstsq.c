@@ -17,7 +17,7 @@ static double rcond_of_call(const core_call *c) {
   return prop_num_or(OP_PROPS(c->op, rcond_props)->rcond, (double)(m > n ? m : n) * epsilon);
 }
 
-static bool is_single(damo_dtype dtype) { return dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64; }
+static bool lstsq_is_single(damo_dtype dtype) { return dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64; }
 static size_t whole_lines(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 /* ---- Lstsq ------------------------------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static damo_status lstsq_run(core_call *c) {
       memcpy(c->work + (size_t)(i + j * ldb) * size, rhs->data + i * rhs->rs + j * rhs->cs, size);
   if (m > 0) {
     lapack_of(c->dtype)->gelsd(&m, &n, &k, a->data, &ld, c->work, &ldb, c->work + s.values,
-                               is_single(c->dtype) ? (const void *)&rcond32 : &rcond, &rank, c->work + s.work,
+                               lstsq_is_single(c->dtype) ? (const void *)&rcond32 : &rcond, &rank, c->work + s.work,
                                &s.length, c->work + s.rwork, (lapack_int *)(void *)(c->work + s.iwork), &info);
   }
   if (info != 0) return core_fail(c, "the singular values do not converge");
@@ -185,7 +185,7 @@ static damo_status pinv_run(core_call *c) {
   la->gesdd("S", &n, &m, c->in[0].data, &n, c->work, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
             (lapack_int *)(void *)(c->work + s.iwork), &info, 1);
   if (info != 0) return core_fail(c, "the singular values do not converge");
-  const bool single = is_single(c->dtype);
+  const bool single = lstsq_is_single(c->dtype);
   const double rcond = rcond_of_call(c);
   double most = 0;
   const int parts = dtype_is_complex(c->dtype) ? 2 : 1;

@@ -5,7 +5,7 @@ void load_columns(const core_mat *m, damo_dtype dtype, void *to) {
   const int64_t size = (int64_t)dtype_size(dtype);
   const core_mat out = {.data = to, .rows = m->rows, .cols = m->cols, .rs = size, .cs = m->rows * size, .dtype = dtype};
   for (int64_t j = 0; j < m->cols; j++)
-    for (int64_t i = 0; i < m->rows; i++) mat_set(&out, i, j, mat_get(m, i, j));
+    for (int64_t i = 0; i < m->rows; i++) mat_put(&out, i, j, mat_get(m, i, j));
 }
 
 void store_columns(const core_mat *m, damo_dtype dtype, const void *from, double factor) {
@@ -19,7 +19,7 @@ void store_columns(const core_mat *m, damo_dtype dtype, const void *from, double
   for (int64_t j = 0; j < m->cols; j++) {
     for (int64_t i = 0; i < m->rows; i++) {
       const damo_c128 v = mat_get(&in, i, j);
-      mat_set(m, i, j, (damo_c128){v.re * factor, v.im * factor});
+      mat_put(m, i, j, (damo_c128){v.re * factor, v.im * factor});
     }
   }
 }

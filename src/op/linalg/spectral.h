@@ -4,6 +4,7 @@
 #define DAMO_OP_LINALG_SPECTRAL_H
 
 #include "core.h"
+#include "decompose.h"
 #include "lapack.h"
 
 /* ---- lapack_spectral.c ------------------------------------------------------------------------------------------- */
@@ -40,9 +41,6 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
 /* A failure of the entry, unless all entries of the n × n matrix m are finite: the iterations of some routines may not
  * end where one is not. */
 damo_status spectral_check_finite(core_call *c, const core_mat *m);
-/* Entry (i, j) of a matrix of any float or complex dtype; the same written. */
-damo_c128 mat_get(const core_mat *m, int64_t i, int64_t j);
-void mat_set(const core_mat *m, int64_t i, int64_t j, damo_c128 v);
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ static size_t svd_workspace(const core_call *c) { return svd_plan(c).total; }
 
 static void fill_identity(const core_mat *m) {
   for (int64_t i = 0; i < m->rows; i++)
-    for (int64_t j = 0; j < m->cols; j++) mat_set(m, i, j, (damo_c128){i == j, 0});
+    for (int64_t j = 0; j < m->cols; j++) mat_put(m, i, j, (damo_c128){i == j, 0});
 }
 
 static damo_status svd_run(core_call *c) {

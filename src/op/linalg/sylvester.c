@@ -365,7 +365,7 @@ static damo_status riccati_run(core_call *c) {
   for (int64_t i = 0; i < n; i++) {
     for (int64_t j = 0; j < n; j++) {
       const damo_c128 v = s.x[i * n + j], t = s.x[j * n + i];
-      mat_set(&c->out[0], i, j, (damo_c128){(v.re + t.re) / 2, (v.im - t.im) / 2});
+      mat_put(&c->out[0], i, j, (damo_c128){(v.re + t.re) / 2, (v.im - t.im) / 2});
     }
   }
   return DAMO_OK;

@@ -32,7 +32,7 @@ static damo_status quantile_init(damo_op *op) {
   return d->law ? DAMO_OK : ctx_fail(op->obj.ctx, DAMO_EVALUE, "dist.quantile: no such distribution");
 }
 
-static damo_dtype quantile_dtype(const quantile_law *l) { return l->discrete ? DAMO_INT64 : DAMO_FLOAT64; }
+static damo_dtype quantile_draw_dtype(const quantile_law *l) { return l->discrete ? DAMO_INT64 : DAMO_FLOAT64; }
 
 static damo_status quantile_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const quantile_law *l = ((const quantile_op *)op->data)->law;
@@ -48,7 +48,7 @@ static damo_status quantile_infer_type(const damo_op *op, damo_var *const *in, i
     return ctx_fail(ctx, DAMO_ETYPE, "dist.quantile: operand %d has the Type %s", i + 1,
                     type_format(text, sizeof text, t));
   }
-  out[0] = type_tensor(ctx, quantile_dtype(l), in[0]->type->ndim, in[0]->type->shape);
+  out[0] = type_tensor(ctx, quantile_draw_dtype(l), in[0]->type->ndim, in[0]->type->shape);
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
@@ -90,7 +90,7 @@ static damo_status quantile_perform(const thunk *t, frame *f) {
     at[i] = x->data;
   }
   DAMO_TRY(shape_size(f->ctx, first->ndim, array_shape(first), &n));
-  damo_array *out = thunk_out(t, f, 0, quantile_dtype(l), first->ndim, array_shape(first));
+  damo_array *out = thunk_out(t, f, 0, quantile_draw_dtype(l), first->ndim, array_shape(first));
   if (!out) return DAMO_EMEMORY;
   nd_space space;
   nd_walk walk;
@@ -129,12 +129,12 @@ const op_def quantile_def = {
     .no_check = "a search has no other definition: spec/op/dist_spec.lua compares it with the distribution function",
 };
 
-typedef struct quantile_options {
+typedef struct quantile_draw_options {
   prop_value dist;
-} quantile_options;
+} quantile_draw_options;
 
 static damo_status call_quantile(build *b, const fn_args *a, ptrvec *out) {
-  const quantile_options *o = FN_OPTIONS(a, quantile_options);
+  const quantile_draw_options *o = FN_OPTIONS(a, quantile_draw_options);
   damo_var *in[1 + QUANTILE_MAX_PARAMS], *like = NULL;
   int n = 0;
   if (!prop_given(o->dist) || !quantile_law_find(o->dist.u.s)) {
@@ -157,7 +157,7 @@ static damo_status call_quantile(build *b, const fn_args *a, ptrvec *out) {
 const op_func quantile_funcs[] = {
     {.name = "dist.quantile",
      .operands = "q a [b] [c]",
-     .options = OPTIONS(OPT(quantile_options, dist, OPT_STR)),
+     .options = OPTIONS(OPT(quantile_draw_options, dist, OPT_STR)),
      .call = call_quantile,
      .no_method = true,
      .doc = "the quantile of q of the distribution named by dist, with parameters a, b, c, by search"},

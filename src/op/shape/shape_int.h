@@ -141,8 +141,6 @@ damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, in
 
 /* ---- op/control/marker.c ----------------------------------------------------------------------------------------- */
 
-/* x, with a check at run time that the condition holds: a value error with that message else. */
-damo_var *build_assert(build *b, damo_var *x, damo_var *condition, const char *message);
 /* x, checked at run time to have the lengths dims; an entry is NULL where any length is allowed. */
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims);
 

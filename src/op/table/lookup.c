@@ -104,7 +104,7 @@ static damo_status lookup_infer_type(const damo_op *op, damo_var *const *in, int
   return out[0] ? DAMO_OK : damo_error_status(ctx);
 }
 
-static damo_status scatter_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status table_scatter_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(table_check_inputs(op, in, n_in));
   const int d = table_data_of(op)->n_axes, batch = var_ndim(in[d + 1]) - 1, trailing = var_ndim(in[d]) - batch - 1;
   int64_t shape[2 * DAMO_MAX_NDIM];
@@ -220,7 +220,7 @@ static damo_status lookup_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_status scatter_perform(const thunk *t, frame *f) {
+static damo_status table_scatter_perform(const thunk *t, frame *f) {
   const table_data *d = table_data_of(t->node->op);
   const damo_array *g = thunk_in(t, f, d->n_axes), *x = thunk_in(t, f, d->n_axes + 1);
   const int batch = x->ndim - 1, trailing = g->ndim - batch - 1;
@@ -399,8 +399,8 @@ const op_def table_scatter_def = {
     .n_in = OP_VARIADIC,
     .data_size = sizeof(table_data),
     .init = table_init,
-    .infer_type = scatter_infer_type,
-    .perform = scatter_perform,
+    .infer_type = table_scatter_infer_type,
+    .perform = table_scatter_perform,
     .grad = table_grad,
     .infer_shape = scatter_infer_shape,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",

@@ -54,7 +54,7 @@ static damo_var *window_of(build *b, damo_var *lower, damo_var *n) {
 }
 
 /* Entry k of the last axis of (B, 4), as (B, 1 …) of that rank. */
-static damo_var *window_entry(build *b, damo_var *w, int k, int ndim) {
+static damo_var *pchip_window_entry(build *b, damo_var *w, int k, int ndim) {
   int pattern[DAMO_MAX_NDIM] = {0};
   damo_var *v = build_index(b, w, 1, build_i64(b, k));
   for (int i = 1; i < ndim; i++) pattern[i] = -1;
@@ -75,7 +75,7 @@ static void pchip_prepare(build *b, const table_call *c, int a, damo_var *x, int
   if (lower == NULL) return;
   p->window = window_of(b, lower, n);
   damo_var *around = build_take_axis(b, points, p->window, 0);
-  for (int k = 0; k < 4 && around; k++) at[k] = window_entry(b, around, k, ndim);
+  for (int k = 0; k < 4 && around; k++) at[k] = pchip_window_entry(b, around, k, ndim);
   if (b->status != DAMO_OK) return;
   p->left = pchip_column(b, build_eq(b, lower, build_int(b, 1)), ndim);
   p->right = pchip_column(b, build_eq(b, lower, build_sub(b, n, build_int(b, 1))), ndim);
