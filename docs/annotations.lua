@@ -346,6 +346,7 @@ function RandomStream:seed(seed) end
 ---@field optim damo.optim
 ---@field plot damo.plot
 ---@field progress damo.progress
+---@field tree damo.tree
 local damo = {}
 
 ---A function that applies f along leading axes, which broadcast: `damo.vectorize(f, "(m,n),(n)->(m)")`.
@@ -531,6 +532,10 @@ local rewrite = {}
 local printing = {}
 ---@class damo.io
 local io = {}
+---@class damo.Treedef
+---@field n integer the number of leaves
+---@class damo.tree
+local tree = {}
 
 ---An Array of a number, boolean, nested table or Array.
 ---@param value any
@@ -652,8 +657,8 @@ function damo.Apply(op, inputs, outputs) end
 ---@field profile? boolean f.profile then says what calls and compilation have cost
 
 ---Compiles a graph to a Function.
----@param inputs any[] Variables and damo.In
----@param outputs? any a Variable, a list, a table of names, or nil
+---@param inputs any[] Variables and damo.In, and nested tables of these
+---@param outputs? any a Variable, a list, a table of names, a nested table, or nil
 ---@param options? damo.CompileOptions
 ---@return damo.Function
 function damo.compile(inputs, outputs, options) end
@@ -669,8 +674,8 @@ function damo.Out(variable, options) end
 ---@return table
 function damo.Mode(options) end
 
----A Variable, a list of them, or a table of them by name.
----@alias damo.Variables damo.Variable|damo.Variable[]|table<string, damo.Variable>
+---A Variable, a list of them, or a table of them by name, nested or not.
+---@alias damo.Variables damo.Variable|damo.Variable[]|table<string, any>|any[]
 
 ---@class damo.GradOptions
 ---@field known_grads? table<damo.Variable, damo.Variable>
@@ -865,6 +870,26 @@ function graph.clone_replace(outputs, replace) end
 ---@param replace table<damo.Variable, damo.Variable|any>
 ---@return any
 function graph.vectorize_graph(outputs, replace) end
+
+---A tree of the same structure with fn(leaf, …).
+---@param fn function
+---@param value any
+---@param ... any
+---@return any
+function tree.map(fn, value, ...) end
+---The leaves of a tree, and its structure.
+---@param value any
+---@return any[]
+---@return damo.Treedef
+function tree.flatten(value) end
+---The tree of that structure with these leaves.
+---@param treedef damo.Treedef
+---@param list any[]
+---@return any
+function tree.unflatten(treedef, list) end
+---@param value any
+---@return any[]
+function tree.leaves(value) end
 ---@param xs damo.Variable[]
 ---@param ys damo.Variable[]
 ---@param in_xs? damo.Variable[]

@@ -58,7 +58,9 @@ end
 
 -- ---- Names ----------------------------------------------------------------------------------------------------------
 
-local submodules = { "sparse", "linalg", "fft", "nn", "random", "graph", "rewrite", "printing", "io", "optim", "plot", "progress" }
+local submodules = {
+  "sparse", "linalg", "fft", "nn", "dist", "random", "tree", "graph", "rewrite", "printing", "io", "optim", "plot", "progress",
+}
 
 describe("the pages", function()
   it("can all be reached from the README", function()

@@ -410,9 +410,9 @@ end
 
 --- Checks the gradient of `fun` at `values` against finite differences; raises a numeric error for the worst entry.
 -- `fun` takes Variables and returns one Variable; the cost is its sum with random weights. Values of integer dtype are
--- not perturbed.
+-- not perturbed. For a nested table of values fun gets such a table of Variables.
 -- @tparam function fun
--- @tparam table values a list of Arrays, numbers or tables of floats
+-- @tparam table values a list of Arrays, numbers, tables of floats, or nested tables of these
 -- @tparam[opt] table options `eps` (step), `abs_tol`, `rel_tol`, `rng` (a seed)
 function gradient.verify_grad(fun, values, options, ...)
   arguments.no_more("verify_grad", "fun, values and options", ...)
@@ -422,9 +422,17 @@ function gradient.verify_grad(fun, values, options, ...)
   check(type(values) == "table", "verify_grad", 2, "values", "a list of values", values)
   options = options or {}
   arguments.check_options("verify_grad", 3, options, verify_options)
+  local def
+  if not leaves.is_value(values) and (leaves.is_nested(values) or leaves.is_named(values)) then
+    values, def = leaves.apart(values, "verify_grad", leaves.is_value)
+  end
   local inputs, args, t = make_inputs(values)
   local limits = { eps = options.eps or t.eps, abs = options.abs_tol or t.abs, rel = options.rel_tol or t.rel }
-  local result = fun(unpack(inputs))
+  local given = def and leaves.together(def, inputs) or inputs
+  local named = false
+  for key in next, given do named = named or type(key) == "string" end
+  local result
+  if named then result = fun(given) else result = fun(unpack(given, 1, #given)) end
   if not core.is_variable(result) then core.raise("type", "verify_grad: fun must return one Variable") end
   local cost = weighted_cost(result, inputs, args, options.rng or 20260101)
   local grads = core.grad(cost, inputs, { disconnected_inputs = "ignore" })

@@ -2,6 +2,8 @@
 -- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile`, `grad`.
 -- The submodules `random`, `linalg`, `fft`, `nn`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
 -- `require "damo.random"`.
+-- The submodules `random`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress`, `tree` also load by
+-- themselves: `require "damo.random"`.
 -- @module damo
 
 local core = require "damo.core"
@@ -19,6 +21,7 @@ for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
 damo.vectorize = require "damo.vectorize"
 for name, fn in pairs(require "damo.lists") do damo[name] = fn end
+damo.compile = require "damo.compile"
 
 damo.random = require "damo.random"
 damo.sparse = require "damo.sparse"
@@ -43,6 +46,7 @@ core.system.set_profile_maker(function(counts, f) return require "damo.profile"(
 
 -- Submodules that only some scripts use are loaded at first access.
 local lazy = { dist = true, optim = true, plot = true, progress = true }
+local lazy = { optim = true, plot = true, progress = true, tree = true, vectorize = true }
 setmetatable(damo, {
   __index = function(t, name)
     if not lazy[name] then return core.names.unknown(t, name, "damo", lazy) end

@@ -2,5 +2,75 @@
 -- @module damo.io
 
 local core = require "damo.core"
+local leaves = require "damo.leaves"
 
-return core.names.seal(core.io, "damo.io")
+local io = {}
+for name, fn in pairs(core.io) do io[name] = fn end
+
+-- A path of names and positions in an .npz: "layers/1/w".
+local function flattened(tree)
+  local list, def = leaves.apart(tree, "save", leaves.is_value)
+  local flat = {}
+  for i, name in ipairs(leaves.file_names(def)) do
+    local v = list[i]
+    if core.system.variable_kind(v) == "shared" then v = v:get_value { borrow = true } end
+    if flat[name] ~= nil then core.raise("value", ("save: two entries have the name '%s'"):format(name)) end
+    flat[name] = v
+  end
+  return flat
+end
+
+-- The entries of a name; nil where it is no path.
+local function parts_of(name)
+  local parts = {}
+  for part in (name .. "/"):gmatch "([^/]*)/" do
+    if part == "" then return nil end
+    parts[#parts + 1] = part:match "^%-?%d+$" and tonumber(part) or part
+  end
+  return parts
+end
+
+-- The nested table of a flat one; itself where a name is both a branch and a leaf.
+local function nested(flat)
+  local tree = setmetatable({}, getmetatable(flat))
+  for name, value in pairs(flat) do
+    local parts, at = parts_of(name) or { name }, tree
+    for i = 1, #parts - 1 do
+      if at[parts[i]] == nil then at[parts[i]] = {} end
+      at = at[parts[i]]
+      if not leaves.is_branch(at) then return flat end
+    end
+    if at[parts[#parts]] ~= nil then return flat end
+    at[parts[#parts]] = value
+  end
+  return tree
+end
+
+--- Writes an Array to a .npy, a table of values or a sparse matrix to an .npz. A table may be nested and hold shared
+-- Variables, whose values are written; the entry layers[1].w has the name "layers/1/w" in the file.
+-- @function save
+-- @tparam string path
+-- @param value
+-- @tparam[opt] table options `on_fail`
+-- @treturn boolean
+function io.save(path, value, options, ...)
+  if type(path) == "string" and path:match "%.npz$" and leaves.is_branch(value) and not leaves.is_value(value) then
+    value = flattened(value)
+  end
+  return core.io.save(path, value, options, ...)
+end
+
+--- Reads a .npy or an .npz. Of an .npz whose names are paths the table is nested.
+-- @function load
+-- @tparam string path
+-- @tparam[opt] table options `max_bytes`, `on_fail`
+function io.load(path, options, ...)
+  local value, why = core.io.load(path, options, ...)
+  if not leaves.is_branch(value) then return value, why end
+  for name in pairs(value) do
+    if name:find "/" or name:match "^%-?%d+$" then return nested(value) end
+  end
+  return value
+end
+
+return core.names.seal(io, "damo.io")

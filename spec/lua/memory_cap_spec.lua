@@ -267,6 +267,10 @@ describe("under a memory cap", function()
       return damo.jacobian(z * z, z), damo.hessian(damo.sum(z ^ 3.0), z),
         damo.hessian_vector_product(damo.sum(z ^ 3.0), z, z)
     end,
+    trees = function()
+      local list, def = damo.tree.flatten { 1, { x = 2 } }
+      return damo.tree.unflatten(def, list), damo.tree.map(tostring, { 1 }), damo.tree.leaves { 1 }
+    end,
     batches = function()
       local z, Z = damo.dvector "z", damo.dmatrix "Z"
       return damo.graph.vectorize_graph({ damo.sum(z), damo.cumsum(z) }, { [z] = Z }),
@@ -372,7 +376,8 @@ describe("under a memory cap", function()
       end
     end
     look(damo, "")
-    for _, home in ipairs { "sparse", "random", "graph", "rewrite", "printing", "io", "optim", "plot", "progress" } do
+    for _, home in ipairs { "sparse", "random", "graph", "rewrite", "printing", "io", "optim", "plot", "progress",
+      "tree" } do
       look(damo[home], home .. ".")
     end
     table.sort(missing)

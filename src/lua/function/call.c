@@ -288,7 +288,41 @@ static int caller_call_scalars(lua_State *L, damo_function *f, bind_caller *c) {
   return n_out;
 }
 
+/* Puts the n results at the top into the form of f's outputs; returns how many there are then. */
+static int caller_give(lua_State *L, int n) {
+  const int before = lua_gettop(L) - n;
+  bind_peer(L, 1);
+  lua_getfield(L, -1, "give_results");
+  lua_remove(L, -2);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    return n;
+  }
+  lua_insert(L, before + 1);
+  lua_call(L, n, LUA_MULTRET);
+  return lua_gettop(L) - before;
+}
+
+/* f(…) where arguments or results are nested tables. */
+static int caller_call_nested(lua_State *L, damo_function *f, bind_caller *c) {
+  const int n = lua_gettop(L) - 1;
+  luaL_checkstack(L, n + 8, "damo");
+  bind_peer(L, 1);
+  lua_getfield(L, -1, "take_args");
+  lua_remove(L, -2);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+  } else {
+    lua_insert(L, 2);
+    lua_call(L, n, LUA_MULTRET);
+  }
+  const int n_out = caller_call_with(L, f, c, 2, lua_gettop(L) - 1, &(caller_targets){0});
+  luaL_checkstack(L, 8, "damo");
+  return caller_give(L, n_out);
+}
+
 static int caller_call(lua_State *L, damo_function *f, bind_caller *c) {
+  if (c->nested) return caller_call_nested(L, f, c);
   const int n = lua_gettop(L) - 1;
   if (c->scalars && n == c->n && !f->running && !f->freed && !bind_gc_is_due(c->st)) {
     const int n_out = caller_call_scalars(L, f, c);
@@ -346,7 +380,8 @@ int bind_function_call_named(lua_State *L) {
       bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", caller_input_name(f));
     lua_replace(L, 3 + (int)i);
   }
-  return caller_call_with(L, f, c, 3, f->program->n_inputs, &(caller_targets){0});
+  const int n_out = caller_call_with(L, f, c, 3, f->program->n_inputs, &(caller_targets){0});
+  return c->nested ? caller_give(L, n_out) : n_out;
 }
 
 /* ---- into -------------------------------------------------------------------------------------------------------- */

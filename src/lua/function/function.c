@@ -78,12 +78,45 @@ bind_caller *bind_caller_of(lua_State *L, int idx) {
 
 /* ---- Fields and methods ------------------------------------------------------------------------------------------ */
 
+static const char *const function_forms[] = {"take_args", "give_results"};
+
+int bind_function_nest(lua_State *L) {
+  bind_function_self(L, "compile");
+  bind_caller *c = bind_caller_of(L, 1);
+  lua_settop(L, 3);
+  bind_peer(L, 1);
+  for (int i = 0; i < 2; i++) {
+    lua_pushvalue(L, 2 + i);
+    lua_setfield(L, -2, function_forms[i]);
+  }
+  c->nested = true;
+  c->scalars = false;
+  return 0;
+}
+
+/* Gives the Function at the top the forms of arguments and results of the one at idx. */
+static void function_copy_forms(lua_State *L, int idx) {
+  BIND_HEIGHT(L);
+  bind_caller *c = bind_caller_of(L, -1);
+  bind_peer(L, -1);
+  bind_peer(L, idx);
+  for (int i = 0; i < 2; i++) {
+    lua_getfield(L, -1, function_forms[i]);
+    lua_setfield(L, -3, function_forms[i]);
+  }
+  lua_pop(L, 2);
+  c->nested = true;
+  c->scalars = false;
+  BIND_LEAVES(L, 0);
+}
+
 static int function_make_copy(lua_State *L) {
   damo_function *f = bind_function_self(L, "copy");
   bind_caller *c = bind_caller_of(L, 1);
   damo_function *g = function_copy(f);
   if (!g) return bind_error(L);
   bind_push_function(L, g, c->named, c->single);
+  if (c->nested) function_copy_forms(L, 1);
   return 1;
 }
 

@@ -9,6 +9,7 @@
 typedef struct bind_caller {
   bind_state *st;
   bool named, single;
+  bool nested;          /* the peer table has take_args or give_results: bind_function_nest */
   bool scalars;         /* calls with numbers alone give numbers alone: function_run_scalars */
   int64_t n_arrays;     /* number of outputs that are no plain scalars; a vault is needed if there are several */
   int64_t n;            /* length of scalar: the number of inputs */
@@ -21,6 +22,10 @@ typedef struct bind_caller {
 damo_function *bind_function_self(lua_State *L, const char *func);
 /* The bind_caller of the Function at idx; raises for a Function that another copy of the library made. */
 bind_caller *bind_caller_of(lua_State *L, int idx);
+
+/* nest_function(f, take, give): calls of f take the arguments that take(…) makes of theirs, and give what give(…) makes of
+ * its results; either may be nil. */
+int bind_function_nest(lua_State *L);
 
 /* call.c: functions called by Lua */
 

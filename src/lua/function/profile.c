@@ -185,7 +185,9 @@ static int profile_set_maker(lua_State *L) {
 }
 
 void bind_add_profile(lua_State *L) {
-  static const luaL_Reg fns[] = {
-      {"profile_events", profile_events}, {"set_profile_maker", profile_set_maker}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"profile_events", profile_events},
+                                 {"set_profile_maker", profile_set_maker},
+                                 {"nest_function", bind_function_nest},
+                                 {NULL, NULL}};
   bind_setfuncs(L, fns);
 }
