@@ -4,8 +4,8 @@
 local core = require "damo.core"
 local leaves = require "damo.leaves"
 
-local io = {}
-for name, fn in pairs(core.io) do io[name] = fn end
+local files = {}
+for name, fn in pairs(core.io) do files[name] = fn end
 
 -- A path of names and positions in an .npz: "layers/1/w".
 local function flattened(tree)
@@ -53,7 +53,7 @@ end
 -- @param value
 -- @tparam[opt] table options `on_fail`
 -- @treturn boolean
-function io.save(path, value, options, ...)
+function files.save(path, value, options, ...)
   if type(path) == "string" and path:match "%.npz$" and leaves.is_branch(value) and not leaves.is_value(value) then
     value = flattened(value)
   end
@@ -64,7 +64,7 @@ end
 -- @function load
 -- @tparam string path
 -- @tparam[opt] table options `max_bytes`, `on_fail`
-function io.load(path, options, ...)
+function files.load(path, options, ...)
   local value, why = core.io.load(path, options, ...)
   if not leaves.is_branch(value) then return value, why end
   for name in pairs(value) do
@@ -73,4 +73,4 @@ function io.load(path, options, ...)
   return value
 end
 
-return core.names.seal(io, "damo.io")
+return core.names.seal(files, "damo.io")
