@@ -179,6 +179,12 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 /* x with a new axis of length 1, which is the result's axis `axis` (0-based). */
 damo_var *build_new_axis(build *b, damo_var *x, int axis);
 extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
+/* op/shape/triangle.c, op/shape/diagonal.c: AllocDiag's inputs are the diagonal, then the lengths of the result */
+extern const op_def triangle_def, allocdiag_def;
+/* op/shape/eye.c, op/shape/diagonal.c */
+damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype);             /* n by m, int64 scalars */
+damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int axis2); /* 0-based axes */
+damo_var *build_triangle(build *b, damo_var *x, int64_t k, bool lower);                /* tril, triu */
 
 /* op/control/marker.c: x itself where its Type is no wider than `type`, which is compatible with it; else a node of
  * that Type that checks x's value at run time. Its error names `input` ("input 1 (x)") of the Op `op`.
@@ -322,6 +328,16 @@ typedef struct ndim_props {
 typedef struct inplace_props {
   prop_value inplace;
 } inplace_props;
+
+/* Triangle: entries above (lower) or below the k-th diagonal are 0 */
+typedef struct triangle_props {
+  prop_value k, lower;
+} triangle_props;
+
+/* ExtractDiag, AllocDiag: 1-based axes of the matrix */
+typedef struct diagonal_props {
+  prop_value offset, axis1, axis2;
+} diagonal_props;
 
 typedef struct split_props {
   prop_value axis, n;

@@ -14,6 +14,7 @@ extern const rewrite_rule fill_rules[];
 extern const rewrite_rule stabilize_rules[];
 extern const rewrite_rule specialize_rules[];
 extern const rewrite_rule product_rules[];
+extern const rewrite_rule linalg_rules[];
 extern const rewrite_rule sparse_rules[];
 extern const rewrite_rule sampled_rules[];
 extern const rewrite_rule variance_rules[];

@@ -1,4 +1,4 @@
-/* decompose: the Ops of linear systems and factorizations that each other's rules use. Private to src/op.
+/* decompose: the Ops of linear systems and factorizations that each other's rules, and rewriting, use.
  *
  * All take stacks of matrices (core.h). `system` is 'n', 't' or 'h': the matrix itself, its transpose, its conjugate
  * transpose. Results are borrowed from the scope.
@@ -42,6 +42,7 @@ typedef struct triangle_var {
   damo_var *a;
   bool lower, unit;
 } triangle_var;
+damo_var *build_triangular(build *b, const triangular_props *p, damo_var *a, damo_var *x);
 damo_var *build_triangular_left(build *b, triangle_var t, char system, damo_var *x);  /* op(A)⁻¹·x */
 damo_var *build_triangular_right(build *b, triangle_var t, char system, damo_var *x); /* x·op(A)⁻¹ */
 
@@ -71,6 +72,9 @@ typedef struct solve_props {
   prop_value assume, trans, lower, vector, on_fail;
 } solve_props;
 damo_var *build_matrix_solve(build *b, damo_var *a, damo_var *x); /* of matrices without structure */
+damo_var *build_solve_of(build *b, solve_props p, char system, damo_var *a, damo_var *x);
+/* x of D·x = b for the diagonal matrices D; on_fail: the property. */
+damo_var *build_solve_diagonal(build *b, damo_var *diagonal, damo_var *x, bool vector, prop_value on_fail);
 
 /* banded.c: l diagonals below the main one, u above */
 extern const op_def solve_banded_def;
@@ -93,7 +97,13 @@ damo_var *build_pinv(build *b, damo_var *a, prop_value rcond);
 
 /* inverse.c */
 extern const op_def inv_def, det_def, slogdet_def;
+typedef struct inverse_props {
+  prop_value on_fail;
+} inverse_props;
 damo_var *build_inv(build *b, damo_var *a);
+/* From the factors of build_lu_columns: the node that gives the determinant, or its sign and logarithm; the inverse. */
+damo_apply *build_lu_det(build *b, const damo_apply *factors, bool logarithm);
+damo_var *build_lu_inverse(build *b, const damo_apply *factors, bool nan_on_fail);
 
 /* system.c */
 

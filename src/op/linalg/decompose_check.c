@@ -139,7 +139,8 @@ static double exam_stack(const op_exam *e, exam_fn check) {
 static void cholesky_exam(exam_entry *x) {
   const bool lower = OP_PROPS(x->e->node->op, cholesky_props)->lower.u.i != 0;
   exam_mat f = exam_out(x, 0), a = exam_in(x, 0);
-  f.triangle = lower ? -1 : 1;
+  f.triangle = a.triangle = lower ? -1 : 1;
+  a.mirror = 2; /* the diagonal counts as real */
   const exam_mat h = exam_system(f, 'h');
   exam_equation(x, lower ? &f : &h, lower ? &h : &f, &a, lower ? -1 : 1);
 }

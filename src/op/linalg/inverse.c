@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct inverse_props {
-  prop_value on_fail;
-} inverse_props;
-
 typedef struct inverse_options {
   prop_value on_fail;
 } inverse_options;
@@ -108,15 +104,15 @@ static bool det_factorize(core_call *c) {
   return odd;
 }
 
-static damo_status det_run(core_call *c) {
-  scaled s = {{det_factorize(c) ? -1 : 1, 0}, 0};
+/* The determinant from the diagonal of a factor. */
+static void det_of_diagonal(core_call *c, bool odd) {
+  scaled s = {{odd ? -1 : 1, 0}, 0};
   for (int64_t i = 0; i < c->in[0].rows; i++) scaled_times(&s, mat_get(&c->in[0], i, i));
   mat_put(&c->out[0], 0, 0, (damo_c128){scaled_part(s.z.re, s.exponent), scaled_part(s.z.im, s.exponent)});
-  return DAMO_OK;
 }
 
-static damo_status slogdet_run(core_call *c) {
-  damo_c128 sign = {det_factorize(c) ? -1 : 1, 0};
+static void slogdet_of_diagonal(core_call *c, bool odd) {
+  damo_c128 sign = {odd ? -1 : 1, 0};
   double log_abs = 0;
   for (int64_t i = 0; i < c->in[0].rows; i++) {
     const damo_c128 v = mat_get(&c->in[0], i, i);
@@ -128,6 +124,15 @@ static damo_status slogdet_run(core_call *c) {
   if (sign.re == 0 && sign.im == 0) sign = (damo_c128){0, 0};
   mat_put(&c->out[0], 0, 0, sign);
   mat_put(&c->out[1], 0, 0, (damo_c128){log_abs, 0});
+}
+
+static damo_status det_run(core_call *c) {
+  det_of_diagonal(c, det_factorize(c));
+  return DAMO_OK;
+}
+
+static damo_status slogdet_run(core_call *c) {
+  slogdet_of_diagonal(c, det_factorize(c));
   return DAMO_OK;
 }
 
@@ -215,6 +220,87 @@ const op_def slogdet_def = {
     OP_CHECK(slogdet_check),
 };
 
+/* ---- From shared factors ----------------------------------------------------------------------------------------- */
+
+/* LUDet, LUInverse: the same from the factors and pivots that LUFactor{columns} gives. Rewriting makes them, after
+ * gradients were taken, so they have none. */
+typedef struct lu_det_props {
+  prop_value logarithm;
+} lu_det_props;
+
+static const core_form lu_det_forms[2] = {
+    {.signature = "(n,n),(n)->()", .in = "fi", .in_layout = "sc"},
+    {.signature = "(n,n),(n)->(),()", .in = "fi", .out = "fr", .in_layout = "sc"},
+};
+static bool lu_det_logarithm(const damo_op *op) { return prop_bool_or(OP_PROPS(op, lu_det_props)->logarithm, false); }
+static const core_form *lu_det_form(const damo_op *op) { return &lu_det_forms[lu_det_logarithm(op)]; }
+static int lu_det_count(const damo_op *op, int n_in) {
+  (void)n_in;
+  return lu_det_logarithm(op) ? 2 : 1;
+}
+
+static damo_status lu_det_run(core_call *c) {
+  const int64_t *pivots = (const int64_t *)(const void *)c->in[1].data;
+  bool odd = false;
+  for (int64_t i = 0; i < c->in[1].rows; i++) odd = odd != (pivots[i] != i + 1);
+  if (c->n_out == 2)
+    slogdet_of_diagonal(c, odd);
+  else
+    det_of_diagonal(c, odd);
+  return DAMO_OK;
+}
+
+static const core_class lu_det_class = {.func = "det", .form_of = lu_det_form, .run = lu_det_run};
+
+static const op_def lu_det_def = {
+    .name = "LUDet",
+    .doc = "determinants of a stack of matrices from their factors",
+    .props = PROPS(PROP(lu_det_props, logarithm)),
+    .n_in = 2,
+    .n_out = OP_VARIADIC,
+    .count_out = lu_det_count,
+    CORE_OP(lu_det_class),
+    .nonfinite = NONFINITE_INFINITE, /* of a singular matrix the logarithm is -inf */
+    .no_check = "of factors that rewriting makes: DEBUG compares the graph before it",
+};
+
+static damo_status lu_inverse_run(core_call *c) {
+  const core_mat *m = &c->out[0];
+  const int64_t *pivots = (const int64_t *)(const void *)c->in[1].data, zero = mat_zero_on_diagonal(m);
+  const lapack_int n = (lapack_int)m->rows, length = inverse_length(c->dtype, n);
+  lapack_int info = 0, *ipiv = (lapack_int *)(void *)c->work;
+  if (zero > 0) return core_fail(c, "the matrix is singular: pivot %lld is 0", (long long)zero);
+  for (lapack_int i = 0; i < n; i++) ipiv[i] = (lapack_int)pivots[i];
+  lapack_of(c->dtype)->getri(&n, m->data, &n, ipiv, c->work + inverse_pivots(c), &length, &info);
+  return DAMO_OK;
+}
+
+static const core_class lu_inverse_class = {
+    .func = "inv",
+    .form = {.signature = "(n,n),(n)->(n,n)", .in = "fi", .in_layout = "-c", .from = "1"},
+    .workspace = inv_workspace,
+    .run = lu_inverse_run,
+};
+
+static const op_def lu_inverse_def = {
+    .name = "LUInverse",
+    .doc = "inverses of a stack of matrices from their factors",
+    .props = PROPS(PROP(inverse_props, on_fail)),
+    .n_in = 2,
+    CORE_OP(lu_inverse_class),
+    .no_check = "of factors that rewriting makes: DEBUG compares the graph before it",
+};
+
+damo_apply *build_lu_det(build *b, const damo_apply *factors, bool logarithm) {
+  const lu_det_props props = {.logarithm = prop_bool(logarithm)};
+  return factors != NULL ? build_core(b, &lu_det_def, &props, factors->out, 2) : NULL;
+}
+
+damo_var *build_lu_inverse(build *b, const damo_apply *factors, bool nan_on_fail) {
+  const inverse_props props = {.on_fail = nan_on_fail ? prop_str("nan") : prop_nil()};
+  return factors != NULL ? build_core_first(b, &lu_inverse_def, &props, factors->out, 2) : NULL;
+}
+
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status fn_inv(build *b, const fn_args *a, ptrvec *out) {
@@ -249,4 +335,4 @@ const op_func linalg_inverse_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const linalg_inverse_classes[] = {&inv_def, &det_def, &slogdet_def, NULL};
+const op_def *const linalg_inverse_classes[] = {&inv_def, &det_def, &slogdet_def, &lu_det_def, &lu_inverse_def, NULL};

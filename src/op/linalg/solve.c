@@ -141,10 +141,13 @@ static damo_status solve_tridiagonal(core_call *c, char system) {
   return DAMO_OK;
 }
 
+/* a is a matrix, or its diagonal as a vector. */
 static damo_status solve_diagonal(core_call *c, char system) {
   const core_mat *a = &c->in[0], *x = &c->out[0];
-  const int64_t zero = mat_zero_on_diagonal(a);
-  if (zero > 0) return core_fail(c, "the matrix is singular: entry %lld of its diagonal is 0", (long long)zero);
+  for (int64_t i = 0; i < a->rows; i++) {
+    if (entry_is_zero(a->dtype, a->data + i * (a->rs + a->cs)))
+      return core_fail(c, "the matrix is singular: entry %lld of its diagonal is 0", (long long)i + 1);
+  }
   const bool single = c->dtype == DAMO_FLOAT32 || c->dtype == DAMO_COMPLEX64;
   for (int64_t i = 0; i < a->rows; i++) {
     const char *at = a->data + i * (a->rs + a->cs);
@@ -224,7 +227,7 @@ static const core_class solve_class = {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-static damo_var *build_solve_of(build *b, solve_props p, char system, damo_var *a, damo_var *x) {
+damo_var *build_solve_of(build *b, solve_props p, char system, damo_var *a, damo_var *x) {
   const bool symmetric = p.assume.kind == PROP_STR && strlen(p.assume.u.s) == 3 && strcmp(p.assume.u.s, "gen") != 0;
   damo_var *in[2] = {a, x};
   if (a != NULL && x != NULL && symmetric) {
@@ -312,6 +315,39 @@ const op_def solve_def = {
     OP_CHECK(solve_check),
 };
 
+/* ---- SolveDiagonal ----------------------------------------------------------------------------------------------- */
+
+/* The systems of diagonal matrices that are given by their diagonals. Rewriting makes them, after gradients were
+ * taken. */
+typedef struct solve_diagonal_props {
+  prop_value vector, on_fail;
+} solve_diagonal_props;
+
+static const core_form solve_diagonal_forms[2] = {
+    {.signature = "(n),(n,k)->(n,k)", .in_layout = "s-", .from = "2"},
+    {.signature = "(n),(n)->(n)", .in_layout = "s-", .from = "2"},
+};
+static const core_form *solve_diagonal_form(const damo_op *op) {
+  return &solve_diagonal_forms[prop_bool_or(OP_PROPS(op, solve_diagonal_props)->vector, false)];
+}
+static damo_status solve_diagonal_run(core_call *c) { return solve_diagonal(c, 'n'); }
+static const core_class solve_diagonal_class = {
+    .func = "solve", .form_of = solve_diagonal_form, .run = solve_diagonal_run};
+
+static const op_def solve_diagonal_def = {
+    .name = "SolveDiagonal",
+    .doc = "solutions of a stack of diagonal systems",
+    .props = PROPS(PROP(solve_diagonal_props, vector), PROP(solve_diagonal_props, on_fail)),
+    .n_in = 2,
+    CORE_OP(solve_diagonal_class),
+    .no_check = "rewriting makes it: DEBUG compares the graph before it",
+};
+
+damo_var *build_solve_diagonal(build *b, damo_var *diagonal, damo_var *x, bool vector, prop_value on_fail) {
+  const solve_diagonal_props props = {.vector = prop_bool(vector), .on_fail = on_fail};
+  return build_core_first(b, &solve_diagonal_def, &props, (damo_var *const[]){diagonal, x}, 2);
+}
+
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 typedef struct solve_options {
@@ -368,4 +404,4 @@ const op_func linalg_solve_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const linalg_solve_classes[] = {&solve_def, NULL};
+const op_def *const linalg_solve_classes[] = {&solve_def, &solve_diagonal_def, NULL};

@@ -86,7 +86,7 @@ static const core_class triangular_class = {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-static damo_var *build_triangular(build *b, const triangular_props *p, damo_var *a, damo_var *x) {
+damo_var *build_triangular(build *b, const triangular_props *p, damo_var *a, damo_var *x) {
   return build_core_first(b, &solve_triangular_def, p, (damo_var *const[]){a, x}, 2);
 }
 

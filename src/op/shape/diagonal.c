@@ -12,10 +12,6 @@ typedef struct diag_data {
   int axis1, axis2;
 } diag_data;
 
-typedef struct diagonal_props {
-  prop_value offset, axis1, axis2;
-} diagonal_props;
-
 /* Props: offset, axis1, axis2 (1-based, of the operand with both axes). */
 static damo_status diag_init(damo_op *op) {
   diag_data *d = op->data;
@@ -181,7 +177,7 @@ static damo_status allocdiag_batch(build *b, const damo_apply *node, damo_var **
   return b->status;
 }
 
-static const op_def allocdiag_def = {
+const op_def allocdiag_def = {
     .name = "AllocDiag",
     .doc = "zeros with a diagonal",
     .props = PROPS(PROP(diagonal_props, offset), PROP(diagonal_props, axis1), PROP(diagonal_props, axis2)),

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-typedef struct triangle_props {
-  prop_value k, lower;
-} triangle_props;
-
 /* Props: k, lower. */
 static damo_status triangle_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -44,7 +40,7 @@ static damo_status triangle_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-static const op_def triangle_def = {
+const op_def triangle_def = {
     .name = "Triangle",
     .doc = "one triangle of the last two axes, zeros elsewhere",
     .props = PROPS(PROP(triangle_props, k), PROP(triangle_props, lower)),
