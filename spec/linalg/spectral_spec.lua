@@ -128,6 +128,10 @@ describe("eigh", function()
     assert.equal("eigh: operand 1 must be square in its last two axes, got shape (2, 3)", (message(linalg.eigh, damo.ones { 2, 3 })))
     assert.equal("eigh: the matrix has an entry that is nan or infinite", (message(linalg.eigh, damo.array { { 0 / 0 } })))
     assert.equal("numeric", select(2, message(linalg.eigh, damo.eye(2), -damo.eye(2))))
+    assert.equal("numeric", select(2, linalg.eigh(damo.eye(2), -damo.eye(2), { on_fail = "return" })).kind)
+    local one, none = damo.eye(2), damo.stack { damo.eye(2), -damo.eye(2) }
+    local values = linalg.eigvalsh(damo.stack { one, one }, none, { on_fail = "nan" })
+    assert.is_true(damo.array_equal(damo.isnan(values), damo.array({ { false, false }, { true, true } }, "bool")))
     local x = damo.dmatrix "x"
     local _, v = linalg.eigh(x)
     local text = message(damo.compile({ x }, damo.grad(v[{ 1, 1 }] + 2 * v[{ 1, 2 }], x)), damo.eye(3))

@@ -364,7 +364,8 @@ static damo_status eigh_generalized(build *b, const fn_args *a, bool vectors, bo
   if (b->status != DAMO_OK) return b->status;
   DAMO_TRY(build_resolve(b, in, 2, true, in));
   for (int i = 0; i < 2; i++) in[i] = build_float(b, in[i]);
-  const triangle_var factor = {.a = build_cholesky(b, in[1], lower), .lower = lower, .unit = false};
+  const cholesky_props factor_props = {.lower = prop_bool(lower), .on_fail = props->on_fail};
+  const triangle_var factor = {.a = build_core_first(b, &cholesky_def, &factor_props, &in[1], 1), .lower = lower};
   const char inverse = lower ? 'n' : 'h', adjoint = lower ? 'h' : 'n';
   if (factor.a == NULL) return b->status;
   damo_var *x = build_triangular_left(b, factor, inverse, build_hermitian(b, in[0], lower));
