@@ -295,6 +295,10 @@ typedef struct round_options {
   prop_value mode, decimals;
 } round_options;
 
+typedef struct lambertw_options {
+  prop_value k;
+} lambertw_options;
+
 typedef struct close_options {
   prop_value rtol, atol, equal_nan;
 } close_options;

@@ -33,10 +33,10 @@ def either(*draws):
 
 
 def derivative(f, i):
-    """The derivative of f in argument i, by a central difference with step 1e-18."""
+    """The derivative of f in argument i, by a central difference."""
     def d(*args):
-        with mp.workdps(60):
-            h = mpf(10) ** -18
+        with mp.workdps(2 * mp.dps):
+            h = mpf(10) ** -(mp.dps // 3)
             up, down = list(args), list(args)
             up[i] += h
             down[i] -= h
@@ -134,6 +134,74 @@ F["xlog1py"] = Function(lambda x, y: x * mp.log1p(y), at=[NUMBERS, X2], ints=[[0
 F["entr"] = Function(lambda x: -xlogy(x, x), at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-200, 100)])
 F["owens_t"] = Function(owens_t, at=[NUMBERS, [-1.5, 0.4, 0.9, 2.25]], domain=[between(-5, 5), between(-3, 3)])
 
+ORDERS = [0.4, 1.5, 3.2, 2.75]
+ARGUMENTS = [0.75, 1.25, 3.5, 2.5]
+
+
+def scaled_i(v, x):
+    return mpmath.besseli(v, x) * mp.exp(-abs(x))
+
+
+def scaled_k(v, x):
+    return mpmath.besselk(v, x) * mp.exp(x)
+
+
+def far_from_zero(f):
+    """Keeps points where an oscillating function of size sqrt(2 / (pi x)) is no less than 0.15 of that."""
+    return lambda v, x: x < v or abs(f(v, x)) > 0.15 * math.sqrt(2 / (math.pi * x))
+
+
+for n, f in enumerate([mpmath.besselj, mpmath.bessely]):
+    name = "jy"[n] + "v"
+    both = dict(at=[ORDERS, ARGUMENTS], ints=[[0, 1, 3], [1, 2, 5]])
+    F[name] = Function(f, domain=[between(0, 100), scale(0.01, 1000)], keep=far_from_zero(f), **both)
+    F[name + "_grad_v"] = Function(derivative(f, 0), domain=[between(0, 20), scale(0.1, 30)], keep=far_from_zero(derivative(f, 0)),
+                                   **both)
+for n, (f, scaled) in enumerate([(mpmath.besseli, scaled_i), (mpmath.besselk, scaled_k)]):
+    name = "ik"[n] + "v"
+    both = dict(at=[ORDERS, ARGUMENTS], ints=[[0, 1, 3], [1, 2, 5]])
+    F[name] = Function(f, domain=[between(0, 100), scale(0.01, 700)], **both)
+    F[name + "e"] = Function(scaled, domain=[between(0, 100), scale(0.01, 1e4)], **both)
+    F[name + "e_grad_v"] = Function(derivative(scaled, 0), domain=[between(0.1, 50), scale(0.1, 100)], **both)
+F["ive"], F["kve"] = F.pop("ive"), F.pop("kve")
+F["ive_grad_v"], F["kve_grad_v"] = F.pop("ive_grad_v"), F.pop("kve_grad_v")
+ONE = dict(at=[NUMBERS], ints=[[0, 1, 2]])
+F["i0e"] = Function(lambda x: scaled_i(0, x), domain=[either(between(-50, 50), scale(1e-5, 1e5))], **ONE)
+F["i1e"] = Function(lambda x: scaled_i(1, x), domain=[either(between(-50, 50), scale(1e-5, 1e5))], **ONE)
+F["k0"] = Function(lambda x: mpmath.besselk(0, x), at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-5, 700)])
+F["k1"] = Function(lambda x: mpmath.besselk(1, x), at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-5, 700)])
+F["y0"] = Function(lambda x: mpmath.bessely(0, x), at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-5, 1000)],
+                   keep=lambda x: abs(mpmath.bessely(0, x)) > 0.15 * min(1, x ** -0.5))
+F["y1"] = Function(lambda x: mpmath.bessely(1, x), at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-5, 1000)],
+                   keep=lambda x: abs(mpmath.bessely(1, x)) > 0.15 * min(1, x ** -0.5))
+
+
+def spherical(n, x):
+    return mp.sqrt(mp.pi / (2 * x)) * mpmath.besselj(n + mpf(1) / 2, x)
+
+
+WHOLE = [[0.0, 1.0, 4.0, 2.0], X2]
+F["spherical_jn"] = Function(spherical, at=WHOLE, ints=[[0, 1, 2], [1, 3, 2]], domain=[whole(0, 30), scale(0.01, 100)],
+                             keep=lambda n, x: x < n or abs(spherical(n, x)) > 0.15 / x)
+ZETA = dict(at=[[1.5, 2.25, 4.5, 3.0], X2], ints=[[2, 3, 5], [1, 3, 2]])
+F["hurwitz_zeta"] = Function(mpmath.zeta, domain=[scale(1.01, 30), scale(0.01, 100)], **ZETA)
+F["zeta_grad_s"] = Function(lambda s, q: mpmath.zeta(s, q, 1), domain=[scale(1.05, 30), scale(0.01, 20)], **ZETA)
+F["riemann_zeta"] = Function(mpmath.zeta, at=[[1.5, 2.25, -0.5, 0.25]], ints=[[0, 3, 2]],
+                             domain=[either(between(-20, 1), scale(1.01, 50))], keep=lambda s: s > 0 or abs(s / 2 - round(s / 2)) > 0.1)
+F["riemann_zeta_grad"] = Function(lambda s: mpmath.zeta(s, 1, 1), at=[[1.5, 2.25, -0.5, 0.25]], ints=[[0, 3, 2]],
+                                  domain=[either(between(-2, 0.9), scale(1.05, 30))])
+F["polygamma"] = Function(lambda n, x: mpmath.polygamma(int(n), x), at=[[0.0, 1.0, 3.0, 2.0], X2], ints=[[0, 1, 2], [1, 3, 2]],
+                          domain=[whole(1, 20), either(scale(0.01, 100), between(0.2, 10))])
+F["expn"] = Function(mpmath.expint, at=[[0.5, 1.0, 3.0, 2.0], X2], ints=[[0, 1, 2], [1, 3, 2]],
+                     domain=[either(whole(0, 50), between(0, 10)), scale(0.001, 600)])
+F["expn_grad_n"] = Function(derivative(mpmath.expint, 0), at=[[0.25, 1.0, 3.0, 2.0], X2], ints=[[1, 1, 2], [1, 3, 2]],
+                            domain=[between(0.1, 10), scale(0.01, 50)])
+F["exp1"] = Function(mpmath.e1, at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-10, 700)])
+F["lambertw_principal"] = Function(mpmath.lambertw, at=[[-0.3, 0.25, 1.5, 4.0]], ints=[[0, 1, 2]],
+                                   domain=[either(between(-0.367, 3), scale(1e-10, 1e300))])
+F["lambertw_lower"] = Function(lambda x: mpmath.lambertw(x, -1), at=[[-0.3, -0.25, -0.01, -0.1]],
+                               domain=[either(between(-0.367, 0), lambda r: -scale(1e-250, 0.1)(r))])
+
 N_TABLE = 40
 
 
@@ -161,7 +229,15 @@ def points_of(g):
 
 
 def value(g, args):
-    return rounded(g.f(*(mpf(x) for x in args)))
+    """By doubling the digits until the value stays: mpmath's precision is absolute for some functions."""
+    before = None
+    for dps in (30, 60, 120, 240, 480):
+        with mp.workdps(dps):
+            y = g.f(*(mpf(x) for x in args))
+        if before is not None and abs(y - before) < mpf(10) ** -20 * abs(y):
+            return rounded(y)
+        before = y
+    raise ValueError("no value at %s" % (args,))
 
 
 def write(name, g, path):

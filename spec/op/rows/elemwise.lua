@@ -188,7 +188,7 @@ return function(h)
   rows.psi = smooth(p.psi, positive, { 1, 2, 5 })
   rows.digamma = rows.psi
   rows.tri_gamma = smooth(p.tri_gamma, positive, { 1, 2, 5 })
-  rows.tetra_gamma = smooth(p.tetra_gamma, positive, { 1, 2, 5 }, nil, { grad = false })
+  rows.tetra_gamma = smooth(p.tetra_gamma, positive, { 1, 2, 5 })
   rows.i0 = smooth(p.i0, any_x, { 0, 1, 2 })
   rows.i1 = smooth(p.i1, any_x, { 0, 1, 2 })
   rows.j0 = smooth(p.j0, any_x, { 0, 1, 2 })

@@ -97,5 +97,76 @@ return function(h)
   } })
   row("entr", { special = { { { 0, -1, 1, nan }, want = { 0, -inf, 0, nan } } } })
 
+  -- ---- zeta, exponential integrals, Lambert's W ----------------------------------------------------------------------------
+
+  row("hurwitz_zeta", { special = {
+    { { 1, 2, 2, 30, 0.5, 2.5, 2, nan }, { 2, 0, 1, 1, 2, -1.5, -1.5, 1 },
+      want = { inf, inf, math.pi ^ 2 / 6, 1.0000000009313274, nan, nan, 9.3792466449891238, nan }, f32 = false },
+  } })
+  row("zeta_grad_s", { grad = { 2 }, literal = false })
+  row("riemann_zeta", { special = {
+    { { 1, -2, 0, inf, nan, -1 }, want = { inf, 0, -0.5, 1, nan, -1 / 12 }, f32 = false },
+  } })
+  row("riemann_zeta_grad", { grad = false, special = { { { -2, -20.5 }, want = { -0.030448457058393270, 300.57792297065501 },
+    tol = 1e-9, f32 = false } } })
+  rows.zeta = table.move(rows.riemann_zeta, 1, #rows.riemann_zeta, #rows.hurwitz_zeta + 1,
+    table.move(rows.hurwitz_zeta, 1, #rows.hurwitz_zeta, 1, {}))
+  row("polygamma", { grad = { 2 }, literal = false, special = {
+    { { 0, 1, 1, 2, -1, 1.5 }, { -0.5, -1.5, 1e-5, nan, 2, 2 },
+      want = { 0.03648997397857652, 9.3792466449891238, 10000000001.644908, nan, nan, nan }, f32 = false },
+  } })
+  row("expn", { special = {
+    { { 2, 1, 0, 3, -1, 2, 1, 2 }, { 0, 0, 5, 700, 1, inf, -1, nan },
+      want = { 1, inf, 0.0013475893998170934, 1.4025229302e-307, nan, 0, nan, nan }, f32 = false },
+  } })
+  row("expn_grad_n", { grad = { 2 }, literal = false })
+  row("exp1", { special = { { { 0, inf, -1, nan }, want = { inf, 0, nan, nan } } } })
+  row("lambertw_principal", { special = {
+    { { 0, inf, -1, 1e100, -1e-300, nan }, want = { 0, inf, nan, 224.84310644511850, -1e-300, nan }, f32 = false },
+  } })
+  row("lambertw_lower", { special = { { { 0, 0.1, -1, nan }, want = { -inf, nan, nan, nan } } } })
+  rows.lambertw = {}
+  for _, case in ipairs(rows.lambertw_principal) do rows.lambertw[#rows.lambertw + 1] = case end
+  for i, case in ipairs(rows.lambertw_lower) do
+    if i < 4 then
+      local copy = { opts = { k = -1 } }
+      for k, v in pairs(case) do copy[k] = v end
+      rows.lambertw[#rows.lambertw + 1] = copy
+    end
+  end
+
+  -- ---- Bessel functions ------------------------------------------------------------------------------------------------------
+
+  row("i0e", { special = { { { 0, inf, -inf, nan }, want = { 1, 0, 0, nan } } } })
+  row("i1e", { special = { { { 0, inf, -1e-10, nan }, want = { 0, 0, -5e-11, nan } } } })
+  row("k0", { special = { { { 0, -1, inf, nan }, want = { inf, nan, 0, nan } } } })
+  row("k1", { special = { { { 0, -1, inf, nan }, want = { inf, nan, 0, nan } } } })
+  row("y0", { special = { { { 0, -1, inf, nan }, want = { -inf, nan, nan, nan } } } })
+  row("y1", { special = { { { 0, -1, inf, nan }, want = { -inf, nan, nan, nan } } } })
+  row("jv", { special = {
+    { { 0, 1, 2, 0.5, 1, -1, 0.5, 2 }, { 0, 0, 30.5, 2, -1, 1, -1, nan },
+      want = { 1, 0, 0.009980292212780451, 0.5130161365618278, -0.4400505857449335, -0.4400505857449335, nan, nan } },
+  } })
+  row("yv", { special = {
+    { { 0, 1, 0.5, 5, -1, 0.5, 2 }, { 0, 25.5, 2, 1, 1, -1, nan },
+      want = { -inf, -0.1453610587230494, 0.23478571040624263, -260.40586662581222, 0.7812128213002887, nan, nan } },
+  } })
+  row("iv", { special = {
+    { { 0, 1, 0.5, 1, 0.5, -0.5, -1 }, { 0, 0, 2, -1, -1, 0, 1 },
+      want = { 1, 0, 2.0462368630890526, -0.5651591039924851, nan, inf, 0.5651591039924851 } },
+  } })
+  row("kv", { special = {
+    { { 0, 0.5, 1, -0.5, 1 }, { 0, 2, -1, 1, inf }, want = { inf, 0.11993777196806145, nan, 0.46106850444789455, 0 } },
+  } })
+  row("ive", { special = { { { 0, 1, 2 }, { 0, 0, 900 }, want = { 1, 0, 0.013270385161351284 } } } })
+  row("kve", { special = { { { 0, 2 }, { 0, 900 }, want = { inf, 0.04186421590591109 } } } })
+  for _, name in ipairs { "jv_grad_v", "yv_grad_v", "ive_grad_v", "kve_grad_v" } do
+    row(name, { grad = { 2 }, literal = false })
+  end
+  row("spherical_jn", { grad = { 2 }, literal = false, special = {
+    { { 0, 1, 2, 1, -1, 1 }, { 0, 0, 20.5, -1, 1, nan }, want = { 1, 0, -0.04771074968, -0.30116867893975674, nan, nan },
+      tol = 1e-9 },
+  } })
+
   return rows
 end

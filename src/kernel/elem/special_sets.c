@@ -1,9 +1,11 @@
 /* special_sets: see special_sets.h. float32 is computed in float64 and rounded once. */
 #include "special_sets.h"
 
+#include "special_bessel.h"
 #include "special_beta.h"
 #include "special_gamma.h"
 #include "special_normal.h"
+#include "special_zeta.h"
 
 #define SPECIAL_LOOP_1(name, suffix, T)                                       \
   static void special_##name##_##suffix(void *const *args, int64_t n) {       \

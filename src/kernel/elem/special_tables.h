@@ -9,11 +9,13 @@
 #define SPECIAL_TEMME_ETA 22
 #define SPECIAL_LEGENDRE 10
 #define SPECIAL_DEBYE 14
+#define SPECIAL_LAMBERTS 30
 
 extern const double special_log_table[SPECIAL_LOGS][2];
 extern const double special_rgamma[SPECIAL_RGAMMAS];
 extern const double special_temme[SPECIAL_TEMME_K][SPECIAL_TEMME_ETA];
 extern const double special_legendre[SPECIAL_LEGENDRE][2];
 extern const double special_debye[SPECIAL_DEBYE][SPECIAL_DEBYE];
+extern const double special_lambert[SPECIAL_LAMBERTS];
 
 #endif

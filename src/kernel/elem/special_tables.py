@@ -132,6 +132,18 @@ def debye(n):
     return [row + [Fraction(0)] * (n - len(row)) for row in rows]
 
 
+# ---- Lambert's W at its branch point, Corless and others (1996), eq. 4.23 and 4.24 -----------------------------------------------
+
+
+def lambert(n):
+    mu, alpha = [Fraction(-1), Fraction(1)], [Fraction(2), Fraction(-1)]
+    for k in range(2, n):
+        alpha.append(sum(mu[j] * mu[k + 1 - j] for j in range(2, k)))
+        head = Fraction(k - 1, k + 1) * (mu[k - 2] / 2 + alpha[k - 2] / 4)
+        mu.append(head - alpha[k] / 2 - mu[k - 1] / (k + 1))
+    return mu
+
+
 print('/* special_tables: constants of the special functions, written by special_tables.py. */')
 print('#include "special_tables.h"\n')
 print("/* clang-format off */")
@@ -141,4 +153,5 @@ emit("special_temme", "[SPECIAL_TEMME_K][SPECIAL_TEMME_ETA]", temme(12, 22),
      "c_k(eta) of DLMF 8.12.9 as series in eta")
 emit("special_legendre", "[SPECIAL_LEGENDRE][2]", legendre(2 * 10), "Gauss-Legendre of 20 points: positive nodes, weights")
 emit("special_debye", "[SPECIAL_DEBYE][SPECIAL_DEBYE]", debye(14), "u_k(p) / p^k of DLMF 10.41.9 as polynomials in p*p")
+emit("special_lambert", "[SPECIAL_LAMBERTS]", chunks(lambert(30)), "W(x) in powers of sqrt(2 (e x + 1))")
 print("/* clang-format on */")

@@ -1,7 +1,7 @@
 /* elem_int: what the files of the elementwise family share. Seen only inside op/.
  *
  * A scalar op is one row (scalar_op) of rows.c. elemwise.c makes the Elemwise Op class of the rows,
- * run.c runs it, grad.c and special_grad.c hold the derivatives, special.c kernels that kernel/ lacks.
+ * run.c runs it, grad.c and special_grad.c hold the derivatives.
  */
 #ifndef DAMO_OP_ELEM_ELEM_INT_H
 #define DAMO_OP_ELEM_ELEM_INT_H
@@ -98,9 +98,6 @@ void elemwise_state_clear(const thunk *t, frame *f);
 bool elemwise_key_matches(int64_t *key, const thunk *t, const frame *f, bool store);
 /* Strides of an input along the axes of a result of rank ndim: 0 where it is broadcast. */
 void elemwise_strides_along(const damo_array *x, int ndim, int64_t *strides);
-
-/* special.c */
-extern const kernel_set elemwise_tetra_gamma, elemwise_i0, elemwise_i1, elemwise_j0, elemwise_j1;
 
 /* grad.c, special_grad.c */
 scalar_grad_fn elemwise_d_zero; /* a marker: gradients are zeros */

@@ -33,7 +33,6 @@
 #define REAL_ORDER 2, "v x"
 #define ZETA 2, "s q"
 #define K(name) ELEM_##name, NULL
-#define OWN(set) KERNEL_OWN, &elemwise_##set
 #define SPECIAL(set) KERNEL_OWN, &special_set_##set
 #define COPY KERNEL_NONE, NULL
 #define D(name) elemwise_d_##name
@@ -150,6 +149,22 @@ damo_var *build_relu(build *b, damo_var *x, damo_var *alpha) {
   return build_switch(b, positive, x, build_mul(b, alpha, x));
 }
 
+/* zeta(s) and zeta(s, q) */
+static damo_status call_zeta(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  if (a->in[1] == NULL) return fn_give(b, out, build_riemann_zeta(b, a->in[0]));
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
+  return fn_give(b, out, build_hurwitz_zeta(b, a->in[0], a->in[1]));
+}
+
+static damo_status call_lambertw(build *b, const fn_args *a, ptrvec *out) {
+  const int64_t k = prop_int_or(FN_OPTIONS(a, lambertw_options)->k, 0);
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  if (k == 0) return fn_give(b, out, build_lambertw_principal(b, a->in[0]));
+  if (k == -1) return fn_give(b, out, build_lambertw_lower(b, a->in[0]));
+  return ctx_fail(b->ctx, DAMO_EVALUE, "lambertw: branch k = %lld has no real values; k is 0 or -1", (long long)k);
+}
+
 static damo_status call_relu(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   return fn_give(b, out, build_relu(b, a->in[0], a->in[1]));
@@ -218,6 +233,15 @@ const op_func elemwise_funcs[] = {
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
     {.name = "astype", .operands = "x", .options = cast_option, .call = call_cast, .doc = "another name of cast"},
+    {.name = "zeta",
+     .operands = "s [q]",
+     .call = call_zeta,
+     .doc = "zeta function of Riemann; with q that of Hurwitz, the sum of (q + k)^-s"},
+    {.name = "lambertw",
+     .operands = "x",
+     .options = OPTIONS(OPT(lambertw_options, k, OPT_INT)),
+     .call = call_lambertw,
+     .doc = "the real w with w exp(w) = x, of branch k = 0 (default) or -1; nan where there is none"},
     {.name = "relu",
      .operands = "x [alpha]",
      .call = call_relu,
@@ -323,7 +347,6 @@ SCALAR_ROWS(X)
 #undef BUILD_CASTS
 
 #undef K
-#undef OWN
 #undef SPECIAL
 #undef COPY
 #undef D

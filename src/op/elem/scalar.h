@@ -4,7 +4,8 @@
  *   operands    UNARY x, BINARY x y, CHOICE condition x y, BOUNDS x min max, PARTS re im, SCALES x n, CASTS x (to the Op's
  *               dtype); rows of special_rows.h: those of rows.c
  *   rule        from the operands' dtypes to the result's: dtype_rule of elem_int.h
- *   kernel      K(name) of the kernels' table, OWN(name) of special.c, SPECIAL(name) of kernel/elem/special_sets.h, COPY: a copy of the last operand
+ *   kernel      K(name) of the kernels' table, OWN(name) of special.c, SPECIAL(name) of kernel/elem/special_sets.h, COPY: a copy of
+ *               the last operand
  *   derivative  D(name) is elemwise_d_name of grad.c or special_grad.c; ZERO: zero everywhere; NO_GRADIENT: not implemented
  */
 #ifndef DAMO_OP_ELEM_SCALAR_H

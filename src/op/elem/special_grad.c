@@ -13,7 +13,7 @@
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define SQRT_HALF 0.70710678118654752440
 
-static damo_var *special_scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
+static damo_var *scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
 static damo_var *less_one(build *b, damo_var *x) { return build_sub(b, x, build_num(b, 1)); }
 static damo_var *plus_one(build *b, damo_var *x) { return build_add(b, x, build_num(b, 1)); }
 static damo_var *negated(build *b, damo_var *x) { return build_neg(b, x); }
@@ -149,12 +149,12 @@ damo_var *elemwise_d_factorial(build *b, damo_var *const *in, damo_var *out, dam
 
 /* exp(-x²/2) / sqrt(2 pi) */
 static damo_var *normal_density(build *b, damo_var *x) {
-  return special_scaled(b, build_exp(b, special_scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
+  return scaled(b, build_exp(b, scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
 }
 
 /* The density over the distribution function: sqrt(2/pi) / erfcx(-x / sqrt(2)). */
 static damo_var *normal_hazard(build *b, damo_var *x) {
-  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, special_scaled(b, x, -SQRT_HALF)));
+  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, scaled(b, x, -SQRT_HALF)));
 }
 
 damo_var *elemwise_d_ndtr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -182,12 +182,11 @@ damo_var *elemwise_d_owens_t(build *b, damo_var *const *in, damo_var *out, damo_
   (void)out;
   damo_var *h = in[0], *a = in[1];
   if (i == 0) {
-    damo_var *e = build_erf(b, special_scaled(b, build_mul(b, a, h), SQRT_HALF));
-    return special_scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
+    damo_var *e = build_erf(b, scaled(b, build_mul(b, a, h), SQRT_HALF));
+    return scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
   }
-  damo_var *w = plus_one(b, build_sqr(b, a)),
-           *e = build_exp(b, special_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
-  return special_scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
+  damo_var *w = plus_one(b, build_sqr(b, a)), *e = build_exp(b, scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
+  return scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
 }
 
 /* ---- Logarithms and sines ---------------------------------------------------------------------------------------------- */
@@ -197,11 +196,11 @@ damo_var *elemwise_d_logit(build *b, damo_var *const *in, damo_var *out, damo_va
   return build_true_div(b, g, build_mul(b, in[0], build_sub(b, build_num(b, 1), in[0])));
 }
 
-/* (cos(pi x) - sinc(x)) / x, 0 at 0 */
+/* -pi j_1(pi x), j_1 being the spherical Bessel function */
 damo_var *elemwise_d_sinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  (void)i;
-  damo_var *d = build_true_div(b, build_sub(b, build_cos(b, special_scaled(b, in[0], SPECIAL_PI)), out), in[0]);
-  return build_mul(b, g, build_switch(b, equals_zero(b, in[0]), build_num(b, 0), d));
+  (void)out, (void)i;
+  damo_var *j = build_spherical_jn(b, build_num(b, 1), scaled(b, in[0], SPECIAL_PI));
+  return scaled(b, build_mul(b, g, j), -SPECIAL_PI);
 }
 
 /* In y: x / y, 0 where x is 0. */
@@ -222,6 +221,197 @@ damo_var *elemwise_d_xlog1py(build *b, damo_var *const *in, damo_var *out, damo_
 damo_var *elemwise_d_entr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
   return negated(b, build_mul(b, g, plus_one(b, build_log(b, in[0]))));
+}
+
+/* ---- zeta, exponential integrals, Lambert's W ---------------------------------------------------------------------------- */
+
+/* psi'' is polygamma(2, x). */
+damo_var *elemwise_d_tetra_gamma(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return build_mul(b, g, build_polygamma(b, build_num(b, 3), in[0]));
+}
+
+damo_var *elemwise_d_polygamma(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  if (i == 0) return build_null(b, "the order of polygamma is whole");
+  return build_mul(b, g, build_polygamma(b, plus_one(b, in[0]), in[1]));
+}
+
+/* In q: -s zeta(s + 1, q), DLMF 25.11.17. */
+damo_var *elemwise_d_hurwitz_zeta(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  if (i == 0) return build_mul(b, g, build_zeta_grad_s(b, in[0], in[1]));
+  damo_var *d = build_mul(b, in[0], build_hurwitz_zeta(b, plus_one(b, in[0]), in[1]));
+  return negated(b, build_mul(b, g, d));
+}
+
+damo_var *elemwise_d_zeta_grad_s(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  damo_var *s = in[0], *q = in[1];
+  if (i == 0) return build_null(b, "the second derivative of zeta in s is not implemented");
+  damo_var *above = plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_s(b, above, q));
+  return negated(b, build_mul(b, g, build_add(b, build_hurwitz_zeta(b, above, q), d)));
+}
+
+damo_var *elemwise_d_riemann_zeta(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return build_mul(b, g, build_riemann_zeta_grad(b, in[0]));
+}
+
+/* n - 1, or 0 where that is negative */
+static damo_var *order_below(build *b, damo_var *n) { return build_maximum(b, less_one(b, n), build_num(b, 0)); }
+
+/* -E_(n-1) (DLMF 8.19.13), which for n < 1 is -(exp(-x) + (1 - n) E_n) / x (DLMF 8.19.12). */
+damo_var *elemwise_d_expn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  damo_var *n = in[0], *x = in[1];
+  if (i == 0) return build_mul(b, g, build_expn_grad_n(b, n, x));
+  damo_var *part = build_mul(b, less_one(b, n), out);
+  damo_var *low = build_true_div(b, build_sub(b, build_exp(b, negated(b, x)), part), x);
+  damo_var *below = build_expn(b, order_below(b, n), x);
+  return negated(b, build_mul(b, g, build_switch(b, build_lt(b, n, build_num(b, 1)), low, below)));
+}
+
+damo_var *elemwise_d_expn_grad_n(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  damo_var *n = in[0], *x = in[1];
+  if (i == 0) return build_null(b, "the second derivative of expn in n is not implemented");
+  damo_var *part = build_mul(b, less_one(b, n), out);
+  damo_var *low = negated(b, build_true_div(b, build_add(b, build_expn(b, n, x), part), x));
+  damo_var *below = build_expn_grad_n(b, order_below(b, n), x);
+  return negated(b, build_mul(b, g, build_switch(b, build_lt(b, n, build_num(b, 1)), low, below)));
+}
+
+damo_var *elemwise_d_exp1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return negated(b, build_mul(b, g, build_true_div(b, build_exp(b, negated(b, in[0])), in[0])));
+}
+
+/* exp(-w) / (1 + w) */
+damo_var *elemwise_d_lambertw(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)in, (void)i;
+  return build_mul(b, g, build_true_div(b, build_exp(b, negated(b, out)), plus_one(b, out)));
+}
+
+/* ---- Bessel functions -------------------------------------------------------------------------------------------------- */
+
+/* f0(x) - f1(x) / x */
+static damo_var *bessel_first(build *b, damo_var *f0, damo_var *f1, damo_var *x) {
+  return build_sub(b, f0, build_true_div(b, f1, x));
+}
+
+/* sign(x) f, by which the factor exp(-|x|) lowers a derivative */
+static damo_var *bessel_scale_slope(build *b, damo_var *x, damo_var *f) { return build_mul(b, build_sign(b, x), f); }
+
+damo_var *elemwise_d_i0e(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  return build_mul(b, g, build_sub(b, build_i1e(b, in[0]), bessel_scale_slope(b, in[0], out)));
+}
+
+/* i1'(x) = i0(x) - i1(x) / x, 1/2 at 0 */
+damo_var *elemwise_d_i1e(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  damo_var *d = bessel_first(b, build_i0e(b, in[0]), out, in[0]);
+  d = build_switch(b, equals_zero(b, in[0]), build_num(b, 0.5), d);
+  return build_mul(b, g, build_sub(b, d, bessel_scale_slope(b, in[0], out)));
+}
+
+damo_var *elemwise_d_k0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return negated(b, build_mul(b, g, build_k1(b, in[0])));
+}
+
+damo_var *elemwise_d_k1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  damo_var *d = build_add(b, build_k0(b, in[0]), build_true_div(b, out, in[0]));
+  return negated(b, build_mul(b, g, d));
+}
+
+damo_var *elemwise_d_y0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return negated(b, build_mul(b, g, build_y1(b, in[0])));
+}
+
+damo_var *elemwise_d_y1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  return build_mul(b, g, bessel_first(b, build_y0(b, in[0]), out, in[0]));
+}
+
+typedef damo_var *bessel_row(build *b, damo_var *v, damo_var *x);
+
+/* (f(v - 1, x) - f(v + 1, x)) / 2, or with sign 1 the sum (DLMF 10.6.1, 10.29.1). */
+static damo_var *bessel_slope(build *b, bessel_row *f, damo_var *v, damo_var *x, int sign) {
+  damo_var *low = f(b, less_one(b, v), x), *high = f(b, plus_one(b, v), x);
+  return scaled(b, sign > 0 ? build_add(b, low, high) : build_sub(b, low, high), 0.5);
+}
+
+damo_var *elemwise_d_jv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return build_mul(b, g, i == 0 ? build_jv_grad_v(b, in[0], in[1]) : bessel_slope(b, build_jv, in[0], in[1], -1));
+}
+
+damo_var *elemwise_d_yv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return build_mul(b, g, i == 0 ? build_yv_grad_v(b, in[0], in[1]) : bessel_slope(b, build_yv, in[0], in[1], -1));
+}
+
+/* In v: exp(|x|) times the derivative of ive. */
+damo_var *elemwise_d_iv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  if (i == 1) return build_mul(b, g, bessel_slope(b, build_iv, in[0], in[1], 1));
+  damo_var *d = build_mul(b, build_exp(b, build_abs(b, in[1])), build_ive_grad_v(b, in[0], in[1]));
+  return build_mul(b, g, d);
+}
+
+damo_var *elemwise_d_kv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  if (i == 1) return negated(b, build_mul(b, g, bessel_slope(b, build_kv, in[0], in[1], 1)));
+  damo_var *d = build_mul(b, build_exp(b, negated(b, in[1])), build_kve_grad_v(b, in[0], in[1]));
+  return build_mul(b, g, d);
+}
+
+damo_var *elemwise_d_ive(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return build_mul(b, g, build_ive_grad_v(b, in[0], in[1]));
+  damo_var *d = bessel_slope(b, build_ive, in[0], in[1], 1);
+  return build_mul(b, g, build_sub(b, d, bessel_scale_slope(b, in[1], out)));
+}
+
+damo_var *elemwise_d_kve(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return build_mul(b, g, build_kve_grad_v(b, in[0], in[1]));
+  return build_mul(b, g, build_sub(b, out, bessel_slope(b, build_kve, in[0], in[1], 1)));
+}
+
+/* The derivatives in the order obey the same recurrences. */
+static damo_var *no_second_in_order(build *b) {
+  return build_null(b, "second derivatives of Bessel functions in the order are not implemented");
+}
+
+damo_var *elemwise_d_jv_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return i == 0 ? no_second_in_order(b) : build_mul(b, g, bessel_slope(b, build_jv_grad_v, in[0], in[1], -1));
+}
+
+damo_var *elemwise_d_yv_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return i == 0 ? no_second_in_order(b) : build_mul(b, g, bessel_slope(b, build_yv_grad_v, in[0], in[1], -1));
+}
+
+damo_var *elemwise_d_ive_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return no_second_in_order(b);
+  return build_mul(b, g, build_sub(b, bessel_slope(b, build_ive_grad_v, in[0], in[1], 1), out));
+}
+
+damo_var *elemwise_d_kve_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return no_second_in_order(b);
+  return build_mul(b, g, build_sub(b, out, bessel_slope(b, build_kve_grad_v, in[0], in[1], 1)));
+}
+
+/* (n j_(n-1) - (n + 1) j_(n+1)) / (2n + 1), DLMF 10.51.2 */
+damo_var *elemwise_d_spherical_jn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  damo_var *n = in[0], *x = in[1];
+  if (i == 0) return build_null(b, "the order of spherical_jn is whole");
+  damo_var *above = plus_one(b, n), *low = build_mul(b, n, build_spherical_jn(b, order_below(b, n), x));
+  damo_var *d = build_sub(b, low, build_mul(b, above, build_spherical_jn(b, above, x)));
+  return build_mul(b, g, build_true_div(b, d, build_add(b, n, above)));
 }
 
 #undef SPECIAL_PI

@@ -14,16 +14,16 @@
   X(gammaln, UNARY, FLOAT, K(gammaln), D(gammaln), "log of |gamma(x)|")                                               \
   X(psi, UNARY, FLOAT, K(psi), D(psi), "derivative of gammaln")                                                       \
   X(tri_gamma, UNARY, FLOAT, K(tri_gamma), D(tri_gamma), "second derivative of gammaln")                              \
-  X(tetra_gamma, UNARY, FLOAT, OWN(tetra_gamma), NO_GRADIENT, "third derivative of gammaln")                          \
-  X(i0, UNARY, FLOAT, OWN(i0), D(i0), "modified Bessel function of order 0")                                          \
-  X(i1, UNARY, FLOAT, OWN(i1), D(i1), "modified Bessel function of order 1")                                          \
-  X(j0, UNARY, FLOAT, OWN(j0), D(j0), "Bessel function of order 0")                                                   \
-  X(j1, UNARY, FLOAT, OWN(j1), D(j1), "Bessel function of order 1")                                                   \
+  X(tetra_gamma, UNARY, FLOAT, SPECIAL(tetra_gamma), D(tetra_gamma), "third derivative of gammaln")                   \
+  X(i0, UNARY, FLOAT, SPECIAL(i0), D(i0), "modified Bessel function of order 0")                                      \
+  X(i1, UNARY, FLOAT, SPECIAL(i1), D(i1), "modified Bessel function of order 1")                                      \
+  X(j0, UNARY, FLOAT, SPECIAL(j0), D(j0), "Bessel function of order 0")                                               \
+  X(j1, UNARY, FLOAT, SPECIAL(j1), D(j1), "Bessel function of order 1")                                               \
   X(gammainc, PARAMETER, FLOAT, SPECIAL(gammainc), D(gammainc), "regularised lower incomplete gamma function")        \
   X(gammaincc, PARAMETER, FLOAT, SPECIAL(gammaincc), D(gammaincc), "regularised upper incomplete gamma function")     \
   X(gammainc_grad_a, PARAMETER, FLOAT, SPECIAL(gammainc_grad_a), D(gammainc_grad_a), "derivative of gammainc in a")   \
   X(gammal, PARAMETER, FLOAT, SPECIAL(gammal), D(gammal), "lower incomplete gamma function, gamma(a) gammainc(a, x)") \
-  X(gammau, PARAMETER, FLOAT, SPECIAL(gammau), D(gammau), "upper incomplete gamma function, gamma(a) gammaincc(a, x)")\
+  X(gammau, PARAMETER, FLOAT, SPECIAL(gammau), D(gammau), "upper incomplete gamma function, gamma(a) gammaincc(a, x)") \
   X(gammaincinv, QUANTILE, FLOAT, SPECIAL(gammaincinv), D(gammaincinv), "the x with gammainc(a, x) = p")              \
   X(gammainccinv, QUANTILE, FLOAT, SPECIAL(gammainccinv), D(gammainccinv), "the x with gammaincc(a, x) = p")          \
   X(beta, PAIR, FLOAT, SPECIAL(beta), D(beta), "beta function gamma(a) gamma(b) / gamma(a + b)")                      \
@@ -44,7 +44,34 @@
   X(xlogy, BINARY, FLOAT, SPECIAL(xlogy), D(xlogy), "x log(y), 0 where x is 0")                                       \
   X(xlog1py, BINARY, FLOAT, SPECIAL(xlog1py), D(xlog1py), "x log(1 + y), 0 where x is 0")                             \
   X(entr, UNARY, FLOAT, SPECIAL(entr), D(entr), "-x log(x), -inf of negative x")                                      \
-  X(owens_t, OWEN, FLOAT, SPECIAL(owens_t), D(owens_t), "T function of Owen")
+  X(owens_t, OWEN, FLOAT, SPECIAL(owens_t), D(owens_t), "T function of Owen")                                         \
+  X(i0e, UNARY, FLOAT, SPECIAL(i0e), D(i0e), "exp(-|x|) i0(x)")                                                       \
+  X(i1e, UNARY, FLOAT, SPECIAL(i1e), D(i1e), "exp(-|x|) i1(x)")                                                       \
+  X(k0, UNARY, FLOAT, SPECIAL(k0), D(k0), "modified Bessel function of the second kind, order 0")                     \
+  X(k1, UNARY, FLOAT, SPECIAL(k1), D(k1), "modified Bessel function of the second kind, order 1")                     \
+  X(y0, UNARY, FLOAT, SPECIAL(y0), D(y0), "Bessel function of the second kind, order 0")                              \
+  X(y1, UNARY, FLOAT, SPECIAL(y1), D(y1), "Bessel function of the second kind, order 1")                              \
+  X(jv, REAL_ORDER, FLOAT, SPECIAL(jv), D(jv), "Bessel function of real order")                                       \
+  X(yv, REAL_ORDER, FLOAT, SPECIAL(yv), D(yv), "Bessel function of the second kind, of real order")                   \
+  X(iv, REAL_ORDER, FLOAT, SPECIAL(iv), D(iv), "modified Bessel function of real order")                              \
+  X(kv, REAL_ORDER, FLOAT, SPECIAL(kv), D(kv), "modified Bessel function of the second kind, of real order")          \
+  X(ive, REAL_ORDER, FLOAT, SPECIAL(ive), D(ive), "exp(-|x|) iv(v, x)")                                               \
+  X(kve, REAL_ORDER, FLOAT, SPECIAL(kve), D(kve), "exp(x) kv(v, x)")                                                  \
+  X(jv_grad_v, REAL_ORDER, FLOAT, SPECIAL(jv_grad_v), D(jv_grad_v), "derivative of jv in v")                          \
+  X(yv_grad_v, REAL_ORDER, FLOAT, SPECIAL(yv_grad_v), D(yv_grad_v), "derivative of yv in v")                          \
+  X(ive_grad_v, REAL_ORDER, FLOAT, SPECIAL(ive_grad_v), D(ive_grad_v), "derivative of ive in v")                      \
+  X(kve_grad_v, REAL_ORDER, FLOAT, SPECIAL(kve_grad_v), D(kve_grad_v), "derivative of kve in v")                      \
+  X(spherical_jn, ORDER, FLOAT, SPECIAL(spherical_jn), D(spherical_jn), "spherical Bessel function of whole order")   \
+  X(hurwitz_zeta, ZETA, FLOAT, SPECIAL(hurwitz_zeta), D(hurwitz_zeta), "sum of (q + k)^-s, k >= 0")                   \
+  X(zeta_grad_s, ZETA, FLOAT, SPECIAL(zeta_grad_s), D(zeta_grad_s), "derivative of hurwitz_zeta in s")                \
+  X(riemann_zeta, UNARY, FLOAT, SPECIAL(riemann_zeta), D(riemann_zeta), "zeta function of Riemann, for every real x") \
+  X(riemann_zeta_grad, UNARY, FLOAT, SPECIAL(riemann_zeta_grad), NO_GRADIENT, "derivative of riemann_zeta")           \
+  X(polygamma, ORDER, FLOAT, SPECIAL(polygamma), D(polygamma), "n-th derivative of psi, n whole")                     \
+  X(expn, ORDER, FLOAT, SPECIAL(expn), D(expn), "exponential integral, of exp(-x t) / t^n from 1 on")                 \
+  X(expn_grad_n, ORDER, FLOAT, SPECIAL(expn_grad_n), D(expn_grad_n), "derivative of expn in n")                       \
+  X(exp1, UNARY, FLOAT, SPECIAL(exp1), D(exp1), "exponential integral expn(1, x)")                                    \
+  X(lambertw_principal, UNARY, FLOAT, SPECIAL(lambertw_principal), D(lambertw), "the w >= -1 with w exp(w) = x")      \
+  X(lambertw_lower, UNARY, FLOAT, SPECIAL(lambertw_lower), D(lambertw), "the w <= -1 with w exp(w) = x")
 /* clang-format on */
 
 #endif

@@ -118,7 +118,6 @@ damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
 
 /* ---- eye.c ------------------------------------------------------------------------------------------------------- */
 
-damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype); /* n by m, int64 scalars */
 /* An n by m matrix of that dtype with ones on and below the k-th diagonal; int64 scalars. */
 damo_var *build_tri(build *b, damo_var *n, damo_var *m, damo_var *k, damo_dtype dt);
 

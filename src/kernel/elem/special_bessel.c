@@ -1,0 +1,549 @@
+/* special_bessel: see special_bessel.h. DLMF is dlmf.nist.gov; v is an order, u its part in [-1/2, 1/2] or another low
+ * order from which recurrences go up. */
+#define _XOPEN_SOURCE 700 /* j0, j1, y0, y1 */
+#include "special_bessel.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dd.h"
+#include "special.h"
+#include "special_gamma.h"
+
+#define BESSEL_PI 3.14159265358979323846
+
+/* sin(pi x) and cos(pi x), exact at halves. */
+static double bessel_sin_pi(double x) {
+  const double r = x - 2 * rint(x / 2);
+  return fabs(r) <= 0.5 ? sin(BESSEL_PI * r) : copysign(sin(BESSEL_PI * (1 - fabs(r))), r);
+}
+static double bessel_cos_pi(double x) {
+  const double r = fabs(x - 2 * rint(x / 2));
+  return r == 0.5 ? 0 : r < 0.5 ? cos(BESSEL_PI * r) : -cos(BESSEL_PI * (1 - r));
+}
+
+/* (x/2)^v exp(-shift) / gamma(v + 1), v > -1. */
+static double bessel_prefix(double v, double x, double shift) {
+  const dd power = dd_add_d(dd_mul_d(dd_log(dd_of(x / 2)), v), -shift);
+  return dd_exp(dd_sub(power, special_gammaln_dd(dd_sum(v, 1))));
+}
+
+/* The power series of J (sign -1, DLMF 10.2.2) or I (sign 1, DLMF 10.25.2), times exp(-shift). With slope also its
+ * derivative in v: a term's is the term times log(x/2) - psi(v + k + 1). */
+static double bessel_series(double v, double x, int sign, double shift, double *slope) {
+  const double z = sign * (x / 2) * (x / 2);
+  double term = 1, sum = 1, rest = 0;
+  double factor = slope == NULL ? 0 : log(x / 2) - special_psi(v + 1), d_sum = factor;
+  for (int k = 1; k < 10000; k++) {
+    term *= z / (k * (v + k));
+    const dd s = dd_sum(sum, term);
+    sum = s.hi;
+    rest += s.lo;
+    factor -= slope == NULL ? 0 : 1 / (v + k);
+    d_sum += term * factor;
+    if (fabs(term) * fmax(1, fabs(factor)) < 1e-18 * fabs(sum) && fabs(z) < k * (v + k)) break;
+  }
+  const double prefix = bessel_prefix(v, x, shift);
+  if (slope != NULL) *slope = prefix * d_sum;
+  return prefix * (sum + rest);
+}
+
+/* ---- Integrals ------------------------------------------------------------------------------------------------------- */
+
+typedef double bessel_integrand(double v, double x, double t);
+
+/* The integral of f over [a, b] by Gauss-Legendre on `parts` parts. */
+static double bessel_integral(bessel_integrand *f, double v, double x, double a, double b, int parts) {
+  const double half = (b - a) / (2 * parts);
+  double sum = 0;
+  for (int p = 0; p < parts; p++) {
+    const double middle = a + half * (2 * p + 1);
+    for (int k = 0; k < SPECIAL_LEGENDRE; k++) {
+      const double d = half * special_legendre[k][0];
+      sum += special_legendre[k][1] * (f(v, x, middle - d) + f(v, x, middle + d));
+    }
+  }
+  return half * sum;
+}
+
+/* Where x sinh(t) - v t, which grows from some t on, has passed its least value by 45. */
+static double bessel_end(double v, double x) {
+  double t = v > x ? acosh(v / x) : 0;
+  const double least = x * sinh(t) - v * t;
+  while (x * sinh(t) - v * t < least + 45) t += 0.25;
+  return t;
+}
+
+/* ---- J and Y --------------------------------------------------------------------------------------------------------- */
+
+/* gamma_1 and gamma_2 of Temme (1975): (1 / gamma(1 - u) ∓ 1 / gamma(1 + u)) over 2 u, and over 2. */
+static void bessel_gammas(double u, double *gamma_1, double *gamma_2) {
+  double odd = 0, even = 0;
+  for (int k = SPECIAL_RGAMMAS - 2; k >= 0; k -= 2) {
+    odd = odd * u * u + special_rgamma[k + 1];
+    even = even * u * u + special_rgamma[k];
+  }
+  *gamma_1 = -odd;
+  *gamma_2 = even;
+}
+
+/* Temme's series (1975) for x <= 2, |u| <= 1/2: K_u and K_(u+1), or with sign -1 Y_u and Y_(u+1). */
+static void bessel_temme(double u, double x, int sign, double *low, double *high) {
+  double gamma_1, gamma_2;
+  bessel_gammas(u, &gamma_1, &gamma_2);
+  const double l = log(2 / x), sigma = u * l, e = exp(sigma), pi_u = BESSEL_PI * u;
+  const double sine = fabs(u) < 1e-9 ? 1 : pi_u / bessel_sin_pi(u),
+               sinh_part = fabs(sigma) < 1e-6 ? 1 : sinh(sigma) / sigma;
+  const double scale = sign > 0 ? 1 : 2 / BESSEL_PI;
+  double f = scale * sine * (cosh(sigma) * gamma_1 + sinh_part * l * gamma_2);
+  double p = scale * 0.5 * e / (gamma_2 - u * gamma_1), q = scale * 0.5 / e / (gamma_2 + u * gamma_1);
+  const double s = bessel_sin_pi(u / 2), turn = sign > 0 || u == 0 ? 0 : 2 / u * s * s;
+  double c = 1, sum = f + turn * q, sum_high = p, z = sign * x * x / 4;
+  for (int k = 1; k < 500; k++) {
+    f = (k * f + p + q) / (k * k - u * u);
+    p /= k - u;
+    q /= k + u;
+    c *= z / k;
+    const double g = f + turn * q, d = c * g;
+    sum += d;
+    sum_high += c * (p - k * g);
+    if (fabs(d) < 1e-18 * fabs(sum)) break;
+  }
+  *low = sign * sum;
+  *high = sign * 2 / x * sum_high;
+}
+
+/* P and Q of Hankel's expansion, DLMF 10.17.3, for |u| <= 3/2 and x >= 25. */
+static void bessel_hankel(double u, double x, double *p, double *q) {
+  double term = 1;
+  *p = 1;
+  *q = 0;
+  for (int k = 1; k < 40; k++) {
+    const double next = term * (4 * u * u - (2 * k - 1) * (2 * k - 1)) / (8 * k * x);
+    if (fabs(next) >= fabs(term) || fabs(next) < 1e-18) break;
+    term = next;
+    const double part = (k / 2) % 2 == 0 ? term : -term;
+    if (k % 2 == 0)
+      *p += part;
+    else
+      *q += part;
+  }
+}
+
+/* J_u and Y_u for x >= 25: the phase x - (u/2 + 1/4) pi by addition, so that its rounding is absolute. */
+static void bessel_far(double u, double x, double *j, double *y) {
+  double p, q;
+  bessel_hankel(u, x, &p, &q);
+  const double c = bessel_cos_pi(u / 2 + 0.25), s = bessel_sin_pi(u / 2 + 0.25);
+  const double cosine = cos(x) * c + sin(x) * s, sine = sin(x) * c - cos(x) * s;
+  const double r = sqrt(2 / (BESSEL_PI * x));
+  *j = r * (p * cosine - q * sine);
+  *y = r * (p * sine + q * cosine);
+}
+
+/* p + i q = H'/H of the first Hankel function of order u, for x >= 2, |u| <= 1/2: Steed's continued fraction (Barnett and
+ * others 1974) -1/(2x) + i + i/x ((1/2)² - u²) / (2 (x + i) + ((3/2)² - u²) / (2 (x + 2i) + …)), from its end. */
+static void bessel_steed(double u, double x, double *p, double *q) {
+  const int depth = 12 + (int)(400 / x);
+  double re = 2 * x, im = 2.0 * (depth + 1);
+  for (int k = depth; k >= 1; k--) {
+    const double a = (k + 0.5) * (k + 0.5) - u * u, size = re * re + im * im;
+    const double next = 2 * x + a * re / size;
+    im = 2.0 * k - a * im / size;
+    re = next;
+  }
+  const double a = (0.25 - u * u) / (x * (re * re + im * im)); /* i a / x / (re + i im) */
+  *p = -0.5 / x + a * im;
+  *q = 1 + a * re;
+}
+
+/* Values proportional to J at the orders u, u + 1 and u + n, by Miller's backward recurrence (DLMF 3.6(iii)). */
+typedef struct bessel_miller {
+  double low, next, high;
+} bessel_miller;
+
+static bessel_miller bessel_backward(double u, int n, double x) {
+  const int top = (n > x ? n : (int)x) + 30 + (int)(8 * cbrt(x));
+  double f = 1e-290, above = 0;
+  bessel_miller m = {0};
+  for (int k = top; k >= 0; k--) {
+    if (k == n) m.high = f;
+    if (k == 1) m.next = f;
+    if (k == 0) break;
+    const double below = 2 * (u + k) / x * f - above;
+    above = f;
+    f = below;
+    if (fabs(f) > 1e250) {
+      f *= 1e-250;
+      above *= 1e-250;
+      m.high *= 1e-250;
+      m.next *= 1e-250;
+    }
+  }
+  if (n == 0) m.high = f;
+  const double norm = fmax(fabs(f), fabs(m.next));
+  m.low = f / norm;
+  m.next /= norm;
+  m.high /= norm;
+  return m;
+}
+
+/* J_v and Y_v, v >= 0, x > 0; either may be NULL. */
+static void bessel_jy(double v, double x, double *j, double *y) {
+  const int n = (int)(v + 0.5);
+  const double u = v - n;
+  const bool by_series = x <= 2 || x * x < 4 * (v + 1);
+  if (j != NULL && by_series) {
+    *j = bessel_series(v, x, -1, 0, NULL);
+    if (y == NULL) return;
+  }
+  double y_low, y_high, j_low;
+  if (x <= 2) {
+    bessel_temme(u, x, -1, &y_low, &y_high);
+  } else if (x < 25) {
+    double p, q;
+    bessel_steed(u, x, &p, &q);
+    const bessel_miller m = bessel_backward(u, n, x);
+    const double slope = u / x * m.low - m.next,
+                 gap = p * m.low - slope; /* J = scale F, J' = scale F', Y = J gap / (q F) */
+    const double scale = sqrt(2 / (BESSEL_PI * x) * q / (gap * gap + q * q * m.low * m.low));
+    if (j != NULL && !by_series) *j = scale * m.high;
+    j_low = scale * m.low;
+    y_low = scale * gap / q;
+    y_high = u / x * y_low - (p * y_low + q * j_low);
+  } else {
+    double j_high;
+    bessel_far(u, x, &j_low, &y_low);
+    bessel_far(u + 1, x, &j_high, &y_high);
+    if (j != NULL && !by_series) {
+      if (v > x) {
+        const bessel_miller m = bessel_backward(u, n, x);
+        *j = m.high * (fabs(m.low) > fabs(m.next) ? j_low / m.low : j_high / m.next);
+      } else {
+        double a = j_low, b = j_high;
+        for (int k = 1; k < n; k++) {
+          const double c = 2 * (u + k) / x * b - a;
+          a = b;
+          b = c;
+        }
+        *j = n == 0 ? j_low : b;
+      }
+    }
+  }
+  if (y == NULL) return;
+  for (int k = 1; k < n && isfinite(y_high); k++) {
+    const double next = 2 * (u + k) / x * y_high - y_low;
+    y_low = y_high;
+    y_high = next;
+  }
+  *y = n == 0 ? y_low : y_high;
+}
+
+#define BESSEL_MOST 1e6 /* recurrences take as many steps as the order has units */
+
+/* x is infinite or the order too large: J and Y have no value here. */
+static bool bessel_is_off(double v, double x) { return isnan(v) || isnan(x) || isinf(x) || fabs(v) > BESSEL_MOST; }
+
+double special_jv(double v, double x) {
+  if (bessel_is_off(v, x)) return NAN;
+  if (x < 0) return v == floor(v) ? (fmod(v, 2) == 0 ? 1 : -1) * special_jv(v, -x) : NAN;
+  if (v < 0 && v == floor(v)) return (fmod(v, 2) == 0 ? 1 : -1) * special_jv(-v, x);
+  if (x == 0) return v == 0 ? 1 : v > 0 ? 0 : INFINITY;
+  if (v == 0) return j0(x);
+  if (v == 1) return j1(x);
+  double j, y;
+  bessel_jy(fabs(v), x, &j, v < 0 ? &y : NULL);
+  return v < 0 ? bessel_cos_pi(v) * j + bessel_sin_pi(v) * y : j; /* DLMF 10.2.3 */
+}
+
+double special_yv(double v, double x) {
+  if (bessel_is_off(v, x) || x < 0) return NAN;
+  if (x == 0) return -INFINITY;
+  if (v == 0) return y0(x);
+  if (v == 1) return y1(x);
+  const double c = bessel_cos_pi(v), s = bessel_sin_pi(v);
+  double j, y;
+  bessel_jy(fabs(v), x, v < 0 && s != 0 ? &j : NULL, &y);
+  if (v > 0) return y;
+  return (s == 0 ? 0 : -s * j) + (c == 0 ? 0 : c * y);
+}
+
+double special_j0(double x) { return isinf(x) ? NAN : j0(x); }
+double special_j1(double x) { return isinf(x) ? NAN : j1(x); }
+double special_y0(double x) { return x > 0 ? (isinf(x) ? NAN : y0(x)) : x == 0 ? -INFINITY : NAN; }
+double special_y1(double x) { return x > 0 ? (isinf(x) ? NAN : y1(x)) : x == 0 ? -INFINITY : NAN; }
+
+/* ---- I and K --------------------------------------------------------------------------------------------------------- */
+
+/* The sum of DLMF 10.41.3 (sign 1, I) or 10.41.4 (sign -1, K), r = sqrt(v² + x²). */
+static double bessel_debye_sum(double v, double r, int sign) {
+  const double p = v / r;
+  double sum = 0;
+  for (int k = SPECIAL_DEBYE - 1; k >= 0; k--) {
+    double u = 0;
+    for (int j = k; j >= 0; j--) u = u * p * p + special_debye[k][j];
+    sum = u + sign * sum / r; /* u_k(p) / v^k = u / r^k */
+  }
+  return sum;
+}
+
+/* The exponent of those, r + v log(x / (v + r)), less x: without cancellation r - x = v² / (r + x). */
+static dd bessel_debye_exponent(double v, double x) {
+  const dd v2 = dd_product(v, v), r = dd_sqrt(dd_add(v2, dd_product(x, x)));
+  const dd head = dd_div(v2, dd_add_d(r, x));
+  return dd_add(head, dd_mul_d(dd_sub(dd_log(dd_of(x)), dd_log(dd_add_d(r, v))), v));
+}
+
+/* Whether the power series of I is short. Else sqrt(v² + x²), in whose powers Debye's expansion goes, is above 35. */
+static bool bessel_is_short(double v, double x) { return x <= 35 || x * x < 25 * (v + 1); }
+
+/* I_v(x) exp(-x), v >= 0, x > 0. */
+static double bessel_ie(double v, double x) {
+  if (bessel_is_short(v, x)) return bessel_series(v, x, 1, x, NULL);
+  const double r = hypot(v, x), power = v == 0 ? 1 : dd_exp(bessel_debye_exponent(v, x));
+  return power / sqrt(2 * BESSEL_PI * r) * bessel_debye_sum(v, r, 1);
+}
+
+/* exp(x) K at the orders u and u + 1, |u| <= 1/2: Temme's series up to 2, the trapezoidal rule on DLMF 10.32.9, whose error
+ * falls as exp(x - pi² / step), up to 20, then DLMF 10.40.2. */
+static void bessel_ke_low(double u, double x, double *low, double *high) {
+  if (x <= 2) {
+    bessel_temme(u, x, 1, low, high);
+    const double e = exp(x);
+    *low *= e;
+    *high *= e;
+  } else if (x <= 20) {
+    const double step = 0.15625;
+    double a = 0.5, b = 0.5;
+    for (int k = 1;; k++) {
+      const double t = k * step, s = sinh(t / 2), e = exp(-2 * x * s * s); /* exp(x - x cosh t) */
+      a += e * cosh(u * t);
+      b += e * cosh((u + 1) * t);
+      if (e < 1e-19) break;
+    }
+    *low = a * step;
+    *high = b * step;
+  } else {
+    for (int i = 0; i < 2; i++) {
+      const double m = 4 * (u + i) * (u + i);
+      double term = 1, sum = 1;
+      for (int k = 1; k < 40 && fabs(term) > 1e-18; k++) {
+        term *= (m - (2 * k - 1) * (2 * k - 1)) / (8 * k * x);
+        sum += term;
+      }
+      *(i == 0 ? low : high) = sum * sqrt(BESSEL_PI / (2 * x));
+    }
+  }
+}
+
+static double bessel_ke(double v, double x) {
+  if (v >= 40) {
+    const double r = hypot(v, x);
+    return dd_exp(dd_neg(bessel_debye_exponent(v, x))) * sqrt(BESSEL_PI / (2 * r)) * bessel_debye_sum(v, r, -1);
+  }
+  const int n = (int)(v + 0.5);
+  const double u = v - n;
+  double low, high;
+  bessel_ke_low(u, x, &low, &high);
+  for (int k = 1; k < n; k++) {
+    const double next = 2 * (u + k) / x * high + low; /* DLMF 10.29.1 */
+    low = high;
+    high = next;
+  }
+  return n == 0 ? low : high;
+}
+
+/* I_(-v) = I_v + 2/pi sin(pi v) K_v (DLMF 10.27.2); exp(-x) of it where scaled. */
+static double bessel_i_any(double v, double x, bool scaled) {
+  if (isnan(v) || isnan(x) || isinf(x) || isinf(v)) return NAN;
+  const bool whole = v == floor(v);
+  if (x < 0) return whole ? (fmod(v, 2) == 0 ? 1 : -1) * bessel_i_any(v, -x, scaled) : NAN;
+  const double size = fabs(v);
+  if (x == 0) return v == 0 ? 1 : v > 0 || whole ? 0 : INFINITY;
+  double y;
+  if (scaled || x > 700) {
+    y = bessel_ie(size, x);
+    if (!scaled) y = y * exp(x / 2) * exp(x / 2);
+  } else if (bessel_is_short(size, x)) {
+    y = bessel_series(size, x, 1, 0, NULL);
+  } else {
+    y = bessel_ie(size, x) * exp(x);
+  }
+  if (v >= 0 || whole) return y;
+  return y + 2 / BESSEL_PI * bessel_sin_pi(size) * bessel_ke(size, x) * exp(scaled ? -2 * x : -x);
+}
+
+double special_iv(double v, double x) { return bessel_i_any(v, x, false); }
+
+double special_ive(double v, double x) { return bessel_i_any(v, x, true); }
+
+double special_kve(double v, double x) {
+  if (isnan(v) || isnan(x) || isinf(v) || x < 0) return NAN;
+  if (isinf(x)) return 0;
+  return x == 0 ? INFINITY : bessel_ke(fabs(v), x);
+}
+
+double special_kv(double v, double x) {
+  const double y = special_kve(v, x);
+  if (!(x > 0) || y == 0) return y;
+  if (isinf(y)) return x > 1 ? dd_exp(dd_add_d(dd_neg(bessel_debye_exponent(fabs(v), x)), -x)) : y;
+  return x > 700 ? y * exp(-x / 2) * exp(-x / 2) : y * exp(-x);
+}
+
+double special_i0(double x) { return special_iv(0, fabs(x)); }
+double special_i1(double x) { return copysign(special_iv(1, fabs(x)), x); }
+double special_i0e(double x) { return isinf(x) ? 0 : special_ive(0, fabs(x)); }
+double special_i1e(double x) { return isinf(x) ? 0 : copysign(special_ive(1, fabs(x)), x); }
+double special_k0(double x) { return special_kv(0, x); }
+double special_k1(double x) { return special_kv(1, x); }
+
+/* ---- Derivatives in the order -------------------------------------------------------------------------------------------- */
+
+/* The integrands of Schläfli's integrals, DLMF 10.9.6 and 10.9.7, differentiated in v, times pi. */
+static double bessel_j_wave(double v, double x, double t) { return t * sin(x * sin(t) - v * t); }
+static double bessel_y_wave(double v, double x, double t) { return t * cos(x * sin(t) - v * t); }
+static double bessel_j_tail(double v, double x, double t) {
+  return exp(-x * sinh(t) - v * t) * (BESSEL_PI * bessel_cos_pi(v) - t * bessel_sin_pi(v));
+}
+static double bessel_y_tail(double v, double x, double t) {
+  const double s = x * sinh(t);
+  return t * exp(v * t - s) - exp(-v * t - s) * (t * bessel_cos_pi(v) + BESSEL_PI * bessel_sin_pi(v));
+}
+
+static double bessel_wave(bessel_integrand *f, double v, double x) {
+  return bessel_integral(f, v, x, 0, BESSEL_PI, 2 + (int)((x + v) / 6));
+}
+
+static double bessel_j_slope_low(double v, double x) {
+  const double end = bessel_end(0, x), tail = bessel_integral(bessel_j_tail, v, x, 0, end, 1 + (int)(2 * end));
+  return (bessel_wave(bessel_j_wave, v, x) - tail) / BESSEL_PI;
+}
+
+/* For v > x + 1, where J is small: from the derivative at an order u <= x down to which Miller's recurrence goes, and the
+ * derivative of that recurrence. J = scale F at all orders. */
+static double bessel_j_slope_high(double v, double x) {
+  const int n = (int)(v - x) + 1;
+  const double u = v - n;
+  double f = 1e-290, above = 0, d = 0, d_above = 0, f_v = 0, d_v = 0;
+  for (int k = n + 30 + (int)(8 * cbrt(x)); k > 0; k--) {
+    if (k == n) f_v = f, d_v = d;
+    const double w = 2 * (u + k) / x, below = w * f - above, d_below = w * d + 2 / x * f - d_above;
+    above = f, f = below;
+    d_above = d, d = d_below;
+    if (fabs(f) > 1e200 || fabs(d) > 1e200) {
+      f *= 1e-200, above *= 1e-200, f_v *= 1e-200;
+      d *= 1e-200, d_above *= 1e-200, d_v *= 1e-200;
+    }
+  }
+  const double scale = special_jv(u, x) / f;
+  return (bessel_j_slope_low(u, x) - scale * d) / f * f_v + scale * d_v;
+}
+
+static double bessel_j_slope(double v, double x) {
+  double slope;
+  if (x <= 4 || x * x < 8 * (v + 1)) return bessel_series(v, x, -1, 0, &slope), slope;
+  return v > x + 1 ? bessel_j_slope_high(v, x) : bessel_j_slope_low(v, x);
+}
+
+static double bessel_y_slope(double v, double x) {
+  const double end = bessel_end(v, x), tail = bessel_integral(bessel_y_tail, v, x, 0, end, 1 + (int)(2 * end));
+  return -(bessel_wave(bessel_y_wave, v, x) + tail) / BESSEL_PI;
+}
+
+/* Of DLMF 10.32.4, differentiated in v, times pi exp(-x). */
+static double bessel_i_wave(double v, double x, double t) {
+  const double s = sin(t / 2);
+  return t * sin(v * t) * exp(-2 * x * s * s);
+}
+static double bessel_i_tail(double v, double x, double t) {
+  return exp(-x * (cosh(t) + 1) - v * t) * (BESSEL_PI * bessel_cos_pi(v) - t * bessel_sin_pi(v));
+}
+
+static double bessel_ie_slope(double v, double x) {
+  double slope;
+  if (x <= 2 || v + 1 >= x / 2) return bessel_series(v, x, 1, x, &slope), slope;
+  const double s = sqrt(22.5 / x), wide = s < 1 ? 2 * asin(s) : BESSEL_PI; /* where 2 x sin²(t/2) is 45 */
+  const double wave = bessel_integral(bessel_i_wave, v, x, 0, wide, 3 + (int)(v * wide / 6));
+  const double end = acosh(1 + 45 / x);
+  return -(wave + bessel_integral(bessel_i_tail, v, x, 0, end, 2 + (int)(2 * end))) / BESSEL_PI;
+}
+
+/* exp(x) dK/dv: the trapezoidal rule on DLMF 10.32.9, differentiated in v; all terms are positive. */
+static double bessel_ke_slope(double v, double x) {
+  const double step = fmin(0.125, 0.6 / sqrt(hypot(v, x)));
+  double sum = 0;
+  for (int k = 1; k < 20000; k++) {
+    const double t = k * step, s = sinh(t / 2), e = t * exp(v * t - 2 * x * s * s) * -expm1(-2 * v * t) / 2;
+    sum += e;
+    if (e < 1e-19 * sum && x * sinh(t) > v) break;
+    if (v == 0) break;
+  }
+  return sum * step;
+}
+
+static bool bessel_has_slope(double v, double x) { return !bessel_is_off(v, x) && x > 0 && fabs(v) < 1e4; }
+
+/* Below order 0 by the connection formulas DLMF 10.2.3 and 10.27.2, differentiated. */
+double special_jv_grad_v(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  if (v >= 0) return bessel_j_slope(v, x);
+  const double m = -v, c = bessel_cos_pi(m), s = bessel_sin_pi(m);
+  double j, y;
+  bessel_jy(m, x, &j, &y);
+  return BESSEL_PI * (s * j + c * y) - c * bessel_j_slope(m, x) + s * bessel_y_slope(m, x);
+}
+
+double special_yv_grad_v(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  if (v >= 0) return bessel_y_slope(v, x);
+  const double m = -v, c = bessel_cos_pi(m), s = bessel_sin_pi(m);
+  double j, y;
+  bessel_jy(m, x, &j, &y);
+  return BESSEL_PI * (s * y - c * j) - s * bessel_j_slope(m, x) - c * bessel_y_slope(m, x);
+}
+
+double special_ive_grad_v(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  if (v >= 0) return bessel_ie_slope(v, x);
+  const double m = -v, k = bessel_ke(m, x) * exp(-2 * x), k_slope = bessel_ke_slope(m, x) * exp(-2 * x);
+  return -(bessel_ie_slope(m, x) + 2 * bessel_cos_pi(m) * k + 2 / BESSEL_PI * bessel_sin_pi(m) * k_slope);
+}
+
+double special_kve_grad_v(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  return v < 0 ? -bessel_ke_slope(-v, x) : bessel_ke_slope(v, x);
+}
+
+/* ---- Spherical ----------------------------------------------------------------------------------------------------------- */
+
+/* DLMF 10.53.1 for small x; else the recurrence DLMF 10.51.1, up while n <= x, backward by Miller's method beyond. */
+double special_spherical_jn(double n, double x) {
+  if (isnan(n) || isnan(x) || n < 0 || n != floor(n)) return NAN;
+  if (x < 0) return (fmod(n, 2) == 0 ? 1 : -1) * special_spherical_jn(n, -x);
+  if (isinf(x) || n > BESSEL_MOST) return 0;
+  if (x == 0) return n == 0;
+  if (n == 0) return sin(x) / x;
+  if (x * x < 2 * n + 3) {
+    double prefix = 1, term = 1, sum = 1;
+    for (int k = 1; k <= n; k++) prefix *= x / (2 * k + 1);
+    for (int k = 1; k < 100 && fabs(term) > 1e-18; k++) {
+      term *= -x * x / 2 / (k * (2 * n + 2 * k + 1));
+      sum += term;
+    }
+    return prefix * sum;
+  }
+  const double zero = sin(x) / x, one = (zero - cos(x)) / x;
+  const int m = (int)n;
+  if (n <= x) {
+    double a = zero, b = one;
+    for (int k = 1; k < m; k++) {
+      const double c = (2 * k + 1) / x * b - a;
+      a = b;
+      b = c;
+    }
+    return b;
+  }
+  const bessel_miller r = bessel_backward(0.5, m, x);
+  return r.high * (fabs(zero) > fabs(one) ? zero / r.low : one / r.next);
+}

@@ -1,0 +1,299 @@
+/* special_zeta: see special_zeta.h. DLMF is dlmf.nist.gov. */
+#include "special_zeta.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dd.h"
+#include "special.h"
+#include "special_gamma.h"
+
+#define ZETA_PI 3.14159265358979323846
+
+/* ---- zeta ---------------------------------------------------------------------------------------------------------- */
+
+/* B(2k) / (2k)! */
+static const double zeta_bernoulli[] = {1.0 / 12,
+                                        -1.0 / 720,
+                                        1.0 / 30240,
+                                        -1.0 / 1209600,
+                                        1.0 / 47900160,
+                                        -691.0 / 1307674368000.0,
+                                        1.0 / 74724249600.0,
+                                        -3617.0 / 10670622842880000.0,
+                                        43867.0 / 5109094217170944000.0,
+                                        -174611.0 / 802857662698291200000.0};
+
+/* Euler and Maclaurin's formula, DLMF 25.11.28 (with s = 1 left out): the sum of (q + k)^-s up to where the terms of the tail
+ * fall fast, and with
+ * w = q + n the tail w^(1-s) / (s - 1) + w^-s / 2 + sum of B(2k) / (2k)! (s)_(2k-1) w^(-s-2k+1). With slope also the
+ * derivative in s, term by term. Holds for any s that is not far below 0. */
+static double zeta_sum(double s, double q, double *slope) {
+  double sum = 0, rest = 0, d_sum = 0;
+  double w = q;
+  for (; w < 10 + 0.75 * s; w += 1) {
+    const double term = pow(fabs(w), -s) * (w < 0 && fmod(s, 2) != 0 ? -1 : 1);
+    const dd t = dd_sum(sum, term);
+    sum = t.hi;
+    rest += t.lo;
+    if (slope != NULL) d_sum -= term * log(w);
+    const bool small = w > 0 && term < 1e-18 * fabs(sum);
+    if (small && slope == NULL) return sum + rest;
+    if (small && term * fabs(log(w)) < 1e-18 * fabs(d_sum)) {
+      *slope = d_sum;
+      return sum + rest;
+    }
+  }
+  const double log_w = log(w), power = pow(w, -s), u = 1 / (w * w);
+  double factor = s / w, d_factor = 1 / s, tail = 0, d_tail = 0; /* (s)_(2k-1) w^(1-2k) and its log's derivative */
+  for (int k = 0; k < 10; k++) {
+    const double term = zeta_bernoulli[k] * factor;
+    tail += term;
+    d_tail += term * d_factor;
+    const double a = s + 2 * k + 1, b = s + 2 * k + 2;
+    factor *= a * b * u;
+    d_factor += 1 / a + 1 / b;
+    if (fabs(factor) < 1e-18 * s) break;
+  }
+  const double whole = w / (s - 1) + 0.5 + tail;
+  if (slope != NULL) *slope = d_sum + power * (d_tail - w / ((s - 1) * (s - 1)) - log_w * whole);
+  return sum + (rest + power * whole);
+}
+
+/* The edges of Hurwitz's zeta; false inside the domain. */
+static bool zeta_edge(double s, double q, double *value) {
+  *value = NAN;
+  if (isnan(s) || isnan(q) || s < 1) return true;
+  if (s == 1)
+    *value = INFINITY;
+  else if (q <= 0 && q == floor(q))
+    *value = INFINITY;
+  else if (q <= 0 && s != floor(s))
+    *value = NAN;
+  else if (q < -1e5)
+    *value = NAN; /* too many terms, of a sum that changes by nothing */
+  else if (isinf(q))
+    *value = 0;
+  else if (isinf(s))
+    *value = q > 1 ? 0 : q == 1 ? 1 : INFINITY;
+  else
+    return false;
+  return true;
+}
+
+double special_hurwitz_zeta(double s, double q) {
+  double edge;
+  return zeta_edge(s, q, &edge) ? edge : zeta_sum(s, q, NULL);
+}
+
+double special_zeta_grad_s(double s, double q) {
+  double edge, slope;
+  if (zeta_edge(s, q, &edge) || q < 0) return NAN;
+  zeta_sum(s, q, &slope);
+  return slope;
+}
+
+/* Below 0 by the reflection DLMF 25.4.1, zeta(s) = 2 (2 pi)^(s-1) sin(pi s / 2) gamma(1 - s) zeta(1 - s). With slope also the
+ * derivative. */
+static double zeta_reflected(double s, double *slope) {
+  int sign;
+  double d_zeta, r = s - 4 * rint(s / 4); /* the sine has period 4 in s */
+  const double z = zeta_sum(1 - s, 1, &d_zeta);
+  static const dd log_2pi = {1.8378770664093456, -7.756588316134483e-17};
+  const dd size = dd_add(dd_mul_d(log_2pi, s - 1), special_gammaln_signed(dd_sum(1, -s), &sign));
+  const double factor = 2 * dd_exp(size);
+  const double sine = fabs(r) <= 1 ? sin(ZETA_PI / 2 * r) : copysign(sin(ZETA_PI / 2 * (2 - fabs(r))), r);
+  if (slope != NULL) {
+    const double cosine = fabs(r) <= 1 ? cos(ZETA_PI / 2 * r) : -cos(ZETA_PI / 2 * (2 - fabs(r)));
+    const double rest = (1.8378770664093454836 - special_psi(1 - s)) * z - d_zeta;
+    *slope = factor * (ZETA_PI / 2 * cosine * z + sine * rest);
+  }
+  return factor * sine * z;
+}
+
+double special_riemann_zeta(double s) {
+  if (isnan(s) || s == -INFINITY) return NAN;
+  if (s == 1) return INFINITY;
+  if (isinf(s)) return 1;
+  return s < 0 ? zeta_reflected(s, NULL) : zeta_sum(s, 1, NULL);
+}
+
+double special_riemann_zeta_grad(double s) {
+  double slope;
+  if (isnan(s) || s == -INFINITY || s == 1) return NAN;
+  if (isinf(s)) return 0;
+  if (s < 0)
+    zeta_reflected(s, &slope);
+  else
+    zeta_sum(s == 0 ? 1e-300 : s, 1, &slope);
+  return slope;
+}
+
+/* DLMF 5.15.1: (-1)^(n+1) n! zeta(n + 1, x), for whole n >= 1. */
+double special_polygamma(double n, double x) {
+  if (isnan(n) || isnan(x) || n < 0 || n != floor(n)) return NAN;
+  if (n == 0) return special_psi(x);
+  if (n == 1) return special_tri_gamma(x);
+  const double size = special_factorial(n) * special_hurwitz_zeta(n + 1, x);
+  return fmod(n, 2) == 0 ? -size : size;
+}
+
+/* ---- psi'' ----------------------------------------------------------------------------------------------------------- */
+
+/* psi''(x) for x > 0: recurrence psi''(x) = psi''(x + 1) - 2/x³ up to x >= 12, then the asymptotic series (DLMF
+ * 5.15.9). */
+static double tetra_gamma_positive(double x) {
+  double sum = 0;
+  for (; x < 12; x += 1) sum -= 2 / (x * x * x);
+  double u = 1 / (x * x);
+  double tail =
+      u * u * (-0.5 + u * (1.0 / 6 + u * (-1.0 / 6 + u * (0.3 + u * (-5.0 / 6 + u * (691.0 / 210 + u * -17.5))))));
+  return sum - u - u / x + tail;
+}
+
+/* Below 0 by reflection: psi''(1 - x) - psi''(x) = 2 pi³ cos(pi x) / sin³(pi x). Poles and -inf give nan. */
+double special_tetra_gamma(double x) {
+  if (isnan(x) || x > 0) return tetra_gamma_positive(x);
+  if (x == floor(x)) return NAN;
+  double r = x - floor(x); /* sin³ and cos change sign together with each unit: the quotient has period 1 */
+  double s = sin(ZETA_PI * r);
+  return tetra_gamma_positive(1 - x) - 2 * ZETA_PI * ZETA_PI * ZETA_PI * cos(ZETA_PI * r) / (s * s * s);
+}
+
+/* ---- Exponential integrals -------------------------------------------------------------------------------------------- */
+
+/* The continued fraction DLMF 8.19.17 in its even part: exp(-x) / (x + n - n / (x + n + 2 - 2 (n + 1) / (x + n + 4 - …))),
+ * from its end. Lentz's algorithm finds the depth. */
+static double expn_fraction(double n, double x) {
+  double b = x + n, c = INFINITY, d = 1 / b;
+  int i = 1;
+  for (; i < 1000; i++) {
+    const double a = -i * (n - 1 + i);
+    b += 2;
+    d = 1 / (a * d + b);
+    c = b + a / c;
+    if (fabs(c * d - 1) < 2e-16) break;
+  }
+  double f = x + n + 2.0 * i;
+  for (; i >= 1; i--) f = x + n + 2.0 * (i - 1) - i * (n - 1 + i) / f;
+  return exp(-x) / f;
+}
+
+/* The series DLMF 8.19.8 for whole n and x <= 1. */
+static double expn_series(int n, double x) {
+  static const double euler = 0.57721566490153286061;
+  double term = 1, sum = n == 1 ? 0 : 1 / (1.0 - n), log_term = n == 1 ? -1 : 0; /* (-x)^k / k! */
+  for (int k = 1; k < 60; k++) {
+    term *= -x / k;
+    if (k == n - 1) {
+      log_term = term;
+      continue;
+    }
+    sum += term / (1 - n + k);
+    if (fabs(term) < 1e-18 * fabs(sum) && k > n) break;
+  }
+  if (n == 1) return -euler - log(x) - sum;
+  double harmonic = -euler;
+  for (int k = 1; k < n; k++) harmonic += 1.0 / k;
+  return log_term * (harmonic - log(x)) - sum;
+}
+
+/* The integral with t = exp(u), of exp(-x exp(u)) exp((1 - n) u) u^power, for n of any kind: Gauss-Legendre on parts of
+ * length 1/2, up to where the integrand is less than 1e-18 of its largest. */
+static double expn_integral(double n, double x, int power) {
+  double sum = 0, e = 0;
+  for (int part = 0; part < 4000; part++) {
+    double s = 0;
+    for (int k = 0; k < SPECIAL_LEGENDRE; k++) {
+      for (int side = -1; side <= 1; side += 2) {
+        const double u = (part + 0.5 + side * special_legendre[k][0] / 2) / 2;
+        const double f = exp((1 - n) * u - x * expm1(u));
+        s += special_legendre[k][1] * (power == 0 ? f : f * u);
+      }
+    }
+    e = s / 4;
+    sum += e;
+    if (e < 1e-18 * sum) break;
+  }
+  return exp(-x) * sum;
+}
+
+double special_exp1(double x) { return special_expn(1, x); }
+
+double special_expn(double n, double x) {
+  if (isnan(n) || isnan(x) || n < 0 || x < 0) return NAN;
+  if (x == 0) return n > 1 ? 1 / (n - 1) : INFINITY;
+  if (isinf(x) || isinf(n)) return 0;
+  if (n == 0) return exp(-x) / x;
+  if (x > 1 || n > 30) return expn_fraction(n, x);
+  return n == floor(n) ? expn_series((int)n, x) : expn_integral(n, x, 0);
+}
+
+double special_expn_grad_n(double n, double x) {
+  if (isnan(n) || isnan(x) || n < 0 || x < 0) return NAN;
+  if (x == 0) return n > 1 ? -1 / ((n - 1) * (n - 1)) : -INFINITY;
+  if (isinf(x) || isinf(n)) return 0;
+  return -expn_integral(n, x, 1);
+}
+
+/* ---- Lambert's W --------------------------------------------------------------------------------------------------------- */
+
+/* Halley's method on w exp(w) = x (Corless and others 1996, eq. 5.9) in the form of Fritsch, Shafer and Crowley (1973), whose
+ * steps are relative to w: with z = log(x/w) - w, the next w is w (1 + e), e of fourth order. */
+static double lambert_refine(double x, double w) {
+  for (int i = 0; i < 4; i++) {
+    const double z = log(x / w) - w, t = 1 + w, q = 2 * t * (t + 2.0 / 3 * z);
+    const double e = z / t * (q - z) / (q - 2 * z);
+    w *= 1 + e;
+    if (fabs(e) < 1e-15) break;
+  }
+  return w;
+}
+
+/* Near -1/e the series in p = ± sqrt(2 (e x + 1)) (Corless eq. 4.22). */
+static double lambert_branch(double p) {
+  double w = 0;
+  for (int k = SPECIAL_LAMBERTS - 1; k >= 0; k--) w = w * p + special_lambert[k];
+  return w;
+}
+
+/* e x + 1, exact where it is small. */
+static double lambert_above(double x) {
+  static const dd e = {2.718281828459045, 1.4456468917292502e-16};
+  return dd_value(dd_add_d(dd_mul_d(e, x), 1));
+}
+
+double special_lambertw_principal(double x) {
+  if (isnan(x) || x == INFINITY || x == 0) return x;
+  const double above = lambert_above(x);
+  if (above < 0) return above > -1e-15 ? -1 : NAN;
+  if (above < 0.03) return lambert_branch(sqrt(2 * above));
+  if (fabs(x) < 1e-20) return x;
+  double w;
+  if (x < 1) {
+    const double p = sqrt(2 * above);
+    w = x < -0.25 ? lambert_branch(p) : x * (1 + x * 0.75) / (1 + x * (1.75 + x * 0.4));
+  } else {
+    const double l = log(x), m = l > 1 ? log(l) : 0;
+    w = x < 3 ? 0.567 + 0.36 * (x - 1) * (1 - 0.15 * (x - 1)) : l - m + m / l;
+  }
+  return lambert_refine(x, w);
+}
+
+double special_lambertw_lower(double x) {
+  if (isnan(x) || x > 0) return NAN;
+  if (x == 0) return -INFINITY;
+  const double above = lambert_above(x);
+  if (above < 0) return above > -1e-15 ? -1 : NAN;
+  const double p = -sqrt(2 * above);
+  if (above < 0.03) return lambert_branch(p);
+  double w;
+  if (x < -0.25) {
+    w = lambert_branch(p);
+  } else {
+    const double l = log(-x), m = log(-l);
+    w = l - m + m / l;
+  }
+  return lambert_refine(x, w);
+}
