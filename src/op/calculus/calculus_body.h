@@ -8,11 +8,23 @@ static void PASTE(convolve, SUFFIX)(const void *long_one, int64_t m, const void 
   for (int64_t k = 0; k < length; k++) out[k] = (T)CALCULUS_ZERO;
   for (int64_t block = 0; block < length; block += CONVOLVE_BLOCK) {
     const int64_t end = block + CONVOLVE_BLOCK < length ? block + CONVOLVE_BLOCK : length;
-    for (int64_t j = 0; j < n; j++) {
-      /* The a's index at k is k + shift. */
+    for (int64_t j = 0; j < n;) {
+      /* The index into a at k is k + shift. */
       const int64_t shift = start - j;
+      if (j + 4 <= n && block >= 3 - shift && end <= m - shift) { /* j … j + 3 reach every entry of the block */
+        const T f0 = v[j], f1 = v[j + 1], f2 = v[j + 2], f3 = v[j + 3], *restrict x = a + block + shift;
+        T *restrict y = out + block;
+        for (int64_t k = 0; k < end - block; k++) {
+          T sum = ADD(y[k], MUL(f0, x[k]));
+          sum = ADD(sum, MUL(f1, x[k - 1]));
+          sum = ADD(sum, MUL(f2, x[k - 2]));
+          y[k] = ADD(sum, MUL(f3, x[k - 3]));
+        }
+        j += 4;
+        continue;
+      }
       const int64_t from = block > -shift ? block : -shift, to = end < m - shift ? end : m - shift;
-      const T factor = v[j], *restrict x = a + (from < to ? from + shift : 0);
+      const T factor = v[j++], *restrict x = a + (from < to ? from + shift : 0);
       T *restrict y = out + (from < to ? from : 0);
       for (int64_t k = 0; k < to - from; k++) y[k] = ADD(y[k], MUL(factor, x[k]));
     }

@@ -11,41 +11,79 @@
 #define SEGMENT_TIMES(a, b) ((a) * (b))
 #define SEGMENT_BELOW(a, b) ((a) < (b))
 #define SEGMENT_NO_NAN(a) (false)
+#define SEGMENT_UNORDERED(a) ((a) != (a))
+#define SEGMENT_EITHER(which, a, b) ((which) ? (a) : (b))
+
+#define SEGMENT_BLOCK 1024
+#define SEGMENT_SAMPLES 64
+
+/* Whether nearly all of n ids, of a whole block or less, are equal to the next one. */
+static bool segment_has_runs(const int64_t *ids, int64_t n) {
+  const int64_t step = n / SEGMENT_SAMPLES;
+  int equal = 0;
+  for (int k = 0; k < SEGMENT_SAMPLES && step > 1; k++) equal += ids[k * step] == ids[k * step + 1];
+  return equal >= SEGMENT_SAMPLES - 2;
+}
+
+static inline float segment_pick_f32(bool which, float a, float b) {
+  uint32_t p, q, mask = 0 - (uint32_t)which;
+  memcpy(&p, &a, sizeof p);
+  memcpy(&q, &b, sizeof q);
+  p = (p & mask) | (q & ~mask);
+  memcpy(&a, &p, sizeof a);
+  return a;
+}
+
+static inline double segment_pick_f64(bool which, double a, double b) {
+  uint64_t p, q, mask = 0 - (uint64_t)which;
+  memcpy(&p, &a, sizeof p);
+  memcpy(&q, &b, sizeof q);
+  p = (p & mask) | (q & ~mask);
+  memcpy(&a, &p, sizeof a);
+  return a;
+}
 
 #define T int8_t
 #define SUFFIX _i8
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T int16_t
 #define SUFFIX _i16
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T int32_t
 #define SUFFIX _i32
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T int64_t
 #define SUFFIX _i64
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T uint8_t
 #define SUFFIX _u8
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T uint16_t
 #define SUFFIX _u16
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T uint32_t
 #define SUFFIX _u32
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T uint64_t /* sums and products wrap, as those of int64 do */
 #define SUFFIX _u64
@@ -53,20 +91,23 @@
 #define MUL SEGMENT_TIMES
 #define LESS SEGMENT_BELOW
 #define IS_NAN SEGMENT_NO_NAN
+#define PICK SEGMENT_EITHER
 #include "segment_body.h"
 #define T float
 #define SUFFIX _f32
 #define ADD SEGMENT_PLUS
 #define MUL SEGMENT_TIMES
 #define LESS SEGMENT_BELOW
-#define IS_NAN isnan
+#define IS_NAN SEGMENT_UNORDERED
+#define PICK segment_pick_f32
 #include "segment_body.h"
 #define T double
 #define SUFFIX _f64
 #define ADD SEGMENT_PLUS
 #define MUL SEGMENT_TIMES
 #define LESS SEGMENT_BELOW
-#define IS_NAN isnan
+#define IS_NAN SEGMENT_UNORDERED
+#define PICK segment_pick_f64
 #include "segment_body.h"
 
 static damo_c64 segment_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
@@ -158,3 +199,5 @@ int64_t segment_count(const int64_t *ids, int64_t n, int64_t *counts, int64_t n_
 #undef SEGMENT_TIMES
 #undef SEGMENT_BELOW
 #undef SEGMENT_NO_NAN
+#undef SEGMENT_UNORDERED
+#undef SEGMENT_EITHER
