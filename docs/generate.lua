@@ -138,6 +138,20 @@ local calls = {
   exponential = function(_, _, s) return (select(2, damo.random.exponential(s, { rng = damo.random.state(1) }))) end,
   gumbel = function(_, _, s) return (select(2, damo.random.gumbel(s, 1, { rng = damo.random.state(1) }))) end,
   integers = false,
+  ["random.categorical"] = false, ["random.multinomial"] = false, ["dist.quantile"] = false,
+  ["random.dirichlet"] = function(x)
+    return (select(2, damo.random.dirichlet(damo.exp(x), { rng = damo.random.state(1) })))
+  end,
+  ["random.multivariate_normal"] = function(x)
+    return (select(2, damo.random.multivariate_normal(x[1], damo.eye(3) + damo.dot(x, x.T),
+      { rng = damo.random.state(1) })))
+  end,
+  ["random.wishart"] = function(x)
+    return (select(2, damo.random.wishart(7, damo.eye(3) + damo.dot(x, x.T), { rng = damo.random.state(1) })))
+  end,
+  ["random.choice"] = function(x)
+    return (select(2, damo.random.choice(x, { size = { 2 }, rng = damo.random.state(1) })))
+  end,
   permutation = function(x) return (select(2, damo.random.permutation(x, { rng = damo.random.state(1) }))) end,
   log1mexp = function(x) return damo.log1mexp(-x) end,
   arccosh = function(x) return damo.arccosh(1 + x) end,

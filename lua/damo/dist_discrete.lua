@@ -1,7 +1,7 @@
 --- The formulas of the discrete distributions of damo.dist.
 -- Each takes its argument, then the parameters. A number that is no integer has probability 0; the distribution
--- function is that of the integer below. Source: N. L. Johnson, A. W. Kemp, S. Kotz, "Univariate Discrete Distributions"
--- (3rd ed., 2005).
+-- function is that of the integer below. Source: N. L. Johnson, A. W. Kemp, S. Kotz, "Univariate Discrete
+-- Distributions" (3rd ed., 2005).
 -- @module damo.dist_discrete
 
 local damo = require "damo"

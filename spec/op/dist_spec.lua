@@ -93,6 +93,22 @@ for _, name in ipairs(sorted(continuous)) do
       assert.is_true(distance * math.sqrt(n) < 1.95, ("%g"):format(distance * math.sqrt(n)))
     end)
 
+    it("has draws whose derivatives are those of the quantile", function()
+      if name == "VonMises" then return end
+      local rs, vars = damo.random.RandomStream(12), {}
+      for i = 1, #params do vars[i] = damo.dscalar("p" .. i) end
+      local symbolic = make(name, vars)
+      local draw = symbolic:sample(rs, { size = { 60 } })
+      local q = damo.consider_constant(damo.exp(symbolic:logcdf(draw)))
+      local weights = damo.arange(1, 61) / 60.0
+      local by_draw = damo.grad(damo.sum(draw * weights), vars, { return_disconnected = "zero" })
+      local by_quantile = damo.grad(damo.sum(symbolic:icdf(q) * weights), vars, { return_disconnected = "zero" })
+      local both = {}
+      for i = 1, #vars do both[2 * i - 1], both[2 * i] = by_draw[i], by_quantile[i] end
+      local found = { damo.compile(vars, both)(table.unpack(params)) }
+      for i = 1, #found, 2 do assert.near(found[i + 1], found[i], 1e-7 * (1 + math.abs(found[i + 1]))) end
+    end)
+
     it("has the mean and the variance of its density", function()
       if name:find "Cauchy" then return end
       -- over quantiles at the middles of equal parts; heavy tails leave some of the variance out

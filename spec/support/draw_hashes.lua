@@ -32,6 +32,11 @@ local more = {
   poisson = { 12 }, binomial = { 20, 0.3 }, nbinom = { 5, 0.3 }, betabinom = { 10, 2, 3 }, geometric = { 0.2 },
   hypergeometric = { 50, 30, 20 },
 }
+local cov = { { 4.0, 1.2, 0.3 }, { 1.2, 1.0, 0.1 }, { 0.3, 0.1, 2.0 } }
+more.categorical, more.multinomial = { { 0.2, 0.5, 0.3 } }, { 30, { 0.2, 0.5, 0.3 } }
+more.dirichlet, more.multivariate_normal = { { 0.2, 0.5, 3 } }, { { 1, 2, 3 }, damo.array(cov) }
+more.wishart = { 4.5, damo.array(cov) }
+draws.choice = second(random.choice(n, { size = { 500 }, replace = false, rng = random.state(14) }))
 for name, params in pairs(more) do
   params[#params + 1] = sized(13)
   draws[name] = second(random[name](table.unpack(params)))

@@ -57,7 +57,8 @@ extern const op_func activation_funcs[], loss_funcs[], norm_funcs[], attention_f
 extern const op_func pool_funcs[]; /* op/nnet/pool.c: max_pool2d avg_pool2d … of damo.nn */
 extern const op_func
     random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */
-extern const op_func quantile_funcs[]; /* op/random/quantile.c: quantiles found by search, for damo.dist */
+extern const op_func random_vector_funcs[]; /* op/random/vector_rows.c: categorical multinomial choice … */
+extern const op_func quantile_funcs[];      /* op/random/quantile.c: quantiles found by search, for damo.dist */
 extern const op_func
     marker_funcs[]; /* op/control/marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
 extern const op_func ifelse_funcs[]; /* op/control/ifelse.c: one of two branches, computed lazily */

@@ -40,5 +40,7 @@ return {
   betabinom = { { 10, 2.0, 3.0 }, mean = 4.0, variance = 6.0, dtype = "int64", from = 0, to = 10 },
   geometric = { { 0.25 }, mean = 4.0, variance = 12.0, dtype = "int64", from = 1 },
   hypergeometric = { { 50, 30, 20 }, mean = 12.5, variance = 20 * 0.625 * 0.375 * 60 / 79, dtype = "int64", from = 0 },
+  categorical = { vector = true }, multinomial = { vector = true }, dirichlet = { vector = true },
+  multivariate_normal = { vector = true }, wishart = { vector = true }, choice = { vector = true },
   permutation = { { 100 }, dtype = "int64" },
 }

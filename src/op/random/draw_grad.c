@@ -60,6 +60,78 @@ damo_var *grad_truncexpon(build *b, damo_var *const *p, damo_var *x, damo_var *g
   return build_mul(b, g, build_mul(b, build_mul(b, p[2], u), build_exp(b, build_sub(b, z, p[0]))));
 }
 
+/* ---- Gamma, beta, t ---------------------------------------------------------------------------------------------- */
+
+/* The derivative of y = log z by the shape a, z a gamma draw: -(dP/da) / (z p(z)) with z p(z) = exp(a y - z) / Gamma(a).
+ * Where z vanishes next to 1, P = z^a / Gamma(a + 1), and it is (psi(a + 1) - y) / a. */
+static damo_var *log_gamma_by_shape(build *b, damo_var *a, damo_var *y) {
+  damo_var *z = build_exp(b, y);
+  damo_var *inverse = build_exp(b, build_add(b, build_sub(b, z, build_mul(b, a, y)), build_gammaln(b, a)));
+  damo_var *implicit = build_neg(b, build_mul(b, build_gammainc_grad_a(b, a, z), inverse));
+  damo_var *limit = build_true_div(b, build_sub(b, build_psi(b, build_add(b, a, build_num(b, 1))), y), a);
+  return build_switch(b, build_lt(b, y, build_num(b, -36)), limit, implicit);
+}
+
+/* log x, of an x that underflowed that of the least number. */
+static damo_var *log_of_draw(build *b, damo_var *x) {
+  return build_log(b, build_maximum(b, x, build_num(b, 0x1p-1022)));
+}
+
+damo_var *grad_log_gamma(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  (void)i;
+  return build_mul(b, g, log_gamma_by_shape(b, p[0], x));
+}
+
+damo_var *grad_gamma(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  if (i == 1) return grad_scale(b, p, x, g, 1);
+  damo_var *y = log_of_draw(b, build_true_div(b, x, p[1]));
+  return build_mul(b, g, build_mul(b, x, log_gamma_by_shape(b, p[0], y)));
+}
+
+/* x = scale / z */
+damo_var *grad_invgamma(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  if (i == 1) return grad_scale(b, p, x, g, 1);
+  damo_var *y = log_of_draw(b, build_true_div(b, p[1], x));
+  return build_neg(b, build_mul(b, g, build_mul(b, x, log_gamma_by_shape(b, p[0], y))));
+}
+
+/* x = 2 z, the shape being df / 2 */
+damo_var *grad_chisquare(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  (void)i;
+  damo_var *by = log_gamma_by_shape(b, grad_half(b, p[0]), log_of_draw(b, grad_half(b, x)));
+  return build_mul(b, g, build_mul(b, grad_half(b, x), by));
+}
+
+/* -(dI/dp) / f, f = x^(a-1) (1-x)^(b-1) / B(a, b); x is kept from the ends, where f may be infinite. */
+damo_var *grad_beta(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  damo_var *one = build_num(b, 1);
+  x = build_clip(b, x, build_num(b, 1e-300), build_num(b, 1 - 0x1p-53));
+  damo_var *log_f = build_add(b, build_mul(b, build_sub(b, p[0], one), build_log(b, x)),
+                              build_mul(b, build_sub(b, p[1], one), build_log1p(b, build_neg(b, x))));
+  damo_var *inverse = build_exp(b, build_sub(b, build_betaln(b, p[0], p[1]), log_f));
+  damo_var *by = i == 0 ? build_betainc_grad_a(b, p[0], p[1], x) : build_betainc_grad_b(b, p[0], p[1], x);
+  return build_neg(b, build_mul(b, g, build_mul(b, by, inverse)));
+}
+
+/* The tail beyond |z| is I_w(df/2, 1/2) / 2 with w = df / (df + z²). Its derivative by df at fixed |z|, over the density
+ * f, is |z| / (2 df) + I_a(df/2, 1/2, w) / (4 f), where I_a is that of I by its first parameter; so is d|z|/d(df). */
+damo_var *grad_t(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  if (i == 1) return g;
+  damo_var *df = p[0], *z = build_true_div(b, build_sub(b, x, p[1]), p[2]);
+  if (i == 2) return build_mul(b, g, z);
+  damo_var *half = grad_half(b, df), *c = build_num(b, 0.5), *square = build_sqr(b, z);
+  damo_var *w = build_true_div(b, df, build_add(b, df, square));
+  damo_var *tail =
+      build_mul(b, grad_half(b, build_add(b, df, build_num(b, 1))), build_log1p(b, build_true_div(b, square, df)));
+  damo_var *inverse =
+      build_exp(b, build_add(b, build_add(b, build_betaln(b, half, c), grad_half(b, build_log(b, df))), tail));
+  damo_var *implicit = build_mul(b, build_num(b, 0.25), build_mul(b, build_betainc_grad_a(b, half, c, w), inverse));
+  damo_var *by = build_add(b, grad_half(b, build_true_div(b, z, df)), build_mul(b, build_sign(b, z), implicit));
+  return build_mul(b, g, build_mul(b, p[2], by));
+}
+
+/* ---- Wald, von Mises, truncated normal --------------------------------------------------------------------------- */
+
 /* erfcx(t / sqrt 2) is the normal tail beyond t over its density, times sqrt(2/pi). */
 static damo_var *scaled_tail(build *b, damo_var *t) { return build_erfcx(b, build_mul(b, build_num(b, sqrt(0.5)), t)); }
 

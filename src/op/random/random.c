@@ -4,6 +4,7 @@
  */
 #include "draw.h"
 #include "quantile.h"
+#include "vectors.h"
 
 #include <string.h>
 
@@ -304,4 +305,6 @@ const op_func random_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const random_classes[] = {&random_draw_def, &permutation_def, &quantile_def, NULL};
+const op_def *const random_classes[] = {&random_draw_def,    &permutation_def, &quantile_def,    &categorical_def,
+                                        &multinomial_def,    &dirichlet_def,   &choice_def,      &draw_factor_def,
+                                        &draw_transform_def, &bartlett_def,    &draw_square_def, NULL};
