@@ -48,6 +48,38 @@ h.run_errors("nn", {
       function() return nn.max_pool2d(Z { 1, 1, 4, 4 }, { size = 2, stride = { 1, 1, 1 } }) end },
     { "an operand of the wrong rank", "shape", "nn.max_pool2d: operand 1 (x) must have rank 4, (N, C, …), got 3",
       function() return nn.max_pool2d(Z { 1, 4, 4 }, { size = 2 }) end },
+    { "channels that are not the filters'", "shape",
+      "nn.conv2d: axis 2 of operand 1 (x) is 3, of operand 2 (w) 2, in 1 group",
+      function() return nn.conv2d(Z { 1, 3, 4, 4 }, Z { 2, 2, 3, 3 }) end },
+    { "channels that the groups of a convolution do not divide", "shape",
+      "nn.conv1d: axis 2 of operand 1 (x) is 3, no multiple of num_groups, 2",
+      function() return nn.conv1d(Z { 1, 3, 4 }, Z { 2, 1, 3 }, { num_groups = 2 }) end },
+    { "filters that the groups do not divide", "shape",
+      "nn.conv1d: axis 1 of operand 2 (w) is 3, no multiple of num_groups, 2",
+      function() return nn.conv1d(Z { 1, 4, 4 }, Z { 3, 2, 3 }, { num_groups = 2 }) end },
+    { "a filter longer than x", "shape",
+      "nn.conv2d: axis 4 of operand 1 (x) is 2, with its padding shorter than the filter, 5",
+      function()
+        return nn.conv2d(Z { 1, 1, 9, 2 }, Z { 1, 1, 3, 3 }, { border_mode = { 0, 1 }, filter_dilation = 2 })
+      end },
+    { "an empty filter", "shape", "nn.conv1d: axis 3 of operand 2 (w) is empty",
+      function() return nn.conv1d(Z { 1, 1, 9 }, Z { 1, 1, 0 }) end },
+    { "operands of the wrong rank", "shape", "nn.conv2d: operand 2 (w) must have rank 4, got 3",
+      function() return nn.conv2d(Z { 1, 1, 9, 9 }, Z { 1, 1, 3 }) end },
+    { "a misspelt border", "value", "nn.conv2d: unknown border_mode 'hlaf', did you mean 'half'?",
+      function() return nn.conv2d(Z { 1, 1, 9, 9 }, Z { 1, 1, 3, 3 }, { border_mode = "hlaf" }) end },
+    { "a stride of 0", "value", "nn.conv2d: subsample must be at least 1, got 0",
+      function() return nn.conv2d(Z { 1, 1, 9, 9 }, Z { 1, 1, 3, 3 }, { subsample = 0 }) end },
+    { "a negative padding", "value", "nn.conv2d: border_mode must not be negative, got -1",
+      function() return nn.conv2d(Z { 1, 1, 9, 9 }, Z { 1, 1, 3, 3 }, { border_mode = -1 }) end },
+    { "a complex operand", "type", "nn.conv2d: operand 1 (x) must be real, got complex128",
+      function() return nn.conv2d(damo.zeros({ 1, 1, 9, 9 }, { dtype = "complex128" }), Z { 1, 1, 3, 3 }) end },
+    { "a transpose over other channels", "shape",
+      "nn.conv1d_transpose: axis 2 of operand 1 (x) is 3, axis 1 of operand 2 (w) is 2",
+      function() return nn.conv1d_transpose(Z { 1, 3, 4 }, Z { 2, 2, 3 }) end },
+    { "an output shape that the transpose does not have", "shape",
+      "ConvGradInput: a length of 9 on axis 3 gives 7 positions, the operand has 4",
+      function() return nn.conv1d_transpose(Z { 1, 2, 4 }, Z { 2, 2, 3 }, { output_shape = { 9 } }) end },
     { "a probability outside", "value", "nn.dropout: p must lie in 0..1, got 2",
       function() return nn.dropout(Z { 2 }, { p = 2 }) end },
     { "a Variable without a stream", "type", "nn.dropout: a Variable needs the option rng, a RandomStream",
@@ -117,7 +149,8 @@ describe("pooling", function()
   it("gives the gradient of a tie to the first place, and of nan to the first nan", function()
     local x = damo.dtensor3 "x"
     local f = damo.compile({ x }, damo.grad(damo.sum(nn.max_pool1d(x, { size = 3 })), x))
-    assert.is_true(damo.array_equal(damo.array { { { 0, 1, 0, 1, 0, 0 } } }, f(damo.array { { { 1, 2, 2, 4, 4, 4 } } })))
+    assert.is_true(damo.array_equal(damo.array { { { 0, 1, 0, 1, 0, 0 } } },
+      f(damo.array { { { 1, 2, 2, 4, 4, 4 } } })))
     local nan = 0 / 0
     assert.is_true(damo.array_equal(damo.array { { { 0, 1, 0, 1, 0, 0 } } },
       f(damo.array { { { 1, nan, nan, -1 / 0, -1 / 0, -1 / 0 } } })))
@@ -148,6 +181,102 @@ describe("pooling", function()
 
   it("gives the same bits with any number of threads", function()
     same_bits(function() return nn.avg_pool2d(filled({ 16, 8, 20, 21 }, 2), { size = 3, stride = 2, pad = 1 }) end)
+  end)
+end)
+
+describe("a convolution", function()
+  local cases = {
+    { "conv1d", { 2, 2, 7 }, { 3, 2, 3 }, { border_mode = "half", subsample = 2 } },
+    { "conv2d", { 1, 2, 4, 5 }, { 2, 1, 2, 3 }, { num_groups = 2, border_mode = { { 1, 0 }, 1 } } },
+    { "conv2d", { 2, 1, 5, 5 }, { 2, 1, 2, 2 }, { filter_dilation = 2, filter_flip = false, subsample = { 1, 2 } } },
+    { "conv3d", { 1, 1, 3, 3, 3 }, { 1, 1, 2, 2, 2 }, { subsample = 2, border_mode = "full" } },
+    { "conv1d_transpose", { 1, 2, 3 }, { 2, 2, 3 }, { subsample = 2, border_mode = 1 } },
+    { "conv2d_transpose", { 1, 2, 3, 3 }, { 2, 1, 2, 2 }, { num_groups = 2, subsample = 3 } },
+  }
+
+  it("has gradients of second order and a forward mode", function()
+    for _, case in ipairs(cases) do
+      local name, x, w, options = table.unpack(case)
+      check_orders(function(a, b) return nn[name](a, b, options) end, { filled(x, 1), filled(w, 2) })
+    end
+  end)
+
+  it("and its gradients agree with the plain definitions of DEBUG", function()
+    for _, case in ipairs(cases) do
+      for _, dtype in ipairs { "float32", "float64" } do
+        local name, x, w, options = table.unpack(case)
+        local a, b = damo.tensor("a", { ndim = #x, dtype = dtype }), damo.tensor("b", { ndim = #w, dtype = dtype })
+        local y = nn[name](a, b, options)
+        local ga, gb = table.unpack(damo.grad(damo.sum(damo.sqr(y)), { a, b }))
+        local f = damo.compile({ a, b }, { y, ga, gb }, { mode = "DEBUG" })
+        f(filled(x, 3):astype(dtype), filled(w, 4):astype(dtype))
+      end
+    end
+  end)
+
+  it("knows its shape before it runs, and gives it without running", function()
+    local function shape_of(name, x, w, options, type_text)
+      local a, b = damo.tensor("a", { shape = x }), damo.tensor("b", { shape = w })
+      assert.equal(type_text, tostring(nn[name](a, b, options).type))
+      local u, v = damo.tensor("u", { ndim = #x }), damo.tensor("v", { ndim = #w })
+      local f = damo.compile({ u, v }, nn[name](u, v, options).shape)
+      for _, node in ipairs(f.fgraph.apply_nodes) do assert.is_nil(tostring(node.op):match "Conv") end
+      return f(damo.zeros(x), damo.zeros(w)):totable()
+    end
+    for pad, lengths in pairs { [0] = { 4, 3 }, [2] = { 6, 7 }, [4] = { 8, 11 } } do
+      assert.same({ 2, 6, lengths[1], lengths[2] }, shape_of("conv2d", { 2, 4, 11, 8 }, { 6, 2, 3, 6 },
+        { num_groups = 2, subsample = { 2, 1 }, filter_dilation = { 2, 1 }, border_mode = pad },
+        ("TensorType(float64, shape=(2, 6, %d, %d))"):format(lengths[1], lengths[2])))
+    end
+    assert.same({ 1, 3, 11 }, shape_of("conv1d", { 1, 2, 9 }, { 3, 2, 3 }, { border_mode = "full" },
+      "TensorType(float64, shape=(1, 3, 11))"))
+    assert.same({ 1, 3, 5 }, shape_of("conv1d", { 1, 2, 9 }, { 3, 2, 4 }, { border_mode = "half", subsample = 2 },
+      "TensorType(float64, shape=(1, 3, 5))"))
+    assert.same({ 1, 4, 10 }, shape_of("conv1d_transpose", { 1, 6, 4 }, { 6, 2, 3 }, { num_groups = 2, subsample = 3,
+      filter_dilation = 2, border_mode = "half" }, "TensorType(float64, shape=(1, 4, 10))"))
+  end)
+
+  it("gives the same bits with any number of threads", function()
+    local x, w = filled({ 5, 6, 30, 31 }, 2), filled({ 20, 6, 3, 3 }, 3)
+    local a, b = damo.dtensor4 "a", damo.dtensor4 "b"
+    local y = nn.conv2d(a, b, { border_mode = "half" })
+    local ga, gb = table.unpack(damo.grad(damo.sum(damo.sqr(y)), { a, b }))
+    for _, value in ipairs { y, ga, gb } do
+      local f = damo.compile({ a, b }, value)
+      same_bits(function() return f(x, w):copy() end)
+      same_bits(function() return f(x[{ { 1, 1 } }], w):copy() end)
+    end
+  end)
+
+  it("has gradients of zeros where there is no example, and no channel", function()
+    local a, b = damo.dtensor3 "a", damo.dtensor3 "b"
+    local ga, gb = table.unpack(damo.grad(damo.sum(nn.conv1d(a, b)), { a, b }))
+    local f = damo.compile({ a, b }, { ga, gb })
+    local x, w = f(damo.zeros { 0, 2, 5 }, damo.ones { 3, 2, 2 })
+    assert.same({ 0, 2, 5 }, x.shape)
+    assert.is_true(damo.array_equal(damo.zeros { 3, 2, 2 }, w))
+    x, w = f(damo.ones { 2, 3, 5 }, damo.zeros { 0, 3, 2 })
+    assert.is_true(damo.array_equal(damo.zeros { 2, 3, 5 }, x))
+    assert.same({ 0, 3, 2 }, w.shape)
+  end)
+
+  it("of many lengths, strides and filters is that of its definition", function()
+    local rs = damo.random.RandomStream(11)
+    for round = 1, 40 do
+      local function pick(low, high) return rs:integers(low, high + 1):eval() end
+      local groups = pick(1, 2)
+      local c, k = groups * pick(1, 3), groups * pick(1, 11)
+      local taps, stride, dilation = { pick(1, 4), pick(1, 4) }, { pick(1, 3), pick(1, 3) }, { pick(1, 2), pick(1, 2) }
+      local pads = { { pick(0, 2), pick(0, 2) }, { pick(0, 2), pick(0, 2) } }
+      local x = { pick(1, 3), c }
+      for i = 1, 2 do x[2 + i] = (taps[i] - 1) * dilation[i] + pick(1, 30) end
+      local a, b = damo.dtensor4 "a", damo.dtensor4 "b"
+      local y = nn.conv2d(a, b, { border_mode = pads, subsample = stride, filter_dilation = dilation,
+        num_groups = groups, filter_flip = round % 2 == 0 })
+      local ga, gb = table.unpack(damo.grad(damo.sum(damo.sqr(y)), { a, b }))
+      local f = damo.compile({ a, b }, { y, ga, gb }, { mode = "DEBUG" })
+      f(filled(x, round), filled({ k, c // groups, taps[1], taps[2] }, 2 * round))
+    end
   end)
 end)
 

@@ -11,6 +11,7 @@
 #include "kernel/fft/fft.h"
 #include "kernel/sparse/sparse_tables.h"
 #include "kernel/sparse/stream_copy.h"
+#include "conv/conv.h"
 #include "product/small_gemm.h"
 
 /* clang-format off */
@@ -28,29 +29,30 @@
   .part = LISTS(sparse_part), .value = LISTS(sparse_value),                                                 \
   .compact = {sparse_compact_narrow_##compact_isa, sparse_compact_wide_##compact_isa},                      \
   .dense = {sparse_dense_narrow_##dense_isa, sparse_dense_wide_##dense_isa}
-#define COLUMN(isa, fold_isa, copy_isa, compact_isa, dense_isa, small_gemm_isa, fft_isa)                                     \
+#define COLUMN(isa, fold_isa, copy_isa, compact_isa, dense_isa, small_gemm_isa, fft_isa, conv_set)                 \
   static const kernel_isa kernel_isa_##isa = {                                                              \
       .name = #isa,                                                                                         \
       ELEM_COLUMN(isa),                                                                                     \
       .reduce = &reduce_fns_##fold_isa,                                                                     \
       .stream_copy = stream_copy_##copy_isa,                                                                \
       .small_gemm = &small_gemm_##small_gemm_isa,                                                           \
-      .fft = &fft_##fft_isa,                                                           \
+      .fft = &fft_##fft_isa,                                                                           \
+      .conv = &conv_isa_##conv_set,                                                                         \
       .sparse = {SPARSE_COLUMN(compact_isa, dense_isa)},                                                    \
   };
 /* clang-format on */
 
 /* Arguments: the instruction set, and those whose reducers, long copies, compaction of sparse entries and products with dense
- * blocks it uses, and its tables of small products and of Fourier transforms. base is written in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
+ * blocks it uses, and its tables of small products, of Fourier transforms and of convolutions. base is written in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
 #if defined(__x86_64__)
-COLUMN(sse2, base, base, base, base, base, base)
-COLUMN(avx2, avx2, avx2, avx2, avx2, avx2, avx2)
-COLUMN(avx512, avx512, avx512, avx2, avx512, avx512, avx512)
+COLUMN(sse2, base, base, base, base, base, base, base)
+COLUMN(avx2, avx2, avx2, avx2, avx2, avx2, avx2, avx2)
+COLUMN(avx512, avx512, avx512, avx2, avx512, avx512, avx512, avx512)
 #elif defined(__aarch64__)
-COLUMN(neon, base, base, base, base, base, base)
+COLUMN(neon, base, base, base, base, base, base, base)
 #endif
 #if defined(KERNEL_HAS_SCALAR)
-COLUMN(scalar, base, base, base, base, base, base)
+COLUMN(scalar, base, base, base, base, base, base, base)
 #endif
 
 #if defined(__x86_64__)

@@ -49,6 +49,31 @@ typedef struct small_gemm_fns {
   bool blas_has_small;
 } small_gemm_fns;
 
+/* Products of convolutions, as kernel/conv/conv.h explains. Results of `rows` filters at n positions: result[i][j] = Σ_p
+ * w[i][p] · source[offsets[p] + j] over `depth` taps. weights: panels of conv_panel(…) rows, each [depth][rows of the
+ * panel]. n is rounded up to whole vectors: that much is read behind each offset and written in each row of `pitch`. */
+typedef struct conv_strip {
+  int64_t rows, depth, n, pitch;
+  const void *weights, *source;
+  const int64_t *offsets;
+  void *result;
+} conv_strip;
+/* c[i][j] += Σ_p source[offsets[i] + p] · b[p][j]: `rows` rows of n entries, n a multiple of the lanes of a vector. */
+typedef struct conv_outer {
+  int64_t rows, depth, n, b_row, c_row;
+  const void *source, *b;
+  const int64_t *offsets;
+  void *c;
+} conv_outer;
+typedef struct conv_fns {
+  int64_t rows, lanes; /* of a panel of weights; of a vector */
+  void (*strip)(const conv_strip *s);
+  void (*outer)(const conv_outer *o);
+} conv_fns;
+typedef struct conv_isa {
+  conv_fns f32, f64;
+} conv_isa;
+
 /* Kernels over sparse storage (kernel/sparse/kernel_sparse.h), [wide] or [wide][dtype]: wide is 1 for int64 indices. */
 typedef struct sparse_isa {
   const struct sparse_index_fns *index[2];
@@ -70,6 +95,7 @@ struct kernel_isa {
   void (*stream_copy)(char *to, const char *from, size_t n);
   const small_gemm_fns *small_gemm;
   const struct fft_fns *fft; /* kernel/fft/fft.h */
+  const conv_isa *conv;
   sparse_isa sparse;
 };
 

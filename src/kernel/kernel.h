@@ -16,6 +16,7 @@
  * random.h                random numbers
  * sort.h                  sorting and selection by keys
  * sparse/kernel_sparse.h  loops over sparse storage
+ * conv/conv.h             convolutions
  * conv/pool.h             maxima and means over windows
  * elem/names.h            the list of the elementwise kernels
  */

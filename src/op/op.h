@@ -54,7 +54,7 @@ extern const op_def *const *const linalg_classes[];
 extern const op_func nnet_funcs[]; /* op/nnet/nnet.c: softmax log_softmax crossentropies relu … */
 /* op/nnet/activation.c, loss.c, norm.c, attention.c: the rows of damo.nn */
 extern const op_func activation_funcs[], loss_funcs[], norm_funcs[], attention_funcs[];
-extern const op_func pool_funcs[]; /* op/nnet/pool.c: max_pool2d avg_pool2d … of damo.nn */
+extern const op_func pool_funcs[], conv_funcs[]; /* op/nnet/pool.c, conv.c: max_pool2d conv2d … of damo.nn */
 extern const op_func
     random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */
 extern const op_func random_vector_funcs[]; /* op/random/vector_rows.c: categorical multinomial choice … */
@@ -92,6 +92,7 @@ extern const op_def *const blas_classes[];
 extern const op_def *const fft_classes[];
 extern const op_def *const nnet_classes[];
 extern const op_def *const pool_classes[];
+extern const op_def *const conv_classes[];
 extern const op_def *const random_classes[];
 extern const op_def *const marker_classes[];
 extern const op_def *const ifelse_classes[];

@@ -2,23 +2,45 @@
 #include "op/op.h"
 
 static const op_func *const op_families[] = {
-    elemwise_funcs,      elemwise_made_funcs, reduce_funcs, nan_funcs,       statistics_funcs, cumulative_funcs,
-    extremes_funcs,      shape_funcs,         alloc_funcs,  eye_funcs,       arange_funcs,     join_funcs,
-    split_funcs,         repeat_funcs,        pad_funcs,    index_funcs,     table_funcs,      grid_funcs,
-    activation_funcs,    loss_funcs,          norm_funcs,   attention_funcs, pool_funcs,       segment_funcs,
-    sets_funcs,          calculus_funcs,      blas_funcs,   fft_funcs,       nnet_funcs,       random_funcs,
-    random_vector_funcs, quantile_funcs,      marker_funcs, ifelse_funcs,
+    elemwise_funcs,   elemwise_made_funcs, reduce_funcs,   nan_funcs,       statistics_funcs, cumulative_funcs,
+    extremes_funcs,   shape_funcs,         alloc_funcs,    eye_funcs,       arange_funcs,     join_funcs,
+    split_funcs,      repeat_funcs,        pad_funcs,      index_funcs,     table_funcs,      grid_funcs,
+    activation_funcs, loss_funcs,          norm_funcs,     attention_funcs, pool_funcs,       conv_funcs,
+    segment_funcs,    sets_funcs,          calculus_funcs, blas_funcs,      fft_funcs,        nnet_funcs,
+    random_funcs,     random_vector_funcs, quantile_funcs, marker_funcs,    ifelse_funcs,
 };
 
 /* The classes of the dense families. */
 static const op_def *const *const plain_classes[] = {
-    elemwise_classes, loop_classes,    reduce_classes,    cumulative_classes,
-    extremes_classes, shape_classes,   broadcast_classes, diagonal_classes,
-    triangle_classes, alloc_classes,   eye_classes,       arange_classes,
-    join_classes,     split_classes,   repeat_classes,    index_classes,
-    table_classes,    segment_classes, sets_classes,      calculus_classes,
-    blas_classes,     fft_classes,     nnet_classes,      pool_classes,
-    random_classes,   marker_classes,  ifelse_classes,    NULL,
+    elemwise_classes,
+    loop_classes,
+    reduce_classes,
+    cumulative_classes,
+    extremes_classes,
+    shape_classes,
+    broadcast_classes,
+    diagonal_classes,
+    triangle_classes,
+    alloc_classes,
+    eye_classes,
+    arange_classes,
+    join_classes,
+    split_classes,
+    repeat_classes,
+    index_classes,
+    table_classes,
+    segment_classes,
+    sets_classes,
+    calculus_classes,
+    blas_classes,
+    fft_classes,
+    nnet_classes,
+    pool_classes,
+    conv_classes,
+    random_classes,
+    marker_classes,
+    ifelse_classes,
+    NULL,
 };
 
 /* The *i-th class of these lists. Where they have too few, NULL, and *i is reduced by their number. */

@@ -247,5 +247,104 @@ return function(h)
     want = { { { { { 4.5, 4.5 } } } } } } }
   rows["nn.global_max_pool"] = { { x2, want = { { 9.5 }, { 9 } } }, { { { line } }, want = { { 5 } } } }
   rows["nn.global_avg_pool"] = { { { { line } }, want = { { 5.5 / 7 } } } }
+  -- ---- Convolution --------------------------------------------------------------------------------------------------
+
+  -- Convolutions term by term. x: the Array (N, C, …), w the filters; o: padding, stride and dilation of each axis, groups,
+  -- flip. With `back`, x is a result (N, K, …) and the sums go to the operand's entries, of which there are `lengths`.
+  local function convolve(x, w, o, lengths)
+    local n = x.ndim - 2
+    local function each(dims, fn)
+      local at = {}
+      local function go(k)
+        if k > #dims then return fn(at) end
+        for i = 0, dims[k] - 1 do
+          at[k] = i
+          go(k + 1)
+        end
+      end
+      go(1)
+    end
+    local out = { x.shape[1], lengths and w.shape[2] * o.groups or w.shape[1] }
+    for k = 1, n do
+      out[2 + k] = lengths and lengths[k]
+        or (x.shape[2 + k] + o.before[k] + o.after[k] - (w.shape[2 + k] - 1) * o.dilation[k] - 1) // o.stride[k] + 1
+    end
+    local y, positions = damo.zeros(out), lengths and x.shape or out
+    local filters = w.shape[1] // o.groups
+    local dims = { positions[1], w.shape[1], w.shape[2] }
+    for k = 1, n do dims[3 + k], dims[3 + n + k] = positions[2 + k], w.shape[2 + k] end
+    each(dims, function(i)
+      local narrow_at = { i[1] + 1, i[2] // filters * w.shape[2] + i[3] + 1 }
+      local wide_at, tap = { i[1] + 1, i[2] + 1 }, { i[2] + 1, i[3] + 1 }
+      for k = 1, n do
+        local o_k, t = i[3 + k], i[3 + n + k]
+        local place = o_k * o.stride[k] + t * o.dilation[k] - o.before[k]
+        if place < 0 or place >= (lengths and out or x.shape)[2 + k] then return end
+        narrow_at[2 + k], wide_at[2 + k] = place + 1, o_k + 1
+        tap[2 + k] = (o.flip and w.shape[2 + k] - 1 - t or t) + 1
+      end
+      local to, from = lengths and narrow_at or wide_at, lengths and wide_at or narrow_at
+      y[to] = y[to] + x[from] * w[tap]
+    end)
+    return y:totable()
+  end
+  local function drawn(shape, seed)
+    local size, list = 1, {}
+    for _, d in ipairs(shape) do size = size * d end
+    for k = 1, size do list[k] = math.sin(7.1 * k + seed) + 0.25 * math.cos(3.3 * k * seed) end
+    return damo.array(list):reshape(shape)
+  end
+  local function list_of(v, n)
+    if type(v) == "table" then return v end
+    local list = {}
+    for k = 1, n do list[k] = v end
+    return list
+  end
+  -- A case of that function with the options, whose padding is `before` and `after` in plain numbers.
+  local function conv_case(x, w, opts, before, after, lengths)
+    local n = #x - 2
+    local o = { before = list_of(before or 0, n), after = list_of(after or before or 0, n),
+      stride = list_of(opts.subsample or 1, n), dilation = list_of(opts.filter_dilation or 1, n),
+      groups = opts.num_groups or 1, flip = opts.filter_flip ~= false }
+    local a, b = drawn(x, 1), drawn(w, 2)
+    return { a, b, opts = next(opts) and opts or nil, want = convolve(a, b, o, lengths), tol = 1e-11, tol32 = 1e-4 }
+  end
+  rows["nn.conv1d"] = {
+    conv_case({ 2, 3, 9 }, { 5, 3, 3 }, {}),
+    conv_case({ 1, 1, 4 }, { 1, 1, 4 }, { border_mode = "full" }, 3),
+    conv_case({ 2, 4, 9 }, { 6, 2, 2 }, { border_mode = { { 2, 0 } }, subsample = 3, num_groups = 2 }, 2, 0),
+    conv_case({ 2, 2, 60 }, { 3, 2, 5 }, { border_mode = "half", filter_dilation = 3, filter_flip = false }, 6),
+    { damo.zeros { 0, 2, 5 }, damo.zeros { 3, 2, 2 }, want = h.shape(0, 3, 4), grad = false },
+    { damo.zeros { 2, 0, 5 }, damo.zeros { 1, 0, 4 }, want = { { { 0, 0 } }, { { 0, 0 } } }, grad = false },
+    { h.ints { { { 1, 2, 3 } } }, h.ints { { { 1, 10 } } }, want = { { { 12, 23 } } } },
+  }
+  rows["nn.conv2d"] = {
+    conv_case({ 2, 3, 6, 7 }, { 4, 3, 3, 2 }, {}),
+    conv_case({ 2, 2, 5, 6 }, { 9, 2, 3, 3 }, { border_mode = "half" }, 1),
+    conv_case({ 1, 2, 5, 6 }, { 3, 2, 3, 3 }, { border_mode = 1, subsample = { 2, 3 }, filter_flip = false }, 1),
+    conv_case({ 1, 4, 5, 6 }, { 4, 1, 2, 2 }, { num_groups = 4, filter_dilation = { 1, 2 } }),
+    conv_case({ 3, 2, 4, 4 }, { 3, 2, 1, 1 }, { subsample = 3 }),
+    conv_case({ 1, 1, 5, 6 }, { 1, 1, 3, 2 }, { border_mode = { { 0, 1 }, 2 }, subsample = { 1, 2 } }, { 0, 2 }, { 1, 2 }),
+  }
+  rows["nn.conv3d"] = {
+    conv_case({ 1, 2, 4, 3, 4 }, { 2, 2, 2, 2, 3 }, {}),
+    conv_case({ 1, 2, 3, 4, 3 }, { 2, 1, 2, 3, 1 }, { border_mode = "full", subsample = { 2, 1, 2 }, num_groups = 2 },
+      { 1, 2, 0 }),
+  }
+  rows["nn.conv1d_transpose"] = {
+    conv_case({ 2, 3, 4 }, { 3, 2, 3 }, {}, 0, 0, { 6 }),
+    conv_case({ 1, 2, 4 }, { 2, 1, 2 }, { subsample = 4 }, 0, 0, { 14 }),
+    conv_case({ 1, 4, 4 }, { 4, 3, 3 }, { subsample = 2, border_mode = 1, num_groups = 2, filter_flip = false }, 1, 1,
+      { 7 }),
+    conv_case({ 1, 2, 4 }, { 2, 1, 2 }, { subsample = 3, output_shape = { 13 } }, 0, 0, { 13 }),
+  }
+  rows["nn.conv2d_transpose"] = {
+    conv_case({ 1, 3, 4, 3 }, { 3, 2, 3, 2 }, { subsample = { 2, 1 }, filter_dilation = { 1, 2 } }, 0, 0, { 9, 5 }),
+    conv_case({ 2, 2, 3, 3 }, { 2, 3, 3, 3 }, { subsample = 2, border_mode = "half", output_shape = { 6, 5 } }, 1, 1,
+      { 6, 5 }),
+  }
+  rows["nn.conv3d_transpose"] = {
+    conv_case({ 1, 2, 2, 3, 2 }, { 2, 1, 2, 1, 3 }, { subsample = { 1, 2, 1 } }, 0, 0, { 3, 5, 4 }),
+  }
   return rows
 end

@@ -1,7 +1,7 @@
 /* nnet: ops of neural networks. Private to the family (src/op/nnet, op/index/pick.c), and for rewrite rules.
  *
  * The rows named nn.… make up damo.nn: activations (activation.c), losses (loss.c), normalisations (norm.c), attention
- * and embedding (attention.c), pooling (pool.c).
+ * and embedding (attention.c), pooling (pool.c), convolution (conv.c).
  */
 #ifndef DAMO_OP_NNET_NNET_H
 #define DAMO_OP_NNET_NNET_H
