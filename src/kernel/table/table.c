@@ -14,7 +14,7 @@
 
 /* Sets per_step where no point is further than a quarter of a step from an evenly spaced one: table_cell_near is then off
  * by one at most, after rounding too, and table_cell compares with the points themselves. */
-static void find_step(table_axis *a) {
+static void table_find_step(table_axis *a) {
   const double *p = a->points, h = (p[a->n - 1] - p[0]) / (double)(a->n - 1);
   const double slack = 4 * DBL_EPSILON * (fabs(p[0]) > fabs(p[a->n - 1]) ? fabs(p[0]) : fabs(p[a->n - 1]));
   double worst = 0;
@@ -33,7 +33,7 @@ bool table_axis_init(table_axis *a, const double *points, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     if (!isfinite(points[k]) || (k > 0 && !(points[k - 1] < points[k]))) return false;
   }
-  if (n > 2) find_step(a);
+  if (n > 2) table_find_step(a);
   return true;
 }
 
@@ -130,26 +130,26 @@ static int64_t table_weights(table_kind kind, const table_axis *a, double x, int
 
 /* What a query has for all its results: the first of its points in the table, and the weights of each axis and order. */
 #define TABLE_MOST_ORDERS 5 /* 0 … 4: a cubic's fourth derivative, and all beyond it, is 0 */
-typedef enum query_state { QUERY_INSIDE, QUERY_FILLED, QUERY_NAN } query_state;
+typedef enum table_state { QUERY_INSIDE, QUERY_FILLED, QUERY_NAN } table_state;
 typedef struct table_query {
   int64_t first;
   double w[TABLE_MAX_AXES][TABLE_MOST_ORDERS][TABLE_MOST_WEIGHTS];
 } table_query;
 
-static int order_at(const table_reader *t, int result, int axis) {
+static int table_order_at(const table_reader *t, int result, int axis) {
   const int order = t->orders[result * t->n_axes + axis];
   return order < TABLE_MOST_ORDERS ? order : TABLE_MOST_ORDERS - 1;
 }
 
 /* The orders that some result has along each axis, as bits. */
-static void orders_used(const table_reader *t, uint8_t *used) {
+static void table_orders_used(const table_reader *t, uint8_t *used) {
   memset(used, 0, TABLE_MAX_AXES);
   for (int r = 0; r < t->n_orders; r++) {
-    for (int a = 0; a < t->n_axes; a++) used[a] |= (uint8_t)(1 << order_at(t, r, a));
+    for (int a = 0; a < t->n_axes; a++) used[a] |= (uint8_t)(1 << table_order_at(t, r, a));
   }
 }
 
-static query_state query_axis(const table_reader *t, int a, double x, uint8_t used, table_query *q) {
+static table_state table_query_axis(const table_reader *t, int a, double x, uint8_t used, table_query *q) {
   const table_axis *axis = &t->axis[a];
   const double low = axis->points[0], high = axis->points[axis->n - 1];
   const bool outside = x < low || x > high;
@@ -174,7 +174,7 @@ static int table_point_count(const table_reader *t) {
   return n;
 }
 
-static void point_offsets(const table_reader *t, int64_t *offset) {
+static void table_point_offsets(const table_reader *t, int64_t *offset) {
   const int width = table_width(t->kind);
   int n = 1;
   offset[0] = 0;
@@ -186,12 +186,12 @@ static void point_offsets(const table_reader *t, int64_t *offset) {
   }
 }
 
-static void point_weights(const table_reader *t, const table_query *q, int result, double *weight) {
+static void table_point_weights(const table_reader *t, const table_query *q, int result, double *weight) {
   const int width = table_width(t->kind);
   int n = 1;
   weight[0] = 1;
   for (int a = t->n_axes - 1; a >= 0; a--) {
-    const double *w = q->w[a][order_at(t, result, a)];
+    const double *w = q->w[a][table_order_at(t, result, a)];
     for (int k = width - 1; k >= 0; k--) {
       for (int c = 0; c < n; c++) weight[k * n + c] = weight[c] * w[k];
     }
@@ -199,7 +199,7 @@ static void point_weights(const table_reader *t, const table_query *q, int resul
   }
 }
 
-static bool orders_are_zero(const table_reader *t) {
+static bool table_orders_are_zero(const table_reader *t) {
   for (int k = 0; k < t->n_orders * t->n_axes; k++) {
     if (t->orders[k] != 0) return false;
   }
@@ -207,7 +207,7 @@ static bool orders_are_zero(const table_reader *t) {
 }
 
 /* One result for each axis, its first derivative. */
-static bool orders_are_slopes(const table_reader *t) {
+static bool table_orders_are_slopes(const table_reader *t) {
   for (int r = 0; r < t->n_orders; r++) {
     for (int a = 0; a < t->n_axes; a++) {
       if (t->orders[r * t->n_axes + a] != (r == a)) return false;
@@ -216,7 +216,7 @@ static bool orders_are_slopes(const table_reader *t) {
   return t->n_orders == t->n_axes;
 }
 
-static bool result_is_value(const table_reader *t, int result) {
+static bool table_result_is_value(const table_reader *t, int result) {
   for (int a = 0; a < t->n_axes; a++) {
     if (t->orders[result * t->n_axes + a] != 0) return false;
   }

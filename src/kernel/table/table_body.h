@@ -135,22 +135,22 @@ CONSTANT_AXES bool NAME(visit_linear)(const table_reader *t, T *table, const T *
 static bool NAME(read_linear)(const table_reader *t, const T *table, const T *x, T *y, int64_t n) {
   T *numbers = (T *)(uintptr_t)table;
   if (t->kind != TABLE_LINEAR || t->trailing != 1) return false;
-  if (orders_are_zero(t)) return NAME(visit_linear)(t, numbers, x, y, n, NAME(CELL_VALUE));
-  return orders_are_slopes(t) && NAME(visit_linear)(t, numbers, x, y, n, NAME(CELL_SLOPES));
+  if (table_orders_are_zero(t)) return NAME(visit_linear)(t, numbers, x, y, n, NAME(CELL_VALUE));
+  return table_orders_are_slopes(t) && NAME(visit_linear)(t, numbers, x, y, n, NAME(CELL_SLOPES));
 }
 
 static bool NAME(add_linear)(const table_reader *t, T *table, const T *x, const T *g, int64_t n) {
-  if (t->kind != TABLE_LINEAR || t->trailing != 1 || !orders_are_zero(t)) return false;
+  if (t->kind != TABLE_LINEAR || t->trailing != 1 || !table_orders_are_zero(t)) return false;
   return NAME(visit_linear)(t, table, x, (T *)(uintptr_t)g, n, NAME(CELL_ADD));
 }
 
 /* ---- Any table --------------------------------------------------------------------------------------------------- */
 
-static query_state NAME(query)(const table_reader *t, const T *x, const uint8_t *used, table_query *q) {
-  query_state state = QUERY_INSIDE;
+static table_state NAME(table_find)(const table_reader *t, const T *x, const uint8_t *used, table_query *q) {
+  table_state state = QUERY_INSIDE;
   q->first = 0;
   for (int a = 0; a < t->n_axes && state != QUERY_NAN; a++) {
-    const query_state s = query_axis(t, a, x[a], used[a], q);
+    const table_state s = table_query_axis(t, a, x[a], used[a], q);
     if (s > state) state = s;
   }
   return state;
@@ -163,18 +163,18 @@ void NAME(table_read)(const table_reader *t, const T *table, const T *x, T *y, i
   table_query query;
   if (NAME(read_linear)(t, table, x, y, n)) return;
   const int points = table_point_count(t);
-  point_offsets(t, offset);
-  orders_used(t, used);
+  table_point_offsets(t, offset);
+  table_orders_used(t, used);
   for (int64_t q = 0; q < n; q++, x += t->n_axes) {
-    const query_state state = NAME(query)(t, x, used, &query);
+    const table_state state = NAME(table_find)(t, x, used, &query);
     for (int r = 0; r < t->n_orders; r++, y += t->trailing) {
       if (state != QUERY_INSIDE) {
-        const T value = state == QUERY_NAN ? (T)NAN : result_is_value(t, r) ? (T)t->fill : 0;
+        const T value = state == QUERY_NAN ? (T)NAN : table_result_is_value(t, r) ? (T)t->fill : 0;
         for (int64_t k = 0; k < t->trailing; k++) y[k] = value;
         continue;
       }
       const T *from = table + query.first;
-      point_weights(t, &query, r, weight);
+      table_point_weights(t, &query, r, weight);
       if (t->trailing == 1) {
         double sum = 0;
         for (int c = 0; c < points; c++) sum += weight[c] * from[offset[c]];
@@ -197,14 +197,14 @@ void NAME(table_add)(const table_reader *t, T *table, const T *x, const T *g, in
   table_query query;
   if (NAME(add_linear)(t, table, x, g, n)) return;
   const int points = table_point_count(t);
-  point_offsets(t, offset);
-  orders_used(t, used);
+  table_point_offsets(t, offset);
+  table_orders_used(t, used);
   for (int64_t q = 0; q < n; q++, x += t->n_axes) {
-    const query_state state = NAME(query)(t, x, used, &query);
+    const table_state state = NAME(table_find)(t, x, used, &query);
     for (int r = 0; r < t->n_orders; r++, g += t->trailing) {
       if (state != QUERY_INSIDE) continue;
       T *to = table + query.first;
-      point_weights(t, &query, r, weight);
+      table_point_weights(t, &query, r, weight);
       for (int c = 0; c < points; c++) {
         T *row = to + offset[c];
         for (int64_t k = 0; k < t->trailing; k++) row[k] += (T)(weight[c] * g[k]);

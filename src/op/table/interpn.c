@@ -12,7 +12,7 @@ typedef struct interpn_options {
   prop_value method, outside;
 } interpn_options;
 
-static bool is_one_of(const char *name, const char *const *list) {
+static bool interpn_is_one_of(const char *name, const char *const *list) {
   while (*list != NULL && strcmp(*list, name) != 0) list++;
   return *list != NULL;
 }
@@ -23,14 +23,14 @@ static damo_status interpn_read_options(damo_ctx *ctx, const interpn_options *o,
   static const char *const ways[] = {"error", "clip", "extrapolate", NULL};
   *method = prop_str_or(o->method, "linear");
   c->outside = prop_str_or(o->outside, "error");
-  if (!is_one_of(*method, methods))
+  if (!interpn_is_one_of(*method, methods))
     return ctx_fail(ctx, DAMO_EVALUE, "interpn: method '%s' is none of linear, nearest, pchip, cubic", *method);
   if (o->outside.kind == PROP_NUM || o->outside.kind == PROP_INT) {
     c->outside = "fill";
     c->fill = prop_num_or(o->outside, 0);
     return DAMO_OK;
   }
-  if ((prop_given(o->outside) && o->outside.kind != PROP_STR) || !is_one_of(c->outside, ways))
+  if ((prop_given(o->outside) && o->outside.kind != PROP_STR) || !interpn_is_one_of(c->outside, ways))
     return ctx_fail(ctx, DAMO_EVALUE, "interpn: outside must be 'error', 'clip', 'extrapolate' or a number");
   return DAMO_OK;
 }
@@ -83,7 +83,7 @@ static damo_status interpn_check_queries(build *b, table_call *c) {
 }
 
 /* y with its axis of length 1 before the trailing ones dropped. */
-static damo_var *drop_orders(build *b, damo_var *y, int batch) {
+static damo_var *interpn_drop_orders(build *b, damo_var *y, int batch) {
   int pattern[DAMO_MAX_NDIM], n = 0;
   if (y == NULL) return NULL;
   for (int k = 0; k < var_ndim(y); k++) {
@@ -107,7 +107,7 @@ static damo_status fn_interpn(build *b, const fn_args *a, ptrvec *out) {
   const bool cubic = strcmp(method, "cubic") == 0;
   for (int k = 0; cubic && k < c.d; k++) c.values = build_spline_coefficients(b, c.points[k], c.values, k);
   if (c.values == NULL) return b->status;
-  return fn_give(b, out, drop_orders(b, build_table_lookup(b, &c, cubic ? "spline" : method), batch));
+  return fn_give(b, out, interpn_drop_orders(b, build_table_lookup(b, &c, cubic ? "spline" : method), batch));
 }
 
 const op_func table_funcs[] = {

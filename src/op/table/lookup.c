@@ -28,7 +28,7 @@ static int64_t table_least_points(const table_data *d) {
 }
 
 /* The number of that name in a list that ends with NULL; its length where it is not there. */
-static int name_among(const prop_value *name, const char *const *list) {
+static int table_name_among(const prop_value *name, const char *const *list) {
   int k = 0;
   while (list[k] != NULL && (name->kind != PROP_STR || strcmp(name->u.s, list[k]) != 0)) k++;
   return k;
@@ -39,7 +39,7 @@ static damo_status table_init(damo_op *op) {
   static const char *const ways[] = {"extrapolate", "clip", "fill", "error", NULL};
   const table_props *p = OP_PROPS(op, table_props);
   table_data *d = op->data;
-  const int kind = name_among(&p->kind, kinds), way = name_among(&p->outside, ways);
+  const int kind = table_name_among(&p->kind, kinds), way = table_name_among(&p->outside, ways);
   const int n = p->orders.kind == PROP_LIST ? p->orders.n : 0;
   bool good = kinds[kind] != NULL && ways[way] != NULL && n > 0;
   const int64_t axes = good ? p->orders.u.list[0].u.i : 0; /* the list's first entry is the number of axes */
@@ -78,7 +78,7 @@ static damo_status table_check_inputs(const damo_op *op, damo_var *const *in, in
   return DAMO_OK;
 }
 
-static damo_status lookup_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status table_lookup_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(table_check_inputs(op, in, n_in));
   const table_data *t = table_data_of(op);
   const int d = t->n_axes, batch = var_ndim(in[d + 1]) - 1, trailing = var_ndim(in[d]) - d;
@@ -171,14 +171,14 @@ static damo_status table_prepare(const thunk *t, frame *f, int from, table_run *
 }
 
 /* Queries are read in shares, each by one thread. */
-typedef struct lookup_shares {
+typedef struct table_lookup_shares {
   const table_run *run;
   char *out;
   int64_t n;
-} lookup_shares;
+} table_lookup_shares;
 
-static void lookup_share(void *arg, int64_t share, int worker) {
-  const lookup_shares *s = arg;
+static void table_lookup_share(void *arg, int64_t share, int worker) {
+  const table_lookup_shares *s = arg;
   const table_run *r = s->run;
   const table_reader *t = &r->reader;
   const int64_t first = pool_share_first(r->n, share, s->n), end = pool_share_first(r->n, share + 1, s->n);
@@ -196,7 +196,7 @@ static void lookup_share(void *arg, int64_t share, int worker) {
 #define QUERY_NS 10.0     /* about, of a linear lookup in a table in cache */
 #define LEAST_QUERIES 512 /* of a share */
 
-static damo_status lookup_perform(const thunk *t, frame *f) {
+static damo_status table_lookup_perform(const thunk *t, frame *f) {
   const table_data *d = table_data_of(t->node->op);
   const damo_array *numbers = thunk_in(t, f, d->n_axes), *x = thunk_in(t, f, d->n_axes + 1);
   const int batch = x->ndim - 1, trailing = numbers->ndim - d->n_axes;
@@ -215,8 +215,8 @@ static damo_status lookup_perform(const thunk *t, frame *f) {
   }
   DAMO_TRY(table_prepare(t, f, d->n_axes, &r));
   thread_pool *pool = ctx_pool(f->ctx, QUERY_NS * (double)r.n * d->n_orders * (double)r.reader.trailing);
-  lookup_shares s = {.run = &r, .out = y->data, .n = pool_shares(pool, r.n, LEAST_QUERIES)};
-  pool_run(pool, s.n, lookup_share, &s);
+  table_lookup_shares s = {.run = &r, .out = y->data, .n = pool_shares(pool, r.n, LEAST_QUERIES)};
+  pool_run(pool, s.n, table_lookup_share, &s);
   return DAMO_OK;
 }
 
@@ -248,8 +248,8 @@ static damo_status table_scatter_perform(const thunk *t, frame *f) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-static damo_status lookup_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                      damo_var ***out_shape) {
+static damo_status table_lookup_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                            damo_var ***out_shape) {
   const table_data *t = table_data_of(node->op);
   const int d = t->n_axes, batch = var_ndim(node->in[d + 1]) - 1;
   int n = 0;
@@ -259,8 +259,8 @@ static damo_status lookup_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-static damo_status scatter_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                       damo_var ***out_shape) {
+static damo_status table_scatter_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                             damo_var ***out_shape) {
   const int d = table_data_of(node->op)->n_axes, batch = var_ndim(node->in[d + 1]) - 1;
   for (int a = 0; a < d; a++) out_shape[0][a] = in_shape[a][0];
   for (int k = batch + 1; k < var_ndim(node->in[d]); k++) out_shape[0][d + k - batch - 1] = in_shape[d][k];
@@ -269,10 +269,11 @@ static damo_status scatter_infer_shape(build *b, damo_apply *node, damo_var *con
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* A node with op's properties but for the orders: those of op (raised false), or for each of them and each axis the same
- * raised by one along that axis, d for one. zero: one order, no derivative, over n_axes axes. */
+/* The orders of differentiation of a node made like another: the same; for each of them and each axis the same with that
+ * axis's raised by one; or a single one, of 0 along each axis. */
 typedef enum table_orders { ORDERS_SAME, ORDERS_RAISED, ORDERS_ZERO } table_orders;
 
+/* A node of that class with op's properties but for the orders. */
 static damo_var *build_table_like(build *b, const op_def *def, const damo_op *op, table_orders how, damo_var *const *in,
                                   int n_in) {
   const table_data *t = table_data_of(op);
@@ -300,7 +301,7 @@ static damo_var *build_table_like(build *b, const op_def *def, const damo_op *op
 
 /* The gradient for the queries: Re Σ conj(g) ∂y/∂x over orders and trailing axes. g: (batch…, orders, trailing…); the
  * derivatives z: (batch…, orders · axes, trailing…). */
-static damo_var *queries_gradient(build *b, const damo_op *op, damo_var *g, damo_var *z, damo_var *x) {
+static damo_var *table_queries_gradient(build *b, const damo_op *op, damo_var *g, damo_var *z, damo_var *x) {
   const table_data *t = table_data_of(op);
   const int batch = var_ndim(x) - 1, d = t->n_axes;
   damo_var *dims[DAMO_MAX_NDIM + 1];
@@ -323,7 +324,7 @@ static damo_var *queries_gradient(build *b, const damo_op *op, damo_var *g, damo
   return build_reduce(b, REDUCE_SUM, product, axes, n, false);
 }
 
-static bool reads_values(const table_data *t) {
+static bool table_reads_values(const table_data *t) {
   for (int k = 0; k < t->n_axes; k++) {
     if (t->orders[k] != 0) return false;
   }
@@ -332,7 +333,7 @@ static bool reads_values(const table_data *t) {
 
 /* A linear table's derivative by point k of an axis is -slope · (the weight of point k), in the cell's slope along the
  * axis: minus the queries' gradients along that axis, scattered over it. */
-static damo_var *points_gradient(build *b, const damo_apply *node, damo_var *gx, int axis) {
+static damo_var *table_points_gradient(build *b, const damo_apply *node, damo_var *gx, int axis) {
   const int d = table_data_of(node->op)->n_axes, last = var_ndim(gx) - 1;
   damo_var *of = build_slice(b, gx, last, build_i64(b, axis), build_i64(b, axis + 1), 1);
   damo_var *x = build_slice(b, node->in[d + 1], last, build_i64(b, axis), build_i64(b, axis + 1), 1);
@@ -341,13 +342,13 @@ static damo_var *points_gradient(build *b, const damo_apply *node, damo_var *gx,
   return build_neg(b, build_table_like(b, &table_scatter_def, node->op, ORDERS_ZERO, in, 3));
 }
 
-static void points_gradients(build *b, damo_apply *node, damo_var *gx, damo_var **gin) {
+static void table_points_gradients(build *b, damo_apply *node, damo_var *gx, damo_var **gin) {
   const table_data *t = table_data_of(node->op);
   for (int a = 0; a < t->n_axes; a++) {
     if (t->kind == TABLE_NEAREST) {
       gin[a] = build_zero_grad(b, node->in[a]);
-    } else if (t->kind == TABLE_LINEAR && node->op->def == &table_lookup_def && reads_values(t)) {
-      gin[a] = points_gradient(b, node, gx, a);
+    } else if (t->kind == TABLE_LINEAR && node->op->def == &table_lookup_def && table_reads_values(t)) {
+      gin[a] = table_points_gradient(b, node, gx, a);
     } else {
       gin[a] =
           build_null(b, "interpn: the gradient for the points is not implemented for this method, nor a second one");
@@ -369,9 +370,9 @@ static damo_status table_grad(build *b, damo_apply *node, damo_var *const *gout,
   } else { /* the numbers read are the table, of a scatter the table's cotangent */
     in[d] = scatters ? gout[0] : node->in[d];
     damo_var *z = build_table_like(b, &table_lookup_def, node->op, ORDERS_RAISED, in, d + 2);
-    gin[d + 1] = queries_gradient(b, node->op, scatters ? node->in[d] : gout[0], z, x);
+    gin[d + 1] = table_queries_gradient(b, node->op, scatters ? node->in[d] : gout[0], z, x);
   }
-  points_gradients(b, node, gin[d + 1], gin);
+  table_points_gradients(b, node, gin[d + 1], gin);
   return b->status;
 }
 
@@ -383,10 +384,10 @@ const op_def table_lookup_def = {
     .n_in = OP_VARIADIC,
     .data_size = sizeof(table_data),
     .init = table_init,
-    .infer_type = lookup_infer_type,
-    .perform = lookup_perform,
+    .infer_type = table_lookup_infer_type,
+    .perform = table_lookup_perform,
     .grad = table_grad,
-    .infer_shape = lookup_infer_shape,
+    .infer_shape = table_lookup_infer_shape,
     .nonfinite = NONFINITE_ANY,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
@@ -402,7 +403,7 @@ const op_def table_scatter_def = {
     .infer_type = table_scatter_infer_type,
     .perform = table_scatter_perform,
     .grad = table_grad,
-    .infer_shape = scatter_infer_shape,
+    .infer_shape = table_scatter_infer_shape,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
 

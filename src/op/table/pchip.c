@@ -19,16 +19,16 @@ typedef struct pchip_axis {
   damo_var *window;              /* (B, 4): 1-based positions */
 } pchip_axis;
 
-static damo_var *equal_signs(build *b, damo_var *x, damo_var *y) {
+static damo_var *pchip_equal_signs(build *b, damo_var *x, damo_var *y) {
   return build_eq(b, build_sign(b, x), build_sign(b, y));
 }
 
 /* The slope at an inner point between chords of slopes u and v over lengths g and h: 0 where these differ in sign, else
  * their weighted harmonic mean, (w1 + w2) / (w1 / u + w2 / v) for w1 = 2 h + g, w2 = h + 2 g. */
-static damo_var *inner_slope(build *b, damo_var *g, damo_var *h, damo_var *u, damo_var *v) {
+static damo_var *pchip_inner_slope(build *b, damo_var *g, damo_var *h, damo_var *u, damo_var *v) {
   damo_var *zero = build_num(b, 0), *one = build_num(b, 1), *sum = build_add(b, g, h);
   damo_var *w1 = build_add(b, h, sum), *w2 = build_add(b, g, sum);
-  damo_var *same = build_and_(b, equal_signs(b, u, v), build_neq(b, u, zero));
+  damo_var *same = build_and_(b, pchip_equal_signs(b, u, v), build_neq(b, u, zero));
   damo_var *below = build_add(b, build_mul(b, w1, v), build_mul(b, w2, u));
   damo_var *mean = build_mul(b, build_true_div(b, u, build_switch(b, same, below, one)), v);
   return build_switch(b, same, build_mul(b, build_add(b, w1, w2), mean), zero);
@@ -36,25 +36,25 @@ static damo_var *inner_slope(build *b, damo_var *g, damo_var *h, damo_var *u, da
 
 /* The slope at an end, of the parabola through three points, with chords u next to it over g and v over h: 0 where it
  * differs in sign from u, at most 3 u where u and v differ in sign. */
-static damo_var *end_slope(build *b, damo_var *g, damo_var *h, damo_var *u, damo_var *v) {
+static damo_var *pchip_end_slope(build *b, damo_var *g, damo_var *h, damo_var *u, damo_var *v) {
   damo_var *three = build_num(b, 3), *sum = build_add(b, g, h);
   damo_var *slope = build_sub(b, build_mul(b, build_add(b, g, sum), u), build_mul(b, g, v));
   slope = build_true_div(b, slope, sum);
   damo_var *steep = build_gt(b, build_abs(b, slope), build_mul(b, three, build_abs(b, u)));
-  steep = build_and_(b, steep, build_invert(b, equal_signs(b, u, v)));
+  steep = build_and_(b, steep, build_invert(b, pchip_equal_signs(b, u, v)));
   damo_var *kept = build_switch(b, steep, build_mul(b, three, u), slope);
-  return build_switch(b, equal_signs(b, slope, u), kept, build_num(b, 0));
+  return build_switch(b, pchip_equal_signs(b, slope, u), kept, build_num(b, 0));
 }
 
 /* Positions (B, 4) of the points around each cell, pchip_clipped to 1 … n. */
-static damo_var *window_of(build *b, damo_var *lower, damo_var *n) {
+static damo_var *pchip_positions(build *b, damo_var *lower, damo_var *n) {
   static const int64_t steps[] = {-1, 0, 1, 2};
   damo_var *at = build_add(b, build_new_axis(b, lower, 1), build_ints(b, steps, 4));
   return build_minimum(b, build_maximum(b, at, build_int(b, 1)), n);
 }
 
 /* Entry k of the last axis of (B, 4), as (B, 1 …) of that rank. */
-static damo_var *pchip_window_entry(build *b, damo_var *w, int k, int ndim) {
+static damo_var *pchip_entry(build *b, damo_var *w, int k, int ndim) {
   int pattern[DAMO_MAX_NDIM] = {0};
   damo_var *v = build_index(b, w, 1, build_i64(b, k));
   for (int i = 1; i < ndim; i++) pattern[i] = -1;
@@ -73,9 +73,9 @@ static void pchip_prepare(build *b, const table_call *c, int a, damo_var *x, int
   damo_var *lower = build_table_cell(b, points, x, c->outside, a);
   damo_var *at[4];
   if (lower == NULL) return;
-  p->window = window_of(b, lower, n);
+  p->window = pchip_positions(b, lower, n);
   damo_var *around = build_take_axis(b, points, p->window, 0);
-  for (int k = 0; k < 4 && around; k++) at[k] = pchip_window_entry(b, around, k, ndim);
+  for (int k = 0; k < 4 && around; k++) at[k] = pchip_entry(b, around, k, ndim);
   if (b->status != DAMO_OK) return;
   p->left = pchip_column(b, build_eq(b, lower, build_int(b, 1)), ndim);
   p->right = pchip_column(b, build_eq(b, lower, build_sub(b, n, build_int(b, 1))), ndim);
@@ -91,10 +91,10 @@ static damo_var *pchip_reduce(build *b, const pchip_axis *p, damo_var *window, i
   damo_var *v[4], *u[3];
   for (int k = 0; k < 4; k++) v[k] = window ? build_index(b, window, axis, build_i64(b, k)) : NULL;
   for (int k = 0; k < 3; k++) u[k] = build_true_div(b, build_sub(b, v[k + 1], v[k]), p->h[k]);
-  damo_var *first = build_switch(b, p->only, u[1], end_slope(b, p->h[1], p->h[2], u[1], u[2]));
-  damo_var *last = build_switch(b, p->only, u[1], end_slope(b, p->h[1], p->h[0], u[1], u[0]));
-  damo_var *low = build_switch(b, p->left, first, inner_slope(b, p->h[0], p->h[1], u[0], u[1]));
-  damo_var *high = build_switch(b, p->right, last, inner_slope(b, p->h[1], p->h[2], u[1], u[2]));
+  damo_var *first = build_switch(b, p->only, u[1], pchip_end_slope(b, p->h[1], p->h[2], u[1], u[2]));
+  damo_var *last = build_switch(b, p->only, u[1], pchip_end_slope(b, p->h[1], p->h[0], u[1], u[0]));
+  damo_var *low = build_switch(b, p->left, first, pchip_inner_slope(b, p->h[0], p->h[1], u[0], u[1]));
+  damo_var *high = build_switch(b, p->right, last, pchip_inner_slope(b, p->h[1], p->h[2], u[1], u[2]));
   /* v + s (low + s (c2 + s c3)) for s = x - p_i, c3 = (low + high - 2 u) / h², c2 = (u - low) / h - h c3 */
   damo_var *h = p->h[1], *s = p->x;
   damo_var *bend = build_true_div(b, build_sub(b, build_add(b, low, high), build_mul(b, build_num(b, 2), u[1])), h);

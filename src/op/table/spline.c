@@ -7,12 +7,12 @@
 
 /* ---- SplineCoefficients ------------------------------------------------------------------------------------------ */
 
-static int coefficients_axis(const damo_op *op) {
+static int spline_coefficients_axis(const damo_op *op) {
   return (int)prop_int_or(OP_PROPS(op, coefficient_props)->axis, 1) - 1;
 }
 
-static damo_status coefficients_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  const int axis = coefficients_axis(op);
+static damo_status spline_coefficients_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const int axis = spline_coefficients_axis(op);
   (void)n_in;
   if (!type_is_tensor(in[0]->type) || !type_is_tensor(in[1]->type) || var_ndim(in[0]) != 1 || axis < 0 ||
       axis >= var_ndim(in[1]) || !dtype_is_float(var_dtype(in[0])) || dtype_is_discrete(var_dtype(in[1])))
@@ -22,8 +22,8 @@ static damo_status coefficients_infer_type(const damo_op *op, damo_var *const *i
   return DAMO_OK;
 }
 
-static damo_status coefficients_perform(const thunk *t, frame *f) {
-  const int axis = coefficients_axis(t->node->op);
+static damo_status spline_coefficients_perform(const thunk *t, frame *f) {
+  const int axis = spline_coefficients_axis(t->node->op);
   const bool transpose = prop_bool_or(OP_PROPS(t->node->op, coefficient_props)->transpose, false);
   const damo_array *points = thunk_in(t, f, 0), *v = thunk_in(t, f, 1);
   const int64_t n = array_shape(points)[0], *shape = array_shape(v);
@@ -51,26 +51,26 @@ static damo_status coefficients_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_var *build_coefficients(build *b, damo_var *points, damo_var *values, int axis, bool transpose) {
+static damo_var *build_spline_solution(build *b, damo_var *points, damo_var *values, int axis, bool transpose) {
   if (b->status != DAMO_OK || points == NULL || values == NULL) return NULL;
   const coefficient_props p = {.axis = prop_int(axis + 1), .transpose = prop_bool(transpose)};
   return build_op(b, op_new(b->ctx, &spline_coefficients_def, &p), (damo_var *[]){points, values}, 2);
 }
 
 damo_var *build_spline_coefficients(build *b, damo_var *points, damo_var *values, int axis) {
-  return build_coefficients(b, points, values, axis, false);
+  return build_spline_solution(b, points, values, axis, false);
 }
 
-static damo_status coefficients_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status spline_coefficients_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const bool transpose = prop_bool_or(OP_PROPS(node->op, coefficient_props)->transpose, false);
   if (gout[0] == NULL) return DAMO_OK;
   gin[0] = build_null(b, "interpn: the gradient for the points is not implemented for cubic splines");
-  gin[1] = build_coefficients(b, node->in[0], gout[0], coefficients_axis(node->op), !transpose);
+  gin[1] = build_spline_solution(b, node->in[0], gout[0], spline_coefficients_axis(node->op), !transpose);
   return b->status;
 }
 
-static damo_status infer_shape_second(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                      damo_var ***out_shape) {
+static damo_status table_infer_shape_second(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                            damo_var ***out_shape) {
   for (int k = 0; k < var_ndim(node->in[1]); k++) out_shape[0][k] = in_shape[1][k];
   return b->status;
 }
@@ -80,16 +80,16 @@ const op_def spline_coefficients_def = {
     .doc = "the coefficients of the cubic spline with not-a-knot ends through values, along an axis",
     .props = PROPS(PROP(coefficient_props, axis), PROP(coefficient_props, transpose)),
     .n_in = 2,
-    .infer_type = coefficients_infer_type,
-    .perform = coefficients_perform,
-    .grad = coefficients_grad,
-    .infer_shape = infer_shape_second,
+    .infer_type = spline_coefficients_infer_type,
+    .perform = spline_coefficients_perform,
+    .grad = spline_coefficients_grad,
+    .infer_shape = table_infer_shape_second,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
 
 /* ---- TableCell --------------------------------------------------------------------------------------------------- */
 
-static damo_status cell_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status table_cell_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   if (!type_is_tensor(in[0]->type) || !type_is_tensor(in[1]->type) || var_ndim(in[0]) != 1 ||
       !dtype_is_float(var_dtype(in[0])) || var_dtype(in[0]) != var_dtype(in[1]))
@@ -98,7 +98,7 @@ static damo_status cell_infer_type(const damo_op *op, damo_var *const *in, int n
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-static damo_status cell_perform(const thunk *t, frame *f) {
+static damo_status table_cell_perform(const thunk *t, frame *f) {
   const cell_props *p = OP_PROPS(t->node->op, cell_props);
   const int axis = (int)prop_int_or(p->axis, 1) - 1;
   const bool refuses = strcmp(prop_str_or(p->outside, ""), "error") == 0;
@@ -125,11 +125,11 @@ const op_def table_cell_def = {
     .doc = "the 1-based cell of an ascending list of points in which each query lies",
     .props = PROPS(PROP(cell_props, outside), PROP(cell_props, axis)),
     .n_in = 2,
-    .infer_type = cell_infer_type,
-    .perform = cell_perform,
+    .infer_type = table_cell_infer_type,
+    .perform = table_cell_perform,
     .grad = grad_none,
     .connection_pattern = connect_none,
-    .infer_shape = infer_shape_second,
+    .infer_shape = table_infer_shape_second,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
 

@@ -8,7 +8,7 @@
 #include "op/shape/shape_int.h"
 
 /* TableLookup and TableScatter: kind "nearest", "linear" or "spline"; outside "error", "extrapolate", "clip" or "fill";
- * orders: n_orders rows of one int an axis. */
+ * orders: the number of axes, then for each result of a query the order of differentiation along each axis. */
 typedef struct table_props {
   prop_value kind, outside, fill, orders;
 } table_props;
@@ -29,8 +29,7 @@ typedef struct table_call {
   double fill;
 } table_call;
 
-/* What is read (…, 1, trailing…) where the orders are NULL, else (…, n_orders, trailing…): with node's properties but for
- * the orders. */
+/* What is read of the kind, (batch…, 1, trailing…). */
 damo_var *build_table_lookup(build *b, const table_call *c, const char *kind);
 /* The 1-based cell 1 … n - 1 of each x (any shape) of axis number `axis` (0-based, for messages). */
 damo_var *build_table_cell(build *b, damo_var *points, damo_var *x, const char *outside, int axis);
