@@ -174,6 +174,13 @@ static damo_status extreme_rop(build *b, damo_apply *node, damo_var *const *eval
   return b->status;
 }
 
+static damo_status extreme_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  const extreme_data *d = extreme_data_of(node->op);
+  out[0] = build_extreme(b, d->kind, in[0], d->axis + (batched[0] ? k : 0));
+  return b->status;
+}
+
 static const op_def extreme_def = {
     .name = "CumExtreme",
     .doc = "running maximum or minimum along an axis, or its position",
@@ -186,6 +193,7 @@ static const op_def extreme_def = {
     .grad = extreme_grad,
     .rop = extreme_rop,
     .infer_shape = infer_shape_same,
+    .batch = extreme_batch,
     .no_check = "dense: spec/op/rows/statistics.lua has results by hand and from plain loops",
 };
 

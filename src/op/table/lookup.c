@@ -376,6 +376,33 @@ static damo_status table_grad(build *b, damo_apply *node, damo_var *const *gout,
   return b->status;
 }
 
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+/* v with its first k axes made the last ones, or with `back` its last k axes made the first ones. */
+static damo_var *table_turn(build *b, damo_var *v, int k, bool back) {
+  int pattern[DAMO_MAX_NDIM];
+  if (v == NULL) return NULL;
+  const int ndim = var_ndim(v), shift = back ? ndim - k : k;
+  for (int i = 0; i < ndim; i++) pattern[i] = (i + shift) % ndim;
+  return build_dimshuffle(b, v, pattern, ndim);
+}
+
+/* Queries of a lookup may have any leading axes; further axes of the table, or of a scatter's cotangent, are trailing
+ * ones. There is no rule for several grids, nor where both the queries and the table change. */
+static damo_status table_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                               damo_var **out) {
+  const int d = table_data_of(node->op)->n_axes;
+  for (int a = 0; a < d; a++) {
+    if (batched[a]) return DAMO_OK;
+  }
+  if (batched[d + 1] && (batched[d] || node->op->def == &table_scatter_def)) return DAMO_OK;
+  if (batched[d]) in[d] = table_turn(b, in[d], k, false);
+  if (b->status != DAMO_OK) return b->status;
+  out[0] = build_op(b, damo_retain(node->op), in, d + 2);
+  if (batched[d]) out[0] = table_turn(b, out[0], k, true);
+  return b->status;
+}
+
 const op_def table_lookup_def = {
     .name = "TableLookup",
     .doc = "a table over a grid read at queries between its points",
@@ -388,6 +415,7 @@ const op_def table_lookup_def = {
     .perform = table_lookup_perform,
     .grad = table_grad,
     .infer_shape = table_lookup_infer_shape,
+    .batch = table_batch,
     .nonfinite = NONFINITE_ANY,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
@@ -404,6 +432,7 @@ const op_def table_scatter_def = {
     .perform = table_scatter_perform,
     .grad = table_grad,
     .infer_shape = table_scatter_infer_shape,
+    .batch = table_batch,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
 

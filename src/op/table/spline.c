@@ -75,6 +75,14 @@ static damo_status table_infer_shape_second(build *b, damo_apply *node, damo_var
   return b->status;
 }
 
+static damo_status spline_coefficients_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched,
+                                             int k, damo_var **out) {
+  const bool transpose = prop_bool_or(OP_PROPS(node->op, coefficient_props)->transpose, false);
+  const int axis = spline_coefficients_axis(node->op) + (batched[1] ? k : 0);
+  if (!batched[0]) out[0] = build_spline_solution(b, in[0], in[1], axis, transpose);
+  return b->status;
+}
+
 const op_def spline_coefficients_def = {
     .name = "SplineCoefficients",
     .doc = "the coefficients of the cubic spline with not-a-knot ends through values, along an axis",
@@ -84,6 +92,7 @@ const op_def spline_coefficients_def = {
     .perform = spline_coefficients_perform,
     .grad = spline_coefficients_grad,
     .infer_shape = table_infer_shape_second,
+    .batch = spline_coefficients_batch,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
 
@@ -120,6 +129,13 @@ static damo_status table_cell_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status table_cell_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                    damo_var **out) {
+  (void)k;
+  if (!batched[0]) out[0] = build_op(b, damo_retain(node->op), in, 2);
+  return b->status;
+}
+
 const op_def table_cell_def = {
     .name = "TableCell",
     .doc = "the 1-based cell of an ascending list of points in which each query lies",
@@ -130,6 +146,7 @@ const op_def table_cell_def = {
     .grad = grad_none,
     .connection_pattern = connect_none,
     .infer_shape = table_infer_shape_second,
+    .batch = table_cell_batch,
     .no_check = "dense: spec/op/rows/table.lua has results by hand and from plain loops",
 };
 
