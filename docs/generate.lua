@@ -182,6 +182,8 @@ local calls = {
   ndtri = function(x) return damo.ndtri(damo.sigmoid(x)) end,
   ndtri_exp = function(x) return damo.ndtri_exp(-x) end,
   logit = function(x) return damo.logit(damo.sigmoid(x)) end,
+  hurwitz_zeta = function(x, y) return damo.hurwitz_zeta(2 + x, 1 + y) end,
+  lambertw_lower = function(x) return damo.lambertw_lower(-0.3 * damo.sigmoid(x)) end,
   ["nn.glu"] = function(x) return damo.nn.glu(damo.concatenate({ x, x }, { axis = -1 })) end,
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
 }
@@ -493,7 +495,7 @@ local function meta(fixed)
   return table.concat(out, "\n")
 end
 
--- ---- docs/pytensor_names.md -----------------------------------------------------------------------------------------
+-- ---- docs/pytensor_names.md, docs/numpy_names.md -----------------------------------------------------------------------------------------
 
 local an_op = damo.exp(damo.dvector "x").owner.op
 
@@ -526,16 +528,28 @@ local function place_of(module, name)
   return "not there yet"
 end
 
-local function pytensor_page(modules)
-  local out = { [[
+local pytensor_head = [[
 <!-- Written by docs/generate.lua (`make docs`) from docs/pytensor_names.lua and what damo has; not by hand. -->
 
 # PyTensor's names
 
 Name by name, where PyTensor's public functions are in damo, and what is not there yet. What differs in use is told by
 [From PyTensor](from_pytensor.md): above all, axes and positions count from 1, and options come in one table. Sparse
-names are Aesara's.
-]] }
+names are Aesara's; those of NumPy and SciPy have [a page of their own](numpy_names.md).
+]]
+
+local numpy_head = [[
+<!-- Written by docs/generate.lua (`make docs`) from docs/numpy_names.lua and what damo has; not by hand. -->
+
+# NumPy's and SciPy's names
+
+Name by name, where the functions of NumPy and SciPy that compute on arrays are in damo, and what is not there yet. Each
+takes Variables as well as values. Axes and positions count from 1, options come in one table after the operands, and
+a list of arrays is a table. Distributions have `:logp`, `:logcdf`, `:icdf`, `:sample`, `:mean` and `:var`.
+]]
+
+local function names_page(head, modules)
+  local out = { head }
   for _, module in ipairs(modules) do
     out[#out + 1] = ("## %s\n\n| there | here |\n|---|---|"):format(module.title)
     for name in module.names:gmatch "%S+" do
@@ -558,7 +572,8 @@ end
 local here = debug.getinfo(1, "S").source:match "^@(.*)generate%.lua$"
 local pages = {
   ["docs/functions.md"] = functions_page(),
-  ["docs/pytensor_names.md"] = pytensor_page(dofile(here .. "pytensor_names.lua")),
+  ["docs/pytensor_names.md"] = names_page(pytensor_head, dofile(here .. "pytensor_names.lua")),
+  ["docs/numpy_names.md"] = names_page(numpy_head, dofile(here .. "numpy_names.lua")),
   ["lua/damo/meta.lua"] = meta(read(here .. "annotations.lua")),
 }
 if not (arg and arg[0] and arg[0]:match "docs/generate%.lua$") then return pages end

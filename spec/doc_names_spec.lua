@@ -36,7 +36,7 @@ follow "README.md"
 
 local all = {}
 for path, text in pairs(pages) do
-  if path ~= "docs/pytensor_names.md" then all[#all + 1] = text end -- only a list of names
+  if path ~= "docs/pytensor_names.md" and path ~= "docs/numpy_names.md" then all[#all + 1] = text end -- only a list of names
 end
 all = table.concat(all, "\n")
 

@@ -351,6 +351,7 @@ function RandomStream:seed(seed) end
 ---@field optim damo.optim
 ---@field plot damo.plot
 ---@field progress damo.progress
+---@field tree damo.tree
 local damo = {}
 
 ---A function that applies f along leading axes, which broadcast: `damo.vectorize(f, "(m,n),(n)->(m)")`.
@@ -536,6 +537,10 @@ local rewrite = {}
 local printing = {}
 ---@class damo.io
 local io = {}
+---@class damo.Treedef
+---@field n integer the number of leaves
+---@class damo.tree
+local tree = {}
 
 ---An Array of a number, boolean, nested table or Array.
 ---@param value any
@@ -657,8 +662,8 @@ function damo.Apply(op, inputs, outputs) end
 ---@field profile? boolean f.profile then says what calls and compilation have cost
 
 ---Compiles a graph to a Function.
----@param inputs any[] Variables and damo.In
----@param outputs? any a Variable, a list, a table of names, or nil
+---@param inputs any[] Variables and damo.In, and nested tables of these
+---@param outputs? any a Variable, a list, a table of names, a nested table, or nil
 ---@param options? damo.CompileOptions
 ---@return damo.Function
 function damo.compile(inputs, outputs, options) end
@@ -674,8 +679,8 @@ function damo.Out(variable, options) end
 ---@return table
 function damo.Mode(options) end
 
----A Variable, a list of them, or a table of them by name.
----@alias damo.Variables damo.Variable|damo.Variable[]|table<string, damo.Variable>
+---A Variable, a list of them, or a table of them by name, nested or not.
+---@alias damo.Variables damo.Variable|damo.Variable[]|table<string, any>|any[]
 
 ---@class damo.GradOptions
 ---@field known_grads? table<damo.Variable, damo.Variable>
@@ -870,6 +875,26 @@ function graph.clone_replace(outputs, replace) end
 ---@param replace table<damo.Variable, damo.Variable|any>
 ---@return any
 function graph.vectorize_graph(outputs, replace) end
+
+---A tree of the same structure with fn(leaf, …).
+---@param fn function
+---@param value any
+---@param ... any
+---@return any
+function tree.map(fn, value, ...) end
+---The leaves of a tree, and its structure.
+---@param value any
+---@return any[]
+---@return damo.Treedef
+function tree.flatten(value) end
+---The tree of that structure with these leaves.
+---@param treedef damo.Treedef
+---@param list any[]
+---@return any
+function tree.unflatten(treedef, list) end
+---@param value any
+---@return any[]
+function tree.leaves(value) end
 ---@param xs damo.Variable[]
 ---@param ys damo.Variable[]
 ---@param in_xs? damo.Variable[]
@@ -3419,6 +3444,335 @@ function damo.owens_t(h, a, options) end
 ---@return damo.Result
 function Tensor:owens_t(a, options) end
 
+---exp(-|x|) i0(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.i0e(x, options) end
+
+---exp(-|x|) i0(x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:i0e(options) end
+
+---exp(-|x|) i1(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.i1e(x, options) end
+
+---exp(-|x|) i1(x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:i1e(options) end
+
+---modified Bessel function of the second kind, order 0
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.k0(x, options) end
+
+---modified Bessel function of the second kind, order 0
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:k0(options) end
+
+---modified Bessel function of the second kind, order 1
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.k1(x, options) end
+
+---modified Bessel function of the second kind, order 1
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:k1(options) end
+
+---Bessel function of the second kind, order 0
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.y0(x, options) end
+
+---Bessel function of the second kind, order 0
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:y0(options) end
+
+---Bessel function of the second kind, order 1
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.y1(x, options) end
+
+---Bessel function of the second kind, order 1
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:y1(options) end
+
+---Bessel function of real order
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.jv(v, x, options) end
+
+---Bessel function of real order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:jv(x, options) end
+
+---Bessel function of the second kind, of real order
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.yv(v, x, options) end
+
+---Bessel function of the second kind, of real order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:yv(x, options) end
+
+---modified Bessel function of real order
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.iv(v, x, options) end
+
+---modified Bessel function of real order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:iv(x, options) end
+
+---modified Bessel function of the second kind, of real order
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.kv(v, x, options) end
+
+---modified Bessel function of the second kind, of real order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:kv(x, options) end
+
+---exp(-|x|) iv(v, x)
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ive(v, x, options) end
+
+---exp(-|x|) iv(v, x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ive(x, options) end
+
+---exp(x) kv(v, x)
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.kve(v, x, options) end
+
+---exp(x) kv(v, x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:kve(x, options) end
+
+---derivative of jv in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.jv_grad_v(v, x, options) end
+
+---derivative of jv in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:jv_grad_v(x, options) end
+
+---derivative of yv in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.yv_grad_v(v, x, options) end
+
+---derivative of yv in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:yv_grad_v(x, options) end
+
+---derivative of ive in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ive_grad_v(v, x, options) end
+
+---derivative of ive in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ive_grad_v(x, options) end
+
+---derivative of kve in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.kve_grad_v(v, x, options) end
+
+---derivative of kve in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:kve_grad_v(x, options) end
+
+---spherical Bessel function of whole order
+---@param n damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.spherical_jn(n, x, options) end
+
+---spherical Bessel function of whole order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:spherical_jn(x, options) end
+
+---sum of (q + k)^-s, k >= 0
+---@param s damo.Operand
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hurwitz_zeta(s, q, options) end
+
+---sum of (q + k)^-s, k >= 0
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:hurwitz_zeta(q, options) end
+
+---derivative of hurwitz_zeta in s
+---@param s damo.Operand
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.zeta_grad_s(s, q, options) end
+
+---derivative of hurwitz_zeta in s
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:zeta_grad_s(q, options) end
+
+---zeta function of Riemann, for every real x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.riemann_zeta(x, options) end
+
+---zeta function of Riemann, for every real x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:riemann_zeta(options) end
+
+---derivative of riemann_zeta
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.riemann_zeta_grad(x, options) end
+
+---derivative of riemann_zeta
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:riemann_zeta_grad(options) end
+
+---n-th derivative of psi, n whole
+---@param n damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.polygamma(n, x, options) end
+
+---n-th derivative of psi, n whole
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:polygamma(x, options) end
+
+---exponential integral, of exp(-x t) / t^n from 1 on
+---@param n damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.expn(n, x, options) end
+
+---exponential integral, of exp(-x t) / t^n from 1 on
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:expn(x, options) end
+
+---derivative of expn in n
+---@param n damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.expn_grad_n(n, x, options) end
+
+---derivative of expn in n
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:expn_grad_n(x, options) end
+
+---exponential integral expn(1, x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.exp1(x, options) end
+
+---exponential integral expn(1, x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:exp1(options) end
+
+---the w >= -1 with w exp(w) = x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.lambertw_principal(x, options) end
+
+---the w >= -1 with w exp(w) = x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:lambertw_principal(options) end
+
+---the w <= -1 with w exp(w) = x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.lambertw_lower(x, options) end
+
+---the w <= -1 with w exp(w) = x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:lambertw_lower(options) end
+
 ---another name of true_div
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -3612,6 +3966,30 @@ function damo.astype(x, options) end
 ---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:astype(options) end
+
+---zeta function of Riemann; with q that of Hurwitz, the sum of (q + k)^-s
+---@param s damo.Operand
+---@param q? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.zeta(s, q, options) end
+
+---zeta function of Riemann; with q that of Hurwitz, the sum of (q + k)^-s
+---@param q? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:zeta(q, options) end
+
+---the real w with w exp(w) = x, of branch k = 0 (default) or -1; nan where there is none
+---@param x damo.Operand
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.lambertw(x, options) end
+
+---the real w with w exp(w) = x, of branch k = 0 (default) or -1; nan where there is none
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:lambertw(options) end
 
 ---max(x, 0); with alpha, alpha*x where x is not positive
 ---@param x damo.Operand
@@ -5161,6 +5539,48 @@ function nn.global_max_pool(x, options) end
 ---@return damo.Result
 function nn.global_avg_pool(x, options) end
 
+---convolution of x (N, C, …) with filters w (K, C/num_groups, …); border_mode 'valid', 'half', 'full', padding or pairs; filter_flip (true): as a convolution, else a correlation
+---@param x damo.Operand
+---@param w damo.Operand
+---@param options? any|{ border_mode?: any, subsample?: any, filter_dilation?: any, num_groups?: integer, filter_flip?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.conv1d(x, w, options) end
+
+---convolution of x (N, C, …) with filters w (K, C/num_groups, …); border_mode 'valid', 'half', 'full', padding or pairs; filter_flip (true): as a convolution, else a correlation
+---@param x damo.Operand
+---@param w damo.Operand
+---@param options? any|{ border_mode?: any, subsample?: any, filter_dilation?: any, num_groups?: integer, filter_flip?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.conv2d(x, w, options) end
+
+---convolution of x (N, C, …) with filters w (K, C/num_groups, …); border_mode 'valid', 'half', 'full', padding or pairs; filter_flip (true): as a convolution, else a correlation
+---@param x damo.Operand
+---@param w damo.Operand
+---@param options? any|{ border_mode?: any, subsample?: any, filter_dilation?: any, num_groups?: integer, filter_flip?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.conv3d(x, w, options) end
+
+---the transpose of the convolution with filters w as a linear map; output_shape: its lengths after the second axis, the least by themselves
+---@param x damo.Operand
+---@param w damo.Operand
+---@param options? any|{ border_mode?: any, subsample?: any, filter_dilation?: any, num_groups?: integer, filter_flip?: boolean, output_shape?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.conv1d_transpose(x, w, options) end
+
+---the transpose of the convolution with filters w as a linear map; output_shape: its lengths after the second axis, the least by themselves
+---@param x damo.Operand
+---@param w damo.Operand
+---@param options? any|{ border_mode?: any, subsample?: any, filter_dilation?: any, num_groups?: integer, filter_flip?: boolean, output_shape?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.conv2d_transpose(x, w, options) end
+
+---the transpose of the convolution with filters w as a linear map; output_shape: its lengths after the second axis, the least by themselves
+---@param x damo.Operand
+---@param w damo.Operand
+---@param options? any|{ border_mode?: any, subsample?: any, filter_dilation?: any, num_groups?: integer, filter_flip?: boolean, output_shape?: damo.Shape, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function nn.conv3d_transpose(x, w, options) end
+
 ---the sum of the entries with each id along the first axis; ids from 1 to num_segments (default: the greatest)
 ---@param x damo.Operand
 ---@param ids damo.Operand
@@ -6330,6 +6750,84 @@ function random.permutation(x, options) end
 ---@param options? { rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:permutation(x, options) end
+
+---positions from 1, drawn with probabilities p along the last axis; gives the next state and the draw, int64
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.categorical(p, options) end
+
+---positions from 1, drawn with probabilities p along the last axis; gives the next state and the draw, int64
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:categorical(p, options) end
+
+---how many of n draws fall into each category of p; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.multinomial(n, p, options) end
+
+---how many of n draws fall into each category of p; gives the next state and the draw, int64
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:multinomial(n, p, options) end
+
+---Dirichlet draws, a along the last axis; gives the next state and the draw
+---@param a damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.dirichlet(a, options) end
+
+---Dirichlet draws, a along the last axis; gives the next state and the draw
+---@param a damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:dirichlet(a, options) end
+
+---normal vectors of that mean and covariance, which may be singular; gives the next state and the draw
+---@param mean damo.Operand
+---@param cov damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.multivariate_normal(mean, cov, options) end
+
+---normal vectors of that mean and covariance, which may be singular; gives the next state and the draw
+---@param mean damo.Operand
+---@param cov damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:multivariate_normal(mean, cov, options) end
+
+---Wishart matrices of df degrees of freedom and that scale; gives the next state and the draw
+---@param df damo.Operand
+---@param scale damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.wishart(df, scale, options) end
+
+---Wishart matrices of df degrees of freedom and that scale; gives the next state and the draw
+---@param df damo.Operand
+---@param scale damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:wishart(df, scale, options) end
+
+---positions 1…a, or rows of a, with or without replacement (replace), drawn with probabilities p; gives the next state and the draw
+---@param a damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, replace?: boolean, p?: damo.Operand, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.choice(a, options) end
+
+---positions 1…a, or rows of a, with or without replacement (replace), drawn with probabilities p; gives the next state and the draw
+---@param a damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, replace?: boolean, p?: damo.Operand, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:choice(a, options) end
 
 ---the quantile of q of the distribution named by dist, with parameters a, b, c, by search
 ---@param q damo.Operand
