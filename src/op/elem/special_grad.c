@@ -13,7 +13,7 @@
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define SQRT_HALF 0.70710678118654752440
 
-static damo_var *scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
+static damo_var *special_scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
 static damo_var *less_one(build *b, damo_var *x) { return build_sub(b, x, build_num(b, 1)); }
 static damo_var *plus_one(build *b, damo_var *x) { return build_add(b, x, build_num(b, 1)); }
 static damo_var *negated(build *b, damo_var *x) { return build_neg(b, x); }
@@ -149,12 +149,12 @@ damo_var *elemwise_d_factorial(build *b, damo_var *const *in, damo_var *out, dam
 
 /* exp(-x²/2) / sqrt(2 pi) */
 static damo_var *normal_density(build *b, damo_var *x) {
-  return scaled(b, build_exp(b, scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
+  return special_scaled(b, build_exp(b, special_scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
 }
 
 /* The density over the distribution function: sqrt(2/pi) / erfcx(-x / sqrt(2)). */
 static damo_var *normal_hazard(build *b, damo_var *x) {
-  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, scaled(b, x, -SQRT_HALF)));
+  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, special_scaled(b, x, -SQRT_HALF)));
 }
 
 damo_var *elemwise_d_ndtr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -182,11 +182,11 @@ damo_var *elemwise_d_owens_t(build *b, damo_var *const *in, damo_var *out, damo_
   (void)out;
   damo_var *h = in[0], *a = in[1];
   if (i == 0) {
-    damo_var *e = build_erf(b, scaled(b, build_mul(b, a, h), SQRT_HALF));
-    return scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
+    damo_var *e = build_erf(b, special_scaled(b, build_mul(b, a, h), SQRT_HALF));
+    return special_scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
   }
-  damo_var *w = plus_one(b, build_sqr(b, a)), *e = build_exp(b, scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
-  return scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
+  damo_var *w = plus_one(b, build_sqr(b, a)), *e = build_exp(b, special_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
+  return special_scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
 }
 
 /* ---- Logarithms and sines ---------------------------------------------------------------------------------------------- */
@@ -199,8 +199,8 @@ damo_var *elemwise_d_logit(build *b, damo_var *const *in, damo_var *out, damo_va
 /* -pi j_1(pi x), j_1 being the spherical Bessel function */
 damo_var *elemwise_d_sinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  damo_var *j = build_spherical_jn(b, build_num(b, 1), scaled(b, in[0], SPECIAL_PI));
-  return scaled(b, build_mul(b, g, j), -SPECIAL_PI);
+  damo_var *j = build_spherical_jn(b, build_num(b, 1), special_scaled(b, in[0], SPECIAL_PI));
+  return special_scaled(b, build_mul(b, g, j), -SPECIAL_PI);
 }
 
 /* In y: x / y, 0 where x is 0. */
@@ -340,7 +340,7 @@ typedef damo_var *bessel_row(build *b, damo_var *v, damo_var *x);
 /* (f(v - 1, x) - f(v + 1, x)) / 2, or with sign 1 the sum (DLMF 10.6.1, 10.29.1). */
 static damo_var *bessel_slope(build *b, bessel_row *f, damo_var *v, damo_var *x, int sign) {
   damo_var *low = f(b, less_one(b, v), x), *high = f(b, plus_one(b, v), x);
-  return scaled(b, sign > 0 ? build_add(b, low, high) : build_sub(b, low, high), 0.5);
+  return special_scaled(b, sign > 0 ? build_add(b, low, high) : build_sub(b, low, high), 0.5);
 }
 
 damo_var *elemwise_d_jv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
