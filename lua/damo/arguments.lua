@@ -27,4 +27,23 @@ function arguments.check_options(func, number, options, known)
   core.system.check_options(func, options, known)
 end
 
+--- Raises a type error unless `ok`.
+-- @tparam boolean ok
+-- @tparam string func
+-- @tparam integer place the argument's number
+-- @tparam string name
+-- @tparam string expected
+-- @param value
+function arguments.check(ok, func, place, name, expected, value)
+  if ok then return end
+  core.raise("type", ("%s: argument %d (%s) must be %s, got %s"):format(func, place, name, expected, type(value)))
+end
+
+--- Raises a type error unless the value is a Variable, or a table of them.
+function arguments.check_variables(func, place, name, value)
+  -- A Variable is tested for first: walked as a list it would never end.
+  arguments.check(core.is_variable(value) or type(value) == "table", func, place, name,
+    "a Variable, or a list or table of Variables", value)
+end
+
 return arguments
