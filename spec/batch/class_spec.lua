@@ -183,3 +183,30 @@ describe("products, networks and markers over a batch", function()
     end },
   })
 end)
+
+describe("Ops of the library over a batch", function()
+  harness.run(it, {
+    { name = "factors and triangular systems", cores = { { 3, 3 }, { 3 } }, fn = function(a, y)
+      local spd = damo.dot(a, damo.transpose(a)) + 3 * damo.eye(3)
+      local l = damo.linalg.cholesky(spd)
+      return l, damo.linalg.solve_triangular(l, y, { lower = true })
+    end },
+    { name = "Fourier transforms", cores = { { 2, 6 } }, fn = function(x)
+      return damo.real(damo.fft.fft(x)), damo.imag(damo.fft.rfft(x, { axis = 1 })), damo.fft.irfft(damo.fft.rfft(x))
+    end },
+    { name = "running extremes", cores = { { 4, 2 } }, fn = function(x) return damo.cummax(x, { axis = 1 }) end },
+    { name = "the greatest", cores = { { 6 } }, fn = function(x)
+      return damo.topk(x, 2), damo.argtopk(x, -3), damo.partition(x, 3)
+    end },
+    { name = "segments", cores = { { 5, 2 } }, fn = function(x)
+      local ids = damo.constant(damo.array({ 1, 3, 1, 2, 3 }, "int64"))
+      return damo.segment_sum(x, ids, { num_segments = 4 }), damo.segment_max(x, ids, { num_segments = 3 })
+    end },
+    { name = "sorted places", cores = { { 3 } }, fn = function(x)
+      return damo.searchsorted(damo.constant(damo.array { -1, 0, 1 }), x)
+    end },
+    { name = "pools", cores = { { 2, 1, 4, 4 } }, fn = function(x)
+      return damo.nn.max_pool2d(x, { size = { 2, 2 } }), damo.nn.avg_pool2d(x, { size = { 2, 2 } })
+    end },
+  })
+end)

@@ -134,3 +134,15 @@ damo_status batch_same_op_agreed(build *b, const damo_apply *node, damo_var **in
   DAMO_TRY(batch_agree(b, in, batched, node->n_in, k, true));
   return batch_apply(b, damo_retain(node->op), node, in, out);
 }
+
+damo_status batch_into_first(build *b, const damo_apply *node, damo_var **in, const bool *batched, int n, int k,
+                             damo_var **out) {
+  damo_var *lengths[DAMO_MAX_NDIM];
+  DAMO_TRY(batch_agree(b, in, batched, n, k, true));
+  for (int i = 0; i <= k; i++) lengths[i] = build_dim(b, in[0], i);
+  for (int i = 0; i < n; i++) in[i] = batch_fold(b, in[i], k + 1);
+  if (b->status != DAMO_OK) return b->status;
+  DAMO_TRY(batch_apply(b, damo_retain(node->op), node, in, out));
+  for (int o = 0; o < node->n_out; o++) out[o] = batch_unfold(b, out[o], k + 1, lengths);
+  return b->status;
+}

@@ -37,5 +37,9 @@ damo_status batch_apply(build *b, damo_op *take_op, const damo_apply *node, damo
 damo_status batch_same_op(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
 damo_status batch_same_op_agreed(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                                  damo_var **out);
+/* The Op over operands, the first n of which have the same first axis, along which it takes entry by entry (the N of
+ * (N, C, height, width)): the leading axes become part of it. The others have no leading axes. */
+damo_status batch_into_first(build *b, const damo_apply *node, damo_var **in, const bool *batched, int n, int k,
+                             damo_var **out);
 
 #endif

@@ -241,6 +241,14 @@ static damo_status fourier_grad(build *b, damo_apply *node, damo_var *const *gou
   return b->status;
 }
 
+static damo_status fourier_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  fourier_props moved = *OP_PROPS(node->op, fourier_props);
+  moved.axis = prop_int(k + moved.axis.u.i);
+  if (node->n_in == 2 && batched[1]) return b->status; /* lengths that differ */
+  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+}
+
 static const op_def fourier_def = {
     .name = "Fourier",
     .doc = "discrete Fourier transform along an axis, or its inverse or adjoint",
@@ -254,6 +262,7 @@ static const op_def fourier_def = {
     .grad = fourier_grad,
     .rop = rop_again,
     .infer_shape = fourier_infer_shape,
+    .batch = fourier_batch,
     .connection_pattern = connect_first,
     .masks = MASKS_WHOLE,
     OP_CHECK(fourier_check),

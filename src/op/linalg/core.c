@@ -305,6 +305,20 @@ damo_status core_infer_shape(build *b, damo_apply *node, damo_var *const *const 
   return b->status;
 }
 
+/* The leading axes of the batch are further ones of the stacks. */
+damo_status core_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out) {
+  const core_shape *s = core_shape_of(node->op);
+  int lead = 0;
+  for (int i = 0; i < s->n_in; i++) {
+    const int own = var_ndim(node->in[i]) - s->in[i].rank;
+    lead = own > lead ? own : lead;
+  }
+  for (int i = 0; i < s->n_in; i++) {
+    if (batched[i]) in[i] = batch_pad(b, in[i], k, lead + s->in[i].rank);
+  }
+  return b->status == DAMO_OK ? batch_apply(b, damo_retain(node->op), node, in, out) : b->status;
+}
+
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
 /* A node's run: the walk over the stack, and where each matrix of an entry comes from and goes to. Operand i of the walk

@@ -92,7 +92,7 @@ typedef struct core_class {
 /* Fields of the op_def of a class with a core signature. */
 #define CORE_OP(core_class_of_op)                                                                           \
   .core = &(core_class_of_op), .data_size = sizeof(core_shape), .init = core_init, .infer_type = core_type, \
-  .infer_shape = core_infer_shape, .perform = core_perform
+  .infer_shape = core_infer_shape, .batch = core_batch, .perform = core_perform
 
 /* A length in a signature. */
 typedef struct core_length {
@@ -114,6 +114,7 @@ typedef struct core_shape {
 damo_status core_init(damo_op *op);
 damo_status core_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
 damo_status core_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+damo_status core_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
 damo_status core_perform(const thunk *t, frame *f);
 
 /* The node of a class with a core signature over these operands, which are cast to the dtypes of its form: the

@@ -292,6 +292,19 @@ static damo_status avg_pool_grad_infer_shape(build *b, damo_apply *node, damo_va
 #define POOL_PROPS \
   PROPS(PROP(pool_props, size), PROP(pool_props, stride), PROP(pool_props, pad), PROP(pool_props, include_pad))
 
+static damo_status pool_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                              damo_var **out) {
+  return batch_into_first(b, node, in, batched, node->n_in, k, out);
+}
+
+static damo_status avg_pool_grad_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                       damo_var **out) {
+  for (int i = 1; i < node->n_in; i++) {
+    if (batched[i]) return b->status; /* lengths that differ */
+  }
+  return batch_into_first(b, node, in, batched, 1, k, out);
+}
+
 const op_def max_pool_def = {
     .name = "MaxPool",
     .doc = "the largest entry of each window",
@@ -304,6 +317,7 @@ const op_def max_pool_def = {
     .grad = max_pool_gradient,
     .rop = max_pool_tangent,
     .infer_shape = pool_infer_shape,
+    .batch = pool_batch,
     OP_CHECK(max_pool_check),
 };
 
@@ -319,6 +333,7 @@ const op_def max_pool_grad_def = {
     .grad = max_pool_move_gradient,
     .rop = max_pool_move_tangent,
     .infer_shape = pool_second_shape,
+    .batch = pool_batch,
     .connection_pattern = connect_first,
     OP_CHECK(max_pool_grad_check),
 };
@@ -335,6 +350,7 @@ const op_def max_pool_at_def = {
     .grad = max_pool_move_gradient,
     .rop = max_pool_move_tangent,
     .infer_shape = pool_infer_shape,
+    .batch = pool_batch,
     .connection_pattern = connect_first,
     OP_CHECK(max_pool_check),
 };
@@ -351,6 +367,7 @@ const op_def avg_pool_def = {
     .grad = avg_pool_gradient,
     .rop = rop_again,
     .infer_shape = pool_infer_shape,
+    .batch = pool_batch,
     .terms = TERMS_LINEAR,
     OP_CHECK(avg_pool_check),
 };
@@ -367,6 +384,7 @@ const op_def avg_pool_grad_def = {
     .grad = avg_pool_grad_gradient,
     .rop = rop_again,
     .infer_shape = avg_pool_grad_infer_shape,
+    .batch = avg_pool_grad_batch,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
     OP_CHECK(avg_pool_grad_check),

@@ -119,6 +119,13 @@ static damo_status search_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
+static damo_status search_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                damo_var **out) {
+  (void)k;
+  if (batched[0]) return b->status; /* a vector of its own for each entry */
+  return batch_apply(b, damo_retain(node->op), node, in, out);
+}
+
 const op_def search_def = {
     .name = "SearchSorted",
     .doc = "1-based positions at which entries would be inserted into a sorted vector",
@@ -128,6 +135,7 @@ const op_def search_def = {
     .perform = search_perform,
     .grad = grad_none,
     .infer_shape = search_infer_shape,
+    .batch = search_batch,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/sets.lua has results by hand and from plain loops",
 };

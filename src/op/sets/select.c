@@ -129,6 +129,14 @@ static damo_status argtopk_infer_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
+static damo_status argtopk_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  select_props moved = *OP_PROPS(node->op, select_props);
+  (void)batched;
+  moved.axis = prop_int(k + moved.axis.u.i);
+  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+}
+
 const op_def argtopk_def = {
     .name = "ArgTopK",
     .doc = "1-based positions of the k greatest entries along an axis, greatest first; k < 0: of the least",
@@ -138,6 +146,7 @@ const op_def argtopk_def = {
     .perform = argtopk_perform,
     .grad = grad_none,
     .infer_shape = argtopk_infer_shape,
+    .batch = argtopk_batch,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/sets.lua has results by hand and from plain loops",
 };
@@ -206,6 +215,14 @@ static damo_status argpartition_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status argpartition_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                      damo_var **out) {
+  partition_props moved = *OP_PROPS(node->op, partition_props);
+  (void)batched;
+  moved.axis = prop_int(k + moved.axis.u.i);
+  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+}
+
 const op_def argpartition_def = {
     .name = "ArgPartition",
     .doc = "1-based positions in an order with the entries at the places kth where sorting would bring them",
@@ -215,6 +232,7 @@ const op_def argpartition_def = {
     .perform = argpartition_perform,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
+    .batch = argpartition_batch,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/sets.lua has results by hand and from plain loops",
 };
