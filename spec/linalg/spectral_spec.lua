@@ -140,6 +140,41 @@ describe("eigh", function()
     assert.is_true(damo.array_equal(damo.compile({ x }, damo.grad(damo.sum(w), x))(damo.eye(3)), damo.eye(3)))
   end)
 
+  -- Many small matrices take a kernel of their own.
+  for n = 1, 9 do
+    for _, lower in ipairs { true, false } do
+      it(("of a stack of 3 x 7 matrices of order %d, lower=%s"):format(n, lower), function()
+        local a, o = h.random({ 3, 7, n, n }, n), { lower = lower }
+        local full = lower and damo.tril(a) + h.transposed(damo.tril(a, -1)) or damo.triu(a) + h.transposed(damo.triu(a, 1))
+        for _, x in ipairs { a, h.transposed(h.transposed(a):copy()), 1e200 * a, 1e-200 * a } do
+          local w, v = linalg.eigh(x, o)
+          local scale = damo.max(damo.abs(x))
+          local back = damo.matmul(v * damo.expand_dims(w / scale, -2), h.transposed(v))
+          assert.is_true(damo.allclose(back, full / damo.max(damo.abs(a)), { atol = 1e-14 }))
+          assert.is_true(damo.allclose(damo.matmul(h.transposed(v), v), damo.eye(n) * damo.ones { 3, 7, 1, 1 }))
+          assert.is_true(damo.allclose(w[{ 2, 3 }], linalg.eigvalsh(x[{ 2, 3 }], o), { rtol = 1e-13, atol = 1e-14 * scale }))
+          assert.is_true(damo.allclose(linalg.eigvalsh(x, o), w, { rtol = 1e-13, atol = 1e-14 * scale }))
+        end
+        local w, v = linalg.eigh(a:astype "float32", o)
+        assert.equal("float32", v.dtype)
+        assert.is_true(damo.allclose(w, linalg.eigvalsh(a, o), { rtol = 1e-5, atol = 1e-5 }))
+      end)
+    end
+  end
+  h.case("of many small matrices", function(x)
+    local w, v = linalg.eigh(x)
+    return damo.matmul(scaled(v, damo.exp(0.3 * w)), adjoint(v))
+  end, { symmetric({ 9, 3, 3 }, 4) }, { second = false })
+
+  it("tells which of many small matrices fails", function()
+    local stack = damo.eye(2) * damo.ones { 20, 1, 1 }
+    stack[{ 13, 2, 1 }] = 0 / 0
+    assert.equal("eigh: the matrix has an entry that is nan or infinite (entry (13,) of the leading axes)", (message(linalg.eigh, stack)))
+    local w = linalg.eigvalsh(stack, { on_fail = "nan" })
+    assert.is_true(w[{ 12, 1 }] == 1 and w[{ 13, 1 }] ~= w[{ 13, 1 }] and w[{ 20, 2 }] == 1)
+    assert.is_true(damo.array_equal(linalg.eigvalsh(damo.zeros { 20, 2, 2 }), damo.zeros { 20, 2 }))
+  end)
+
   it("of empty matrices is empty", function()
     local w, v = linalg.eigh(damo.zeros { 2, 0, 0 })
     assert.same({ 2, 0 }, w.shape)

@@ -12,6 +12,7 @@
 #include "kernel/sparse/sparse_tables.h"
 #include "kernel/sparse/stream_copy.h"
 #include "conv/conv.h"
+#include "lanes/eigh_lanes.h"
 #include "product/small_gemm.h"
 
 /* clang-format off */
@@ -29,7 +30,7 @@
   .part = LISTS(sparse_part), .value = LISTS(sparse_value),                                                 \
   .compact = {sparse_compact_narrow_##compact_isa, sparse_compact_wide_##compact_isa},                      \
   .dense = {sparse_dense_narrow_##dense_isa, sparse_dense_wide_##dense_isa}
-#define COLUMN(isa, fold_isa, copy_isa, compact_isa, dense_isa, small_gemm_isa, fft_isa, conv_set)                 \
+#define COLUMN(isa, fold_isa, copy_isa, compact_isa, dense_isa, small_gemm_isa, fft_isa, conv_set, eigh_isa)                 \
   static const kernel_isa kernel_isa_##isa = {                                                              \
       .name = #isa,                                                                                         \
       ELEM_COLUMN(isa),                                                                                     \
@@ -38,21 +39,23 @@
       .small_gemm = &small_gemm_##small_gemm_isa,                                                           \
       .fft = &fft_##fft_isa,                                                                           \
       .conv = &conv_isa_##conv_set,                                                                         \
+      .eigh_lanes = &eigh_lanes_##eigh_isa,                                                                 \
       .sparse = {SPARSE_COLUMN(compact_isa, dense_isa)},                                                    \
   };
 /* clang-format on */
 
 /* Arguments: the instruction set, and those whose reducers, long copies, compaction of sparse entries and products with dense
- * blocks it uses, and its tables of small products, of Fourier transforms and of convolutions. base is written in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
+ * blocks it uses, and its tables of small products, of Fourier transforms, of convolutions and of small symmetric
+ * matrices. base is written in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
 #if defined(__x86_64__)
-COLUMN(sse2, base, base, base, base, base, base, base)
-COLUMN(avx2, avx2, avx2, avx2, avx2, avx2, avx2, avx2)
-COLUMN(avx512, avx512, avx512, avx2, avx512, avx512, avx512, avx512)
+COLUMN(sse2, base, base, base, base, base, base, base, base)
+COLUMN(avx2, avx2, avx2, avx2, avx2, avx2, avx2, avx2, avx2)
+COLUMN(avx512, avx512, avx512, avx2, avx512, avx512, avx512, avx512, avx512)
 #elif defined(__aarch64__)
-COLUMN(neon, base, base, base, base, base, base, base)
+COLUMN(neon, base, base, base, base, base, base, base, base)
 #endif
 #if defined(KERNEL_HAS_SCALAR)
-COLUMN(scalar, base, base, base, base, base, base, base)
+COLUMN(scalar, base, base, base, base, base, base, base, base)
 #endif
 
 #if defined(__x86_64__)

@@ -74,6 +74,15 @@ typedef struct conv_isa {
   conv_fns f32, f64;
 } conv_isa;
 
+/* Eigenvalues of EIGH_LANES symmetric n × n matrices with n up to EIGH_MOST: entry (i, j) of matrix l, both triangles, at
+ * number (i·n + j)·EIGH_LANES + l. The diagonal becomes the eigenvalues, in any order, and v the eigenvectors as columns
+ * (NULL: not wanted). False: they did not converge, as where an entry is nan. Entries must be far from overflow. */
+#define EIGH_LANES 8
+#define EIGH_MOST 8
+typedef struct eigh_lanes_fns {
+  bool (*run[DAMO_N_DTYPES])(void *a, void *v, int n); /* NULL: not defined */
+} eigh_lanes_fns;
+
 /* Kernels over sparse storage (kernel/sparse/kernel_sparse.h), [wide] or [wide][dtype]: wide is 1 for int64 indices. */
 typedef struct sparse_isa {
   const struct sparse_index_fns *index[2];
@@ -96,6 +105,7 @@ struct kernel_isa {
   const small_gemm_fns *small_gemm;
   const struct fft_fns *fft; /* kernel/fft/fft.h */
   const conv_isa *conv;
+  const eigh_lanes_fns *eigh_lanes;
   sparse_isa sparse;
 };
 

@@ -15,6 +15,8 @@
 #include "compose.h"
 #include "decompose.h"
 #include "spectral.h"
+#include "kernel/isa.h"
+#include "kernel/walk.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -71,6 +73,107 @@ static damo_status eigh_run(core_call *c) {
   return info == 0 ? DAMO_OK : core_fail(c, "the iteration for the eigenvalues did not converge");
 }
 
+/* ---- Many small symmetric matrices ------------------------------------------------------------------------------- */
+
+/* A stack of symmetric matrices and its results, for the kernel of lanes. */
+typedef struct eigh_stack {
+  int n;
+  bool lower;
+  int64_t rs, cs; /* byte strides of a matrix */
+  char *w, *v;    /* results without gaps; v NULL: values alone */
+  int64_t done;   /* matrices written */
+} eigh_stack;
+
+/* The matrices at from[0 … count), of EIGH_LANES, by the kernel; scaled where squares might overflow or vanish. False: an
+ * entry is not finite, or the kernel failed. */
+#define EIGH_BLOCK(name, T, type, small)                                                                          \
+  static bool name(eigh_stack *s, const eigh_lanes_fns *fns, char *const *from, int count) {                      \
+    T a[EIGH_MOST * EIGH_MOST * EIGH_LANES], v[EIGH_MOST * EIGH_MOST * EIGH_LANES], scale[EIGH_LANES];            \
+    const int n = s->n;                                                                                           \
+    for (int l = 0; l < EIGH_LANES; l++) {                                                                        \
+      const char *const m = from[l < count ? l : 0];                                                              \
+      T most = 0;                                                                                                 \
+      for (int i = 0; i < n; i++) {                                                                               \
+        for (int j = 0; j <= i; j++) {                                                                            \
+          const T x = *(const T *)(const void *)(m + (s->lower ? i * s->rs + j * s->cs : j * s->rs + i * s->cs)); \
+          const T size = x < 0 ? -x : x;                                                                          \
+          most = size > most || x != x ? size : most;                                                             \
+          a[(i * n + j) * EIGH_LANES + l] = a[(j * n + i) * EIGH_LANES + l] = x;                                  \
+        }                                                                                                         \
+      }                                                                                                           \
+      scale[l] = 1;                                                                                               \
+      if (most == 0 || (most >= (small) && most <= 1 / (small))) continue;                                        \
+      if (!isfinite(most)) return false;                                                                          \
+      int power;                                                                                                  \
+      frexp((double)most, &power);                                                                                \
+      scale[l] = (T)ldexp(1, power);                                                                              \
+      for (int k = 0; k < n * n; k++) a[k * EIGH_LANES + l] = (T)ldexp((double)a[k * EIGH_LANES + l], -power);    \
+    }                                                                                                             \
+    if (!fns->run[type](a, s->v != NULL ? v : NULL, n)) return false;                                             \
+    T *w = (T *)(void *)s->w + s->done * n, *out = s->v != NULL ? (T *)(void *)s->v + s->done * n * n : NULL;     \
+    for (int l = 0; l < count; l++, w += n) {                                                                     \
+      int order[EIGH_MOST];                                                                                       \
+      for (int i = 0; i < n; i++) {                                                                               \
+        const T value = a[(i * n + i) * EIGH_LANES + l] * scale[l];                                               \
+        int at = i;                                                                                               \
+        for (; at > 0 && w[at - 1] > value; at--) w[at] = w[at - 1], order[at] = order[at - 1];                   \
+        w[at] = value, order[at] = i;                                                                             \
+      }                                                                                                           \
+      if (out == NULL) continue;                                                                                  \
+      for (int i = 0; i < n; i++)                                                                                 \
+        for (int j = 0; j < n; j++) out[i * n + j] = v[(i * n + order[j]) * EIGH_LANES + l];                      \
+      out += n * n;                                                                                               \
+    }                                                                                                             \
+    s->done += count;                                                                                             \
+    return true;                                                                                                  \
+  }
+EIGH_BLOCK(eigh_block_f32, float, DAMO_FLOAT32, 1e-15F)
+EIGH_BLOCK(eigh_block_f64, double, DAMO_FLOAT64, 1e-120)
+
+/* All matrices of x, if they are many and small; false: nothing is done, or the kernel failed, and LAPACK tells why. */
+static bool eigh_by_lanes(const kernel_isa *isa, const damo_array *x, eigh_stack *s) {
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
+  char *at[1] = {x->data}, *from[EIGH_LANES];
+  nd_space stack;
+  nd_walk walk;
+  int count = 0;
+  const int lead = x->ndim - 2;
+  bool (*const block)(eigh_stack *, const eigh_lanes_fns *, char *const *, int) =
+      array_dtype(x) == DAMO_FLOAT32 ? eigh_block_f32 : eigh_block_f64;
+  s->rs = array_strides(x)[lead], s->cs = array_strides(x)[lead + 1];
+  nd_space_init(&stack, numbers, lead, array_shape(x), 1, (const int64_t *const[]){array_strides(x)});
+  for (bool more = nd_begin(&walk, &stack); more; more = nd_next(&walk, at)) {
+    from[count++] = at[0];
+    if (count < EIGH_LANES) continue;
+    if (!block(s, isa->eigh_lanes, from, count)) return false;
+    count = 0;
+  }
+  return count == 0 || block(s, isa->eigh_lanes, from, count);
+}
+
+static damo_status eigh_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  const int ndim = x->ndim;
+  const int64_t *shape = array_shape(x), n = shape[ndim - 1];
+  const damo_dtype dtype = array_dtype(x);
+  if (ndim < 3 || n != shape[ndim - 2] || n < 1 || n > EIGH_MOST || array_size(x) < n * n * EIGH_LANES ||
+      f->ctx->isa->eigh_lanes->run[dtype] == NULL)
+    return core_perform(t, f);
+  damo_array *w = thunk_out(t, f, 0, dtype, ndim - 1, shape), *v = NULL;
+  if (w == NULL) return DAMO_EMEMORY;
+  if (t->n_out == 2 && (v = thunk_out(t, f, 1, dtype, ndim, shape)) == NULL) return DAMO_EMEMORY;
+  eigh_stack s = {.n = (int)n,
+                  .lower = prop_bool_or(OP_PROPS(t->node->op, eigh_props)->lower, true),
+                  .w = w->data,
+                  .v = v != NULL ? v->data : NULL};
+  return eigh_by_lanes(f->ctx->isa, x, &s) ? DAMO_OK : core_perform(t, f);
+}
+
+/* Fields of op_def as CORE_OP has them, with this perform. */
+#define EIGH_OP(core_class_of_op)                                                                           \
+  .core = &(core_class_of_op), .data_size = sizeof(core_shape), .init = core_init, .infer_type = core_type, \
+  .infer_shape = core_infer_shape, .perform = eigh_perform
+
 static const core_class eigh_class = {
     .func = "eigh",
     .form = {.signature = "(n,n)->(n),(n,n)", .out = "rf", .in_layout = "-", .out_layout = "rc", .from = "-1"},
@@ -124,7 +227,7 @@ const op_def eigh_def = {
     .props = PROPS(PROP(eigh_props, lower), PROP(eigh_props, on_fail)),
     .n_in = 1,
     .n_out = 2,
-    CORE_OP(eigh_class),
+    EIGH_OP(eigh_class),
     .grad = eigh_grad,
     OP_CHECK(eigh_check),
 };
@@ -134,7 +237,7 @@ const op_def eigvalsh_def = {
     .doc = "eigenvalues of a stack of Hermitian matrices",
     .props = PROPS(PROP(eigh_props, lower), PROP(eigh_props, on_fail)),
     .n_in = 1,
-    CORE_OP(eigvalsh_class),
+    EIGH_OP(eigvalsh_class),
     .grad = eigvalsh_grad,
     OP_CHECK(eigvalsh_check),
 };
