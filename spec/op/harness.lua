@@ -475,18 +475,23 @@ local function case_of(operands, fields)
   return operands
 end
 
+--- The first points of all columns from k on.
+local function firsts(columns, k)
+  local out = {}
+  for i = k, #columns do out[#out + 1] = columns[i][1] end
+  return table.unpack(out)
+end
+
 --- The cross product of the first two operands' points, the others at their first point.
 local function outer_case(fn, columns, fields)
   local column, want = {}, {}
   for i, x in ipairs(columns[1]) do
     column[i] = { x }
     want[i] = {}
-    for k, y in ipairs(columns[2]) do
-      want[i][k] = columns[3] and fn(x, y, columns[3][1]) or fn(x, y)
-    end
+    for k, y in ipairs(columns[2]) do want[i][k] = fn(x, y, firsts(columns, 3)) end
   end
   local operands = { column, columns[2] }
-  if columns[3] then operands[3] = { columns[3][1] } end
+  for i = 3, #columns do operands[i] = { columns[i][1] } end
   fields.want = want
   return case_of(operands, fields)
 end
@@ -526,9 +531,8 @@ function h.each(spec)
   cases[4] = case_of(map_columns(columns, function() return damo.zeros { 0, 3 } end), fields(h.shape(0, 3), false))
   if #columns > 1 then
     if spec.outer ~= false then cases[#cases + 1] = outer_case(fn, columns, fields(nil, spec.grad)) end
-    local mixed = { columns[1], columns[2][1], columns[3] and columns[3][1] }
-    local want = {}
-    for k, x in ipairs(columns[1]) do want[k] = fn(x, mixed[2], mixed[3]) end
+    local mixed, want = { columns[1], firsts(columns, 2) }, {}
+    for k, x in ipairs(columns[1]) do want[k] = fn(x, firsts(columns, 2)) end
     if spec.literal ~= false then cases[#cases + 1] = case_of(mixed, fields(want, spec.grad)) end
   end
   -- Long enough for a vector kernel's main loop and its tail.

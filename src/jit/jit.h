@@ -81,7 +81,7 @@ typedef enum jit_rounding { JIT_NEAREST_EVEN, JIT_DOWN, JIT_UP, JIT_TOWARDS_0 } 
 /* A value of a program: its number. Negative: no value, after a failure. */
 typedef int32_t jit_value;
 
-#define JIT_MOST_ARGS 3
+#define JIT_MOST_ARGS 4
 
 typedef struct jit_inst {
   uint8_t op, imm;

@@ -201,6 +201,16 @@ F["lambertw_principal"] = Function(mpmath.lambertw, at=[[-0.3, 0.25, 1.5, 4.0]],
                                    domain=[either(between(-0.367, 3), scale(1e-10, 1e300))])
 F["lambertw_lower"] = Function(lambda x: mpmath.lambertw(x, -1), at=[[-0.3, -0.25, -0.01, -0.1]],
                                domain=[either(between(-0.367, 0), lambda r: -scale(1e-250, 0.1)(r))])
+F["ellipk"] = Function(mpmath.ellipk, at=[[-1.5, -0.2, 0.4, 0.75]], ints=[[0, 0, 0]],
+                       domain=[either(between(-5, 1), lambda r: 1 - scale(1e-12, 1)(r), lambda r: -scale(1, 1e8)(r))])
+F["ellipe"] = Function(mpmath.ellipe, **{k: v for k, v in vars(F["ellipk"]).items() if k != "f"})
+F["ellipd"] = Function(lambda m: (mpmath.ellipk(m) - mpmath.ellipe(m)) / m, at=F["ellipk"].at, domain=F["ellipk"].domain)
+HYPER = dict(at=[[0.7, 1.5, 2.25, 1.0], [1.25, 0.5, 2.0, 2.75], [2.5, 1.75, 3.0, 4.5], [-0.6, 0.3, 0.7, -0.2]],
+             domain=[between(0.1, 5), between(0.1, 5), between(0.5, 5), between(-0.9, 0.9)],
+             keep=lambda a, b, c, x: x > 0 or c > min(a, b))
+F["hyp2f1"] = Function(mpmath.hyp2f1, **HYPER)
+for n in range(3):
+    F["hyp2f1_grad_" + "abc"[n]] = Function(derivative(mpmath.hyp2f1, n), **HYPER)
 
 N_TABLE = 40
 

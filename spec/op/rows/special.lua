@@ -168,5 +168,23 @@ return function(h)
       tol = 1e-9 },
   } })
 
+  -- ---- Elliptic integrals, the hypergeometric function -----------------------------------------------------------------------
+
+  row("ellipk", { special = {
+    { { 0, 1, 1.5, -1e5, -inf, nan }, want = { math.pi / 2, inf, nan, 0.022587332626623258, 0, nan } },
+    { { 0, 1e-7 }, want = { 1.5707963267948966, 1.5707963660648073 }, grad = true },
+  } })
+  row("ellipe", { special = {
+    { { 0, 1, 1.5, -1e5, -inf, nan }, want = { math.pi / 2, 1, nan, 316.23985026421278, inf, nan } },
+    { { 0, 1e-7 }, want = { 1.5707963267948966, 1.5707962875249875 }, grad = true },
+  } })
+  row("ellipd", { special = { { { 0.0 }, want = { math.pi / 4 }, grad = true } } })
+  row("hyp2f1", { special = {
+    { { 1, 1, 0.5, 2, 1, 1, 1, -2, -2, 1, nan }, { 1, 2, 0.5, -2, 1, 1, 1, 1, 1, 2, 1 },
+      { 2, 3, 1.5, 3, 2, 2, 3.5, -3, -1, -3, 1 }, { 0, -3, -0.5, 0.9, 1, 1.5, 1, 0.5, 0.5, 0.5, 0.5 },
+      want = { 1, 0.3586012532, 0.93122985946, 0.205, inf, inf, 5 / 3, 17 / 12, inf, inf, nan }, tol = 1e-9, f32 = false },
+  } })
+  for _, p in ipairs { "a", "b", "c" } do row("hyp2f1_grad_" .. p, { grad = { 4 }, literal = false }) end
+
   return rows
 end

@@ -3,6 +3,7 @@
 
 #include "special_bessel.h"
 #include "special_beta.h"
+#include "special_elliptic.h"
 #include "special_gamma.h"
 #include "special_normal.h"
 #include "special_zeta.h"
@@ -25,6 +26,13 @@
     T *out = args[3];                                                                                     \
     for (int64_t i = 0; i < n; i++) out[i] = (T)special_##name((double)x[i], (double)y[i], (double)z[i]); \
   }
+#define SPECIAL_LOOP_4(name, suffix, T)                                                   \
+  static void special_##name##_##suffix(void *const *args, int64_t n) {                   \
+    const T *x = args[0], *y = args[1], *z = args[2], *w = args[3];                       \
+    T *out = args[4];                                                                     \
+    for (int64_t i = 0; i < n; i++)                                                       \
+      out[i] = (T)special_##name((double)x[i], (double)y[i], (double)z[i], (double)w[i]); \
+  }
 #define X(name, arity)                                                           \
   SPECIAL_LOOP_##arity(name, f64, double) SPECIAL_LOOP_##arity(name, f32, float) \
       const kernel_set special_set_##name = {                                    \
@@ -34,3 +42,4 @@ SPECIAL_SETS(X)
 #undef SPECIAL_LOOP_1
 #undef SPECIAL_LOOP_2
 #undef SPECIAL_LOOP_3
+#undef SPECIAL_LOOP_4

@@ -64,7 +64,14 @@
   X(expn_grad_n, 2)                                                                                                   \
   X(exp1, 1)                                                                                                          \
   X(lambertw_principal, 1)                                                                                            \
-  X(lambertw_lower, 1)
+  X(lambertw_lower, 1)                                                                                                \
+  X(ellipk, 1)                                                                                                        \
+  X(ellipe, 1)                                                                                                        \
+  X(ellipd, 1)                                                                                                        \
+  X(hyp2f1, 4)                                                                                                        \
+  X(hyp2f1_grad_a, 4)                                                                                                 \
+  X(hyp2f1_grad_b, 4)                                                                                                 \
+  X(hyp2f1_grad_c, 4)
 /* clang-format on */
 
 #define X(name, arity) extern const kernel_set special_set_##name;

@@ -23,6 +23,8 @@
 #define SCALAR_DECLARE_ORDER(name) damo_var *build_##name(build *b, damo_var *n, damo_var *x);
 #define SCALAR_DECLARE_REAL_ORDER(name) damo_var *build_##name(build *b, damo_var *v, damo_var *x);
 #define SCALAR_DECLARE_ZETA(name) damo_var *build_##name(build *b, damo_var *s, damo_var *q);
+#define SCALAR_DECLARE_HYPER(name) \
+  damo_var *build_##name(build *b, damo_var *a, damo_var *second, damo_var *c, damo_var *x);
 /* The row cast has an option; elemwise.c has its builder, build_cast. */
 #define SCALAR_DECLARE_CASTS(name)
 #define SCALAR_DECLARE(operands, name) SCALAR_DECLARE_##operands(name)

@@ -12,7 +12,7 @@
 #include "kernel/kernel.h"
 #include "kernel/isa.h"
 
-#define SCALAR_MAX_ARITY 3
+#define SCALAR_MAX_ARITY 4
 
 /* How the operands' dtypes give the loop dtype (that of the kernel's input blocks) and the result's. */
 typedef enum dtype_rule {

@@ -192,7 +192,7 @@ static bool lower_elemwise(jit_program *p, const damo_op *op, damo_dtype quotien
     *out = converted(p, in[n - 1], dtype[n - 1], result);
     return true;
   }
-  jit_value x[SCALAR_MAX_ARITY] = {-1, -1, -1};
+  jit_value x[SCALAR_MAX_ARITY] = {-1, -1, -1, -1};
   for (int i = 0; i < n; i++) x[i] = converted(p, in[i], dtype[i], elemwise_operand_dtype(l.d->row, i, l.loop));
   l.type = jit_type_of(l.loop);
   l.to = jit_type_of(result);

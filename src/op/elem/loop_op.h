@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-#define LOOP_PART_MOST_IN 3
+#define LOOP_PART_MOST_IN 4
 
 /* Where the result of a part lies: at each element of the iteration space, or at each row: the last axes have length 1 or
  * are left out. LOOP_OTHER: it is a reduction over more or fewer of the last axes, which no part reads. */

@@ -32,6 +32,7 @@
 #define ORDER 2, "n x"
 #define REAL_ORDER 2, "v x"
 #define ZETA 2, "s q"
+#define HYPER 4, "a b c x"
 #define K(name) ELEM_##name, NULL
 #define SPECIAL(set) KERNEL_OWN, &special_set_##set
 #define COPY KERNEL_NONE, NULL
@@ -291,6 +292,10 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
   damo_var *build_##name(build *b, damo_var *condition, damo_var *x, damo_var *y) { \
     return build_scalar_op(b, SCALAR_##name, (damo_var *[]){condition, x, y});      \
   }
+#define BUILD_HYPER(name)                                                                     \
+  damo_var *build_##name(build *b, damo_var *a, damo_var *second, damo_var *c, damo_var *x) { \
+    return build_scalar_op(b, SCALAR_##name, (damo_var *[]){a, second, c, x});                \
+  }
 #define BUILD_BOUNDS BUILD_CHOICE
 #define BUILD_PARTS BUILD_BINARY
 #define BUILD_SCALES BUILD_BINARY
@@ -324,6 +329,7 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
 #undef ORDER
 #undef REAL_ORDER
 #undef ZETA
+#undef HYPER
 #define X(name, operands, ...) BUILD_##operands(name)
 SCALAR_ROWS(X)
 #undef X
@@ -344,6 +350,7 @@ SCALAR_ROWS(X)
 #undef BUILD_ORDER
 #undef BUILD_REAL_ORDER
 #undef BUILD_ZETA
+#undef BUILD_HYPER
 #undef BUILD_CASTS
 
 #undef K

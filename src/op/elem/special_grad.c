@@ -414,6 +414,75 @@ damo_var *elemwise_d_spherical_jn(build *b, damo_var *const *in, damo_var *out, 
   return build_mul(b, g, build_true_div(b, d, build_add(b, n, above)));
 }
 
+/* ---- Elliptic integrals, the hypergeometric function ----------------------------------------------------------------------- */
+
+/* With D = (K - E) / m, K' = (K - D) / (2 (1 - m)) and E' = -D / 2 (DLMF 19.4.1, 19.4.2). */
+damo_var *elemwise_d_ellipk(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  damo_var *rest = special_scaled(b, build_sub(b, build_num(b, 1), in[0]), 2);
+  return build_mul(b, g, build_true_div(b, build_sub(b, out, build_ellipd(b, in[0])), rest));
+}
+
+damo_var *elemwise_d_ellipe(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return special_scaled(b, build_mul(b, g, build_ellipd(b, in[0])), -0.5);
+}
+
+/* ((K - D) / (1 - m) - D) / (2 m), which cancels near 0: there the series pi/4 (3/8 + 15/32 m). */
+damo_var *elemwise_d_ellipd(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  damo_var *m = in[0], *rest = build_sub(b, build_num(b, 1), m);
+  damo_var *k = build_true_div(b, build_sub(b, build_ellipk(b, m), out), rest);
+  damo_var *d = build_true_div(b, build_sub(b, k, out), special_scaled(b, m, 2));
+  damo_var *series = build_add(b, special_scaled(b, m, SPECIAL_PI * 15 / 128), build_num(b, SPECIAL_PI * 3 / 32));
+  damo_var *small = build_lt(b, build_abs(b, m), build_num(b, 1e-5));
+  return build_mul(b, g, build_switch(b, small, series, d));
+}
+
+/* A row of hyp2f1 at a + 1, b + 1, c + 1. */
+typedef damo_var *hyper_row(build *b, damo_var *a, damo_var *second, damo_var *c, damo_var *x);
+static damo_var *hyper_above(build *b, hyper_row *f, damo_var *const *in) {
+  return f(b, plus_one(b, in[0]), plus_one(b, in[1]), plus_one(b, in[2]), in[3]);
+}
+
+/* In x: a b / c F(a + 1, b + 1; c + 1; x), DLMF 15.5.1. */
+damo_var *elemwise_d_hyp2f1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  damo_var *d;
+  if (i < 3) {
+    hyper_row *const rows[] = {build_hyp2f1_grad_a, build_hyp2f1_grad_b, build_hyp2f1_grad_c};
+    d = rows[i](b, in[0], in[1], in[2], in[3]);
+  } else {
+    damo_var *scale = build_true_div(b, build_mul(b, in[0], in[1]), in[2]);
+    d = build_mul(b, scale, hyper_above(b, build_hyp2f1, in));
+  }
+  return build_mul(b, g, d);
+}
+
+/* In x that formula, differentiated in the parameter p of the row. */
+static damo_var *hyper_parameter_slope(build *b, damo_var *const *in, damo_var *g, int i, hyper_row *f, int p) {
+  if (i < 3) return build_null(b, "second derivatives of hyp2f1 in a, b and c are not implemented");
+  damo_var *scale = build_true_div(b, build_mul(b, in[0], in[1]), in[2]);
+  damo_var *of_scale = build_true_div(b, p == 2 ? negated(b, scale) : in[1 - p], in[2]);
+  damo_var *d = build_mul(b, of_scale, hyper_above(b, build_hyp2f1, in));
+  return build_mul(b, g, build_add(b, d, build_mul(b, scale, hyper_above(b, f, in))));
+}
+
+damo_var *elemwise_d_hyp2f1_grad_a(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return hyper_parameter_slope(b, in, g, i, build_hyp2f1_grad_a, 0);
+}
+
+damo_var *elemwise_d_hyp2f1_grad_b(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return hyper_parameter_slope(b, in, g, i, build_hyp2f1_grad_b, 1);
+}
+
+damo_var *elemwise_d_hyp2f1_grad_c(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return hyper_parameter_slope(b, in, g, i, build_hyp2f1_grad_c, 2);
+}
+
 #undef SPECIAL_PI
 #undef SQRT_2_PI
 #undef SQRT_2_OVER_PI

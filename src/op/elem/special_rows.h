@@ -71,7 +71,14 @@
   X(expn_grad_n, ORDER, FLOAT, SPECIAL(expn_grad_n), D(expn_grad_n), "derivative of expn in n")                       \
   X(exp1, UNARY, FLOAT, SPECIAL(exp1), D(exp1), "exponential integral expn(1, x)")                                    \
   X(lambertw_principal, UNARY, FLOAT, SPECIAL(lambertw_principal), D(lambertw), "the w >= -1 with w exp(w) = x")      \
-  X(lambertw_lower, UNARY, FLOAT, SPECIAL(lambertw_lower), D(lambertw), "the w <= -1 with w exp(w) = x")
+  X(lambertw_lower, UNARY, FLOAT, SPECIAL(lambertw_lower), D(lambertw), "the w <= -1 with w exp(w) = x")              \
+  X(ellipk, UNARY, FLOAT, SPECIAL(ellipk), D(ellipk), "complete elliptic integral of the first kind")                 \
+  X(ellipe, UNARY, FLOAT, SPECIAL(ellipe), D(ellipe), "complete elliptic integral of the second kind")                \
+  X(ellipd, UNARY, FLOAT, SPECIAL(ellipd), D(ellipd), "(ellipk(m) - ellipe(m)) / m")                                  \
+  X(hyp2f1, HYPER, FLOAT, SPECIAL(hyp2f1), D(hyp2f1), "hypergeometric function of Gauss")                             \
+  X(hyp2f1_grad_a, HYPER, FLOAT, SPECIAL(hyp2f1_grad_a), D(hyp2f1_grad_a), "derivative of hyp2f1 in a")               \
+  X(hyp2f1_grad_b, HYPER, FLOAT, SPECIAL(hyp2f1_grad_b), D(hyp2f1_grad_b), "derivative of hyp2f1 in b")               \
+  X(hyp2f1_grad_c, HYPER, FLOAT, SPECIAL(hyp2f1_grad_c), D(hyp2f1_grad_c), "derivative of hyp2f1 in c")
 /* clang-format on */
 
 #endif

@@ -1,0 +1,228 @@
+/* special_elliptic: see special_elliptic.h. DLMF is dlmf.nist.gov. */
+#include "special_elliptic.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "dd.h"
+#include "special.h"
+#include "special_gamma.h"
+
+#define ELLIPTIC_PI 3.14159265358979323846
+
+/* ---- Elliptic integrals ------------------------------------------------------------------------------------------------ */
+
+/* K(m), 0 <= m < 1, by the arithmetic-geometric mean (DLMF 19.8.5), m1 = 1 - m; *d is (K - E) / m by DLMF 19.8.6: K times
+ * the sum of 2^(n-1) c_n² / m, whose terms are positive. */
+static double elliptic_agm(double m, double m1, double *d) {
+  double a = 1, g = sqrt(m1), power = 1, sum = 0.5;
+  for (int n = 1; n < 60; n++) {
+    const double c = n == 1 ? m / (2 * (1 + g)) : (a - g) / 2; /* c_n */
+    sum += power * (n == 1 ? c / (2 * (1 + g)) : c * c / m);
+    power *= 2;
+    const double mean = (a + g) / 2;
+    g = sqrt(a * g);
+    a = mean;
+    if (c < 1e-9 * a) break;
+  }
+  const double k = ELLIPTIC_PI / (a + g);
+  *d = k * sum;
+  return k;
+}
+
+typedef struct elliptic_values {
+  double k, e, d; /* K, E, (K - E) / m */
+} elliptic_values;
+
+/* 0 <= m < 1. E near m = 1 by Legendre's relation (DLMF 19.7.1), whose terms are positive. */
+static elliptic_values elliptic_inside(double m, double m1) {
+  elliptic_values v;
+  v.k = elliptic_agm(m, m1, &v.d);
+  v.e = v.k - m * v.d;
+  if (m > 0.5) {
+    double d1;
+    const double k1 = elliptic_agm(m1, m, &d1);
+    v.e = (ELLIPTIC_PI / 2 + v.k * m1 * d1) / k1;
+  }
+  return v;
+}
+
+/* m < 1; below 0 by the imaginary modulus transformation (DLMF 19.7.2) to m' = m / (m - 1), 1 - m' = 1 / (1 - m). */
+static elliptic_values elliptic_at(double m) {
+  if (m >= 0) return elliptic_inside(m, 1 - m);
+  const double root = sqrt(1 - m);
+  const elliptic_values v = elliptic_inside(m / (m - 1), 1 / (1 - m));
+  return (elliptic_values){v.k / root, root * v.e, (v.k - v.d) / root};
+}
+
+double special_ellipk(double m) {
+  if (isnan(m) || m > 1) return NAN;
+  if (m == 1) return INFINITY;
+  return isinf(m) ? 0 : elliptic_at(m).k;
+}
+
+double special_ellipe(double m) {
+  if (isnan(m) || m > 1) return NAN;
+  if (m == 1) return 1;
+  return isinf(m) ? INFINITY : elliptic_at(m).e;
+}
+
+double special_ellipd(double m) {
+  if (isnan(m) || m > 1) return NAN;
+  if (m == 1) return INFINITY;
+  return isinf(m) ? 0 : elliptic_at(m).d;
+}
+
+/* ---- The hypergeometric function ------------------------------------------------------------------------------------------ */
+
+/* A value and its derivatives in a, b, c. */
+typedef struct hyper_jet {
+  double v, p[3];
+} hyper_jet;
+
+typedef struct hyper_parameters {
+  double a, b, c;
+} hyper_parameters;
+
+static double hyper_size(hyper_jet j, bool slopes) {
+  const double least = fabs(j.v);
+  return slopes ? fmax(fmax(least, fabs(j.p[0])), fmax(fabs(j.p[1]), fabs(j.p[2]))) : least;
+}
+
+/* The power series DLMF 15.2.1 at |x| <= 0.9, and with slopes its derivatives, term by term. */
+static hyper_jet hyper_series(hyper_parameters q, double x, bool slopes) {
+  hyper_jet t = {.v = 1}, sum = {.v = 1};
+  double rest = 0;
+  for (int n = 0; n < 5000; n++) {
+    const double w = x / ((q.c + n) * (n + 1)), r = (q.a + n) * (q.b + n) * w;
+    if (slopes) {
+      const double slope[3] = {(q.b + n) * w, (q.a + n) * w, -r / (q.c + n)};
+      for (int i = 0; i < 3; i++) {
+        t.p[i] = t.p[i] * r + t.v * slope[i];
+        sum.p[i] += t.p[i];
+      }
+    }
+    t.v *= r;
+    const dd s = dd_sum(sum.v, t.v);
+    sum.v = s.hi;
+    rest += s.lo;
+    const double size = hyper_size(t, slopes);
+    if (size == 0 || (size < 1e-18 * hyper_size(sum, slopes) && fabs(r) < 1 && n > -q.a && n > -q.b)) break;
+  }
+  sum.v += rest;
+  return sum;
+}
+
+/* From the Taylor series at x, of f and its derivative d, both at x + h: the differential equation DLMF 15.10.1 gives
+ * term k + 2, u_(k+2) h^(k+2), by those before. */
+static void hyper_step(hyper_parameters q, double x, double h, hyper_jet *f, hyper_jet *d, bool slopes) {
+  hyper_jet t = *f, next = *d, sum = *f, d_sum = *d; /* d_sum: of f' h */
+  const double p0 = x * (1 - x), p1 = 1 - 2 * x, q0 = q.c - (q.a + q.b + 1) * x;
+  next.v *= h;
+  d_sum.v *= h;
+  for (int i = 0; i < 3; i++) {
+    next.p[i] *= h;
+    d_sum.p[i] *= h;
+  }
+  for (int k = 0; k < 400; k++) {
+    const double over = h / (p0 * (k + 2) * (k + 1));
+    const double w = (k + 1) * (p1 * k + q0) * over, e = (k + q.a) * (k + q.b) * h * over;
+    const double w_p[3] = {-(k + 1) * x * over, -(k + 1) * x * over, (k + 1) * over};
+    const double e_p[3] = {(k + q.b) * h * over, (k + q.a) * h * over, 0};
+    hyper_jet after = {.v = e * t.v - w * next.v};
+    sum.v += next.v;
+    d_sum.v += (k + 2) * after.v;
+    for (int i = 0; slopes && i < 3; i++) {
+      after.p[i] = e * t.p[i] + e_p[i] * t.v - w * next.p[i] - w_p[i] * next.v;
+      sum.p[i] += next.p[i];
+      d_sum.p[i] += (k + 2) * after.p[i];
+    }
+    const double size = (k + 2) * (hyper_size(after, slopes) + hyper_size(next, slopes));
+    t = next;
+    next = after;
+    if (size < 1e-18 * hyper_size(d_sum, slopes)) break;
+  }
+  *f = sum;
+  d->v = d_sum.v / h;
+  for (int i = 0; i < 3; i++) d->p[i] = d_sum.p[i] / h;
+}
+
+/* 0 <= x < 1: the series up to 0.9; from there Taylor series, each of half the distance to 1. */
+static hyper_jet hyper_unit(hyper_parameters q, double x, bool slopes) {
+  if (x <= 0.9) return hyper_series(q, x, slopes);
+  double at = 0.8;
+  hyper_jet f = hyper_series(q, at, slopes);
+  hyper_jet d = hyper_series((hyper_parameters){q.a + 1, q.b + 1, q.c + 1}, at, slopes); /* f' is a b / c times this */
+  const double scale = q.a * q.b / q.c, scale_p[3] = {q.b / q.c, q.a / q.c, -scale / q.c};
+  for (int i = 0; i < 3; i++) d.p[i] = d.p[i] * scale + d.v * scale_p[i];
+  d.v *= scale;
+  while (at < x) {
+    const double next = fmin(x, at + (1 - at) / 2);
+    hyper_step(q, at, next - at, &f, &d, slopes);
+    at = next;
+  }
+  return f;
+}
+
+/* x < 0 by Pfaff's transformation (DLMF 15.8.1): F(a, b; c; x) = (1 - x)^-a F(a, c - b; c; x / (x - 1)). */
+static hyper_jet hyper_negative(hyper_parameters q, double x, bool slopes) {
+  const bool swapped = q.c - q.b < 0 && q.c - q.a > q.c - q.b;
+  const hyper_parameters s = swapped ? (hyper_parameters){q.b, q.a, q.c} : q;
+  const hyper_jet g = hyper_unit((hyper_parameters){s.a, s.c - s.b, s.c}, x / (x - 1), slopes);
+  const dd log_base = dd_log(dd_sum(1, -x));
+  const double power = dd_exp(dd_mul_d(log_base, -s.a));
+  const double own = power * (g.p[0] - log_base.hi * g.v), other = -power * g.p[1];
+  return (hyper_jet){power * g.v, {swapped ? other : own, swapped ? own : other, power * (g.p[1] + g.p[2])}};
+}
+
+/* Gauss's value at x = 1 (DLMF 15.4.20), c > a + b. */
+static hyper_jet hyper_one(hyper_parameters q) {
+  const double rest = q.c - q.a - q.b;
+  int s1, s2, s3, s4;
+  const dd over =
+      dd_add(special_gammaln_signed(dd_of(q.c), &s1), special_gammaln_signed(dd_add_d(dd_sum(q.c, -q.a), -q.b), &s2));
+  const dd under =
+      dd_add(special_gammaln_signed(dd_sum(q.c, -q.a), &s3), special_gammaln_signed(dd_sum(q.c, -q.b), &s4));
+  hyper_jet f = {.v = s1 * s2 * s3 * s4 * dd_exp(dd_sub(over, under))};
+  if (isinf(under.hi)) f.v = 0;
+  const double psi = special_psi(rest), psi_a = special_psi(q.c - q.a), psi_b = special_psi(q.c - q.b);
+  f.p[0] = f.v * (psi_a - psi);
+  f.p[1] = f.v * (psi_b - psi);
+  f.p[2] = f.v * (special_psi(q.c) + psi - psi_a - psi_b);
+  return f;
+}
+
+static bool hyper_ends(double a) { return a <= 0 && a == floor(a); }
+
+/* F of a whole a <= 0 as a polynomial (DLMF 15.2.4). */
+static double hyper_polynomial(double a, double b, double c, double x) {
+  double t = 1;
+  dd sum = dd_of(1);
+  for (int n = 0; n < -a; n++) {
+    t *= (a + n) * (b + n) / ((c + n) * (n + 1)) * x;
+    sum = dd_add_d(sum, t);
+  }
+  return dd_value(sum);
+}
+
+static hyper_jet hyper_at(double a, double b, double c, double x, bool slopes) {
+  const hyper_parameters q = {a, b, c};
+  if (isnan(a) || isnan(b) || isnan(c) || isnan(x)) return (hyper_jet){NAN, {NAN, NAN, NAN}};
+  const double ends = hyper_ends(a) && (!hyper_ends(b) || a > b) ? a : hyper_ends(b) ? b : 1; /* the degree is -ends */
+  const bool pole = hyper_ends(c) && !(ends <= 0 && ends >= c);
+  if (x == 0 && !pole) return (hyper_jet){.v = 1};
+  if (pole) return (hyper_jet){INFINITY, {NAN, NAN, NAN}};
+  if (ends <= 0 && ends > -1e4 && (!slopes || x > 1 || hyper_ends(c))) {
+    return (hyper_jet){hyper_polynomial(ends, ends == a ? b : a, c, x), {NAN, NAN, NAN}};
+  }
+  if (isinf(x) || isinf(a) || isinf(b) || isinf(c))
+    return (hyper_jet){x > 0 && isinf(x) ? INFINITY : NAN, {NAN, NAN, NAN}};
+  if (x > 1 || (x == 1 && c - a - b <= 0)) return (hyper_jet){INFINITY, {NAN, NAN, NAN}};
+  if (x == 1) return hyper_one(q);
+  return x < -0.25 ? hyper_negative(q, x, slopes) : x < 0 ? hyper_series(q, x, slopes) : hyper_unit(q, x, slopes);
+}
+
+double special_hyp2f1(double a, double b, double c, double x) { return hyper_at(a, b, c, x, false).v; }
+double special_hyp2f1_grad_a(double a, double b, double c, double x) { return hyper_at(a, b, c, x, true).p[0]; }
+double special_hyp2f1_grad_b(double a, double b, double c, double x) { return hyper_at(a, b, c, x, true).p[1]; }
+double special_hyp2f1_grad_c(double a, double b, double c, double x) { return hyper_at(a, b, c, x, true).p[2]; }
