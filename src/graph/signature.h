@@ -71,9 +71,10 @@ typedef struct op_func {
   damo_status (*call)(build *b, const fn_args *a, ptrvec *out);
   const void *data; /* the row of another table that this one is made from (an elementwise op), or NULL */
   const char *doc;
-  bool no_method; /* not offered as a method of Variables and Arrays (arange, eye, …) */
-  bool bare_list; /* objects may stand for the list "xs..." one by one: block_diag(x, y) is block_diag({x, y}) */
-  bool any_type;  /* accepts operands of every Type: a sparse one does not redirect the call to "sparse.NAME" */
+  bool no_method;        /* not offered as a method of Variables and Arrays (arange, eye, …) */
+  bool bare_list;        /* objects may stand for the list "xs..." one by one: block_diag(x, y) is block_diag({x, y}) */
+  bool optional_objects; /* an optional operand is an Array or Variable; other values are those of options */
+  bool any_type;         /* accepts operands of every Type: a sparse one does not redirect the call to "sparse.NAME" */
   /* Text for the error of a row that does not take sparse operands: the call that computes on their stored entries
    * alone ("damo.sparse.structured_exp(x)" is found by its name), or another hint. */
   const char *stored_form, *remedy;

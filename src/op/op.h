@@ -314,7 +314,7 @@ damo_var *build_isclose(build *b, damo_var *x, damo_var *y, const close_options 
 
 /* Reductions, dense and sparse */
 typedef struct reduce_options {
-  prop_value axis, keepdims, dtype, ddof, sparse_grad;
+  prop_value axis, keepdims, dtype, ddof, sparse_grad, return_sign;
 } reduce_options;
 
 /* ---- Properties of several classes, and of those that others read ------------------------------------------------ */

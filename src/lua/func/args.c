@@ -56,6 +56,7 @@ static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
   int idx = 1, at = 0; /* at: the number of operands so far, those in a list counted */
   for (int i = 0; i < f->n_operands; i++, idx++, at++) {
     bool missing = idx > top || lua_isnil(L, idx) || (f->operand[i].optional && bind_is_options(L, idx));
+    if (f->operand[i].optional && f->func->optional_objects) missing = missing || lua_type(L, idx) != LUA_TUSERDATA;
     if (f->operand[i].list) {
       if (f->func->bare_list && idx <= top && lua_type(L, idx) != LUA_TTABLE)
         return call_read_bare_list(L, c, idx, i, top);

@@ -1,6 +1,11 @@
-/* composite: reductions made of other ops: mean, var, std, ptp, max_and_argmax. */
+/* composite: reductions made of other ops: mean, var, std, ptp, max_and_argmax, logsumexp with
+ * weights. */
 #include "reduce_int.h"
 #include "op/elem/build_arith.h"
+#include "op/elem/build_math.h"
+#include "op/op.h"
+
+#include <math.h>
 
 /* The number of elements in each group that the call c reduces, as a scalar of dtype dt; a constant where the shape is
  * known. */
@@ -82,4 +87,45 @@ damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(reduce_read_call(b, a, &c));
   DAMO_TRY(fn_give(b, out, build_reduce(b, REDUCE_MAX, c.x, c.axes, c.n, c.keepdims)));
   return fn_give(b, out, build_reduce(b, REDUCE_ARGMAX, c.x, c.axes, c.n, c.keepdims));
+}
+
+/* log |Σ w exp(x)| and the sum's sign: with m the maximum of the x whose weight is not 0, m + log |Σ w exp(x - m)|. An x of
+ * weight 0 may be larger than m; what exp could overflow at is cut off. m is a constant: the result does not depend on it.
+ * nan where the sum is negative and its sign is not asked for. */
+static damo_status weighted_logsumexp(build *b, const reduce_call *c, damo_var *w, bool signed_too, ptrvec *out) {
+  damo_var *used = build_neq(b, w, build_num(b, 0));
+  damo_var *m = build_reduce(b, REDUCE_MAX, build_switch(b, used, c->x, build_num(b, -INFINITY)), c->axes, c->n, true);
+  if (m == NULL) return b->status;
+  m = build_switch(b, build_lt(b, build_abs(b, m), build_num(b, INFINITY)), m, build_num(b, 0));
+  m = build_op(b, op_new(b->ctx, &disconnected_grad_def, NULL), &m, 1);
+  const double most = var_dtype(c->x) == DAMO_FLOAT32 ? 80 : 700;
+  damo_var *e = build_exp(b, build_minimum(b, build_sub(b, c->x, m), build_num(b, most)));
+  damo_var *sum = build_reduce(b, REDUCE_SUM, build_mul(b, w, e), c->axes, c->n, c->keepdims);
+  if (!c->keepdims) m = build_reduce(b, REDUCE_MAX, m, c->axes, c->n, false);
+  damo_var *y = build_add(b, m, build_log(b, signed_too ? build_abs(b, sum) : sum));
+  DAMO_TRY(fn_give(b, out, y));
+  return signed_too ? fn_give(b, out, build_sign(b, sum)) : DAMO_OK;
+}
+
+damo_status fn_logsumexp(build *b, const fn_args *a, ptrvec *out) {
+  const reduce_options *o = FN_OPTIONS(a, reduce_options);
+  const bool signed_too = prop_bool_or(o->return_sign, false);
+  reduce_call c = {.keepdims = prop_bool_or(o->keepdims, false), .dtype = DAMO_N_DTYPES};
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *w = a->in[1];
+  if (w == NULL) {
+    DAMO_TRY(reduce_read_call(b, a, &c));
+    damo_var *y = build_reduce(b, REDUCE_LOGSUMEXP, c.x, c.axes, c.n, c.keepdims);
+    DAMO_TRY(fn_give(b, out, y));
+    return signed_too ? fn_give(b, out, build_ones_like(b, y)) : DAMO_OK;
+  }
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
+  damo_var *v[2] = {a->in[0], w};
+  DAMO_TRY(build_resolve(b, v, 2, true, v));
+  const damo_dtype dt = dtype_to_float(dtype_promote(var_dtype(v[0]), var_dtype(v[1])));
+  if (dtype_is_complex(dt)) return ctx_fail(b->ctx, DAMO_ETYPE, "logsumexp is not defined for %s", dtype_name(dt));
+  c.x = build_second(b, build_add(b, v[0], v[1]), build_cast(b, v[0], dt)); /* of the common shape */
+  if (c.x == NULL) return b->status;
+  DAMO_TRY(axes_check(b->ctx, "logsumexp", &o->axis, var_ndim(c.x), c.axes, &c.n));
+  return weighted_logsumexp(b, &c, build_cast(b, v[1], dt), signed_too, out);
 }

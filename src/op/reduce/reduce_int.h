@@ -20,6 +20,7 @@ damo_status fn_mean(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_var(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_std(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_logsumexp(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out);
 
 /* The running maximum along a 0-based axis: extremes.c. */
