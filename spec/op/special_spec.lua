@@ -54,3 +54,63 @@ describe("errors against mpmath", function()
     end)
   end
 end)
+
+-- ---- Forward mode, second derivatives ------------------------------------------------------------------------------------
+
+-- Operands without a derivative, and functions without a second one.
+local no_slope = { polygamma = { true }, spherical_jn = { true }, gammainc_grad_a = { true }, betainc_grad_a = { true, true },
+  betainc_grad_b = { true, true }, zeta_grad_s = { true }, expn_grad_n = { true }, jv_grad_v = { true }, yv_grad_v = { true },
+  ive_grad_v = { true }, kve_grad_v = { true }, riemann_zeta_grad = { true }, hyp2f1_grad_a = { true, true, true },
+  hyp2f1_grad_b = { true, true, true }, hyp2f1_grad_c = { true, true, true } }
+local no_second = { riemann_zeta = true, riemann_zeta_grad = true }
+
+local function near(got, want, tol, what)
+  for k = 1, #want do
+    local ok = math.abs(got[k] - want[k]) <= tol * (1 + math.abs(want[k]))
+    assert(ok, ("%s: entry %d is %.12g, not %.12g"):format(what, k, got[k], want[k]))
+  end
+end
+
+describe("derivatives of", function()
+  local names = {}
+  for name in pairs(h.rows "special") do
+    if io.open("spec/data/special/" .. name .. ".lua") then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local data = dofile("spec/data/special/" .. name .. ".lua")
+    local values, vars, last = {}, {}, #data.at
+    for i, column in ipairs(data.at) do values[i], vars[i] = damo.array(column, "float64"), damo.dvector("x" .. i) end
+    local y = damo[name](table.unpack(vars))
+    local without = no_slope[name] or {}
+
+    it(name .. ": forward mode gives what reverse mode gives", function()
+      for i = 1, last do
+        if not without[i] then
+          local forward = damo.Rop(y, { vars[i] }, { damo.ones_like(vars[i]) })
+          local f = damo.compile(vars, { forward, damo.grad(damo.sum(y), vars[i]) }, { on_unused_input = "ignore" })
+          local a, b = f(table.unpack(values))
+          near(a:totable(), b:totable(), 1e-12, "operand " .. i)
+        else
+          assert.is_false((pcall(damo.grad, damo.sum(y), vars[i])))
+          local ok, err = pcall(damo.Rop, y, { vars[i] }, { damo.ones_like(vars[i]) })
+          assert(not ok and err.kind == "not_implemented", tostring(err))
+        end
+      end
+    end)
+
+    it(name .. ": the second derivative in the last operand", function()
+      if no_second[name] then return end
+      local first = damo.grad(damo.sum(y), vars[last])
+      local f = damo.compile(vars, { first, damo.grad(damo.sum(first), vars[last]) }, { on_unused_input = "ignore" })
+      local moved, want, step = table.move(values, 1, last, 1, {}), {}, 1e-5
+      moved[last] = values[last] + step
+      local up = f(table.unpack(moved))
+      moved[last] = values[last] - step
+      local down = f(table.unpack(moved))
+      local _, second = f(table.unpack(values))
+      for k = 1, #data.at[last] do want[k] = (up[k] - down[k]) / (2 * step) end
+      near(second:totable(), want, 1e-6, "second derivative")
+    end)
+  end
+end)
