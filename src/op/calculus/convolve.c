@@ -26,6 +26,8 @@ static damo_status convolve_infer_type(const damo_op *op, damo_var *const *in, i
   return out[0] ? DAMO_OK : damo_error_status(ctx);
 }
 
+#define CONVOLVE_PART 100000 /* about as many steps between two questions whether to stop */
+
 static damo_status convolve_perform(const thunk *t, frame *f) {
   const damo_array *x[2] = {thunk_in(t, f, 0), thunk_in(t, f, 1)};
   const int64_t start = array_int(thunk_in(t, f, 2)), n[2] = {array_shape(x[0])[0], array_shape(x[1])[0]};
@@ -44,7 +46,13 @@ static damo_status convolve_perform(const thunk *t, frame *f) {
     data[i] = copy;
   }
   const int first = n[0] >= n[1] ? 0 : 1; /* the long one: inner loops are long */
-  convolve_loop(array_dtype(x[0]))(data[first], n[first], data[1 - first], n[1 - first], start, length, out->data);
+  const int64_t part = CONVOLVE_PART / (n[1 - first] + 1) + 1024;
+  for (int64_t k = 0; k < length; k += part) {
+    const int64_t count = length - k < part ? length - k : part;
+    convolve_loop(array_dtype(x[0]))(data[first], n[first], data[1 - first], n[1 - first], start + k, count,
+                                     out->data + (size_t)k * size);
+    DAMO_TRY(ctx_poll(f->ctx));
+  }
   return DAMO_OK;
 }
 

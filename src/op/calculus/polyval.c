@@ -88,6 +88,14 @@ static damo_status polyval_infer_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
+/* Coefficients that all entries of the batch share. */
+static damo_status polyval_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  (void)k;
+  if (!batched[0]) out[0] = build_op(b, damo_retain(node->op), in, 2);
+  return b->status;
+}
+
 const op_def polyval_def = {
     .name = "Polyval",
     .doc = "a polynomial at each entry, by Horner's rule",
@@ -97,6 +105,7 @@ const op_def polyval_def = {
     .grad = polyval_grad,
     .rop = polyval_rop,
     .infer_shape = polyval_infer_shape,
+    .batch = polyval_batch,
     .no_check = "dense: spec/op/rows/calculus.lua has results by hand and from plain loops",
 };
 

@@ -9,6 +9,7 @@
  */
 #include "segment_int.h"
 #include "kernel/kernel.h"
+#include "op/batch.h"
 
 #include <string.h>
 
@@ -146,6 +147,17 @@ static damo_status segment_infer_shape(build *b, damo_apply *node, damo_var *con
                                        damo_var ***out_shape) {
   out_shape[0][0] = node->in[2];
   for (int i = 1; i < var_ndim(node->in[0]); i++) out_shape[0][i] = in_shape[0][i];
+  return b->status;
+}
+
+/* With ids that all entries of the batch share, the leading axes go behind the axis of the entries: its rows are longer
+ * then. */
+static damo_status segment_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                 damo_var **out) {
+  if (batched[1] || batched[2]) return DAMO_OK;
+  damo_var *x = batch_move_axis(b, in[0], k, 0);
+  damo_var *y = build_segment(b, segment_kind_of(node->op), x, in[1], in[2]);
+  out[0] = y ? batch_move_axis(b, y, 0, k) : NULL;
   return b->status;
 }
 

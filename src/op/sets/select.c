@@ -8,6 +8,7 @@
  */
 #include "sets_int.h"
 #include "kernel/kernel.h"
+#include "op/batch.h"
 
 #include <string.h>
 
@@ -131,10 +132,11 @@ static damo_status argtopk_infer_shape(build *b, damo_apply *node, damo_var *con
 
 static damo_status argtopk_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                                  damo_var **out) {
-  select_props moved = *OP_PROPS(node->op, select_props);
+  select_props p = *OP_PROPS(node->op, select_props);
   (void)batched;
-  moved.axis = prop_int(k + moved.axis.u.i);
-  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+  p.axis = prop_int(p.axis.u.i + k);
+  out[0] = build_op(b, op_new(b->ctx, &argtopk_def, &p), in, 1);
+  return b->status;
 }
 
 const op_def argtopk_def = {
@@ -217,10 +219,11 @@ static damo_status argpartition_perform(const thunk *t, frame *f) {
 
 static damo_status argpartition_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                                       damo_var **out) {
-  partition_props moved = *OP_PROPS(node->op, partition_props);
+  partition_props p = *OP_PROPS(node->op, partition_props);
   (void)batched;
-  moved.axis = prop_int(k + moved.axis.u.i);
-  return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
+  p.axis = prop_int(p.axis.u.i + k);
+  out[0] = build_op(b, op_new(b->ctx, &argpartition_def, &p), in, 1);
+  return b->status;
 }
 
 const op_def argpartition_def = {
@@ -307,6 +310,7 @@ const op_def lexsort_def = {
     .perform = lexsort_perform,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
+    .batch = batch_same_op_agreed,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/sets.lua has results by hand and from plain loops",
 };
