@@ -122,6 +122,21 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
+  it("hmc draws from the posterior of the eight schools", function()
+    local out, ok = run("examples/hmc.lua 4000 '" .. folder .. "'")
+    assert.is_true(ok, out)
+    local rate = tonumber(out:match "([%d.]+) accepted")
+    assert.is_true(rate > 0.6 and rate < 0.95, out)
+    -- the posterior means, by quadrature
+    for name, wanted in pairs { mu = 4.397, tau = 3.598 } do
+      local mean, ratio = out:match(name .. " ([%d.]+), standard deviation [%d.]+, chains' variance ratio ([%d.]+)")
+      assert.near(wanted, tonumber(mean), 0.35)
+      assert.is_true(tonumber(ratio) < 1.03, out)
+    end
+    local picture = out:match "picture ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
   it("gmrf finds the period of the sunspots", function()
     local out, ok = run("examples/gmrf.lua '" .. folder .. "'")
     assert.is_true(ok, out)
@@ -191,6 +206,6 @@ describe("the example", function()
     local files = pipe:read "a"
     pipe:close()
     local names = files:gsub("examples/(.-)%.lua\n", "%1 ")
-    assert.equal("custom_op digits filterbank gmrf lorenz pendulum poisson2d rnn sms ", names)
+    assert.equal("custom_op digits filterbank gmrf hmc lorenz pendulum poisson2d rnn sms ", names)
   end)
 end)
