@@ -71,4 +71,18 @@ local function products()
   }
 end
 
-against.report("networks", "networks_floor", { training, products })
+local function convolutions()
+  local function single(...) return damo.cast(normal(1, ...), "float32") end
+  local function variable(name) return damo.tensor(name, { dtype = "float32", ndim = 4 }) end
+  local x, w, g = variable "x", variable "w", variable "g"
+  local y = damo.nn.conv2d(x, w, { filter_flip = false })
+  local args = { single(32, 16, 28, 28), single(32, 16, 3, 3), single(32, 32, 26, 26) }
+  return {
+    case { name = "conv2d", title = "conv2d 32 x 16 x 28 x 28, 32 filters 3 x 3, float32",
+      call = damo.compile({ x, w }, y), args = { args[1], args[2] }, size = 32 * 32 * 26 * 26 },
+    case { name = "conv2d_gradients", title = "gradients of conv2d in both operands",
+      call = damo.compile({ x, w, g }, damo.grad(nil, { x, w }, { known_grads = { [y] = g } })), args = args },
+  }
+end
+
+against.report("networks", "networks_floor", { training, products, convolutions })

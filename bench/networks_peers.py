@@ -16,8 +16,14 @@ TITLES = {
     "products": "20 times z = tanh(z A), 8 x 8",
     "products_gradient": "20 times z = tanh(z A) with gradient in both",
 }
+CONVOLUTIONS = {
+    "conv2d": "conv2d 32 x 16 x 28 x 28, 32 filters 3 x 3, float32",
+    "conv2d_gradients": "gradients of conv2d in both operands",
+}
 RATE = 1e-12  # as in networks.lua
 SMALL = [draw(1, 8, 8), draw(0.4, 8, 8)]
+IMAGES = [draw(1, 32, 16, 28, 28).astype("float32"), draw(1, 32, 16, 3, 3).astype("float32")]
+RESULT = draw(1, 32, 32, 26, 26).astype("float32")
 
 
 class Jax(against.Jax):
@@ -71,6 +77,16 @@ class Jax(against.Jax):
 
     def products_gradient(self):
         return self.ready(self.jax.value_and_grad(self.small, (0, 1)), *SMALL)
+
+
+    def convolved(self, x, w):
+        return self.jax.lax.conv_general_dilated(x, w, (1, 1), "VALID")
+
+    def conv2d(self):
+        return self.ready(self.convolved, *IMAGES)
+
+    def conv2d_gradients(self):
+        return self.ready(lambda x, w, g: self.jax.vjp(self.convolved, x, w)[1](g), *IMAGES, RESULT)
 
 
 class Numba(against.Numba):
@@ -134,4 +150,4 @@ class CasADi:
 
 
 if __name__ == "__main__":
-    against.compare("bench/networks.lua", TITLES, set(TITLES), [Jax, Numba, CasADi])
+    against.compare("bench/networks.lua", TITLES | CONVOLUTIONS, set(TITLES), [Jax, Numba, CasADi])
