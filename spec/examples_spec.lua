@@ -53,6 +53,19 @@ describe("the example", function()
     assert.equal(first, accuracies())
   end)
 
+  it("convnet reads the digits", function()
+    local out, ok = run("examples/convnet.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("convnet: 1438 pictures to train on, 359 to test on", out, 1, true)
+    local accuracy = tonumber(out:match "convnet: test accuracy ([%d.]+)")
+    assert.is_true(accuracy and accuracy >= 0.985, out)
+    for _, name in ipairs { "filters", "accuracy" } do
+      local picture = out:match(name .. ": ([^\n]+)")
+      assert.is_truthy(picture, out)
+      if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+    end
+  end)
+
   it("lorenz stays on its attractor", function()
     local out, ok = run("examples/lorenz.lua 2000 '" .. folder .. "'")
     assert.is_true(ok, out)
@@ -206,6 +219,6 @@ describe("the example", function()
     local files = pipe:read "a"
     pipe:close()
     local names = files:gsub("examples/(.-)%.lua\n", "%1 ")
-    assert.equal("custom_op digits filterbank gmrf hmc lorenz pendulum poisson2d rnn sms ", names)
+    assert.equal("convnet custom_op digits filterbank gmrf hmc lorenz pendulum poisson2d rnn sms ", names)
   end)
 end)
