@@ -166,17 +166,6 @@ static damo_status segment_init(damo_op *op) {
   return DAMO_OK;
 }
 
-/* Entries of one batch share their ids: the leading axes go behind the first one. */
-static damo_status segment_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
-                                 damo_var **out) {
-  if (batched[1] || batched[2]) return b->status; /* other segments in each entry */
-  in[0] = batch_move_axis(b, in[0], k, 0);
-  if (b->status != DAMO_OK) return b->status;
-  DAMO_TRY(batch_apply(b, damo_retain(node->op), node, in, out));
-  out[0] = batch_move_axis(b, out[0], 0, k);
-  return b->status;
-}
-
 const op_def segment_def = {
     .name = "SegmentReduce",
     .doc = "sum, product, maximum or minimum of the rows of each segment",
