@@ -126,7 +126,10 @@ damo_status batch_apply(build *b, damo_op *take_op, const damo_apply *node, damo
 
 damo_status batch_same_op(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out) {
   (void)k;
-  return batched[0] ? batch_apply(b, damo_retain(node->op), node, in, out) : b->status;
+  for (int i = 0; i < node->n_in; i++) {
+    if (batched[i] != (i == 0)) return b->status;
+  }
+  return batch_apply(b, damo_retain(node->op), node, in, out);
 }
 
 damo_status batch_same_op_agreed(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,

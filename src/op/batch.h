@@ -32,8 +32,8 @@ int batch_result_lengths(build *b, const damo_apply *node, damo_var *const *in, 
                          damo_var **dims);
 /* Sets out[] to the results of op, which is stolen, over in[]: as many of each as the node has. */
 damo_status batch_apply(build *b, damo_op *take_op, const damo_apply *node, damo_var **in, damo_var **out);
-/* Rules: the Op itself, where operand 0 is batched and no property or operand depends on its axes; the Op itself over
- * operands all of which get the leading axes. */
+/* Rules: the Op itself, where operand 0 alone is batched, for classes none of whose properties or operands depends on its
+ * axes; the Op itself over operands all of which get the leading axes. */
 damo_status batch_same_op(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
 damo_status batch_same_op_agreed(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                                  damo_var **out);

@@ -146,11 +146,6 @@ static damo_status onehot_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-static damo_status onehot_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
-                                damo_var **out) {
-  return batched[1] ? b->status : batch_same_op(b, node, in, batched, k, out);
-}
-
 const op_def onehot_def = {
     .name = "OneHot",
     .doc = "a last axis with a one at each class",
@@ -160,7 +155,7 @@ const op_def onehot_def = {
     .perform = onehot_perform,
     .grad = grad_none,
     .infer_shape = onehot_infer_shape,
-    .batch = onehot_batch,
+    .batch = batch_same_op,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };

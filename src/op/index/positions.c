@@ -58,13 +58,6 @@ static damo_status resolve_positions_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_status resolve_positions_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
-                                           damo_var **out) {
-  (void)k;
-  if (!batched[1]) out[0] = build_op(b, damo_retain(node->op), in, 2);
-  return b->status;
-}
-
 const op_def resolve_positions_def = {
     .name = "ResolvePositions",
     .doc = "positions of an axis as 1 … n",
@@ -74,7 +67,7 @@ const op_def resolve_positions_def = {
     .perform = resolve_positions_perform,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
-    .batch = resolve_positions_batch,
+    .batch = batch_same_op,
     .connection_pattern = connect_none,
     .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
