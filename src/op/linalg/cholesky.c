@@ -7,7 +7,10 @@
 #include "lapack.h"
 #include "op/shape/shape_int.h"
 
+#include <complex.h>
 #include <string.h>
+
+#undef complex /* a scalar op has that name; the type is written _Complex */
 
 static damo_status cholesky_run(core_call *c) {
   const core_mat *m = &c->out[0];
@@ -42,10 +45,87 @@ damo_var *build_cholesky(build *b, damo_var *a, bool lower) {
   return build_core_first(b, &cholesky_def, &props, &a, 1);
 }
 
-/* The lower triangle of x with half its diagonal. */
-static damo_var *build_half_triangle(build *b, damo_var *x) {
-  return build_mul(b, build_add(b, build_triangle(b, x, 0, true), build_triangle(b, x, -1, true)), build_num(b, 0.5));
+/* ---- HalfTriangle ------------------------------------------------------------------------------------------------ */
+
+/* Φ(x), the lower triangle of x with half its diagonal, or with `hermitian` Φ(x + xᴴ). */
+typedef struct half_props {
+  prop_value hermitian;
+} half_props;
+
+#define HALF_TILE 32
+
+/* Tiles, so that the rows of xᴴ are read from the cache. */
+#define HALF_TRIANGLE(name, type, conjugate)                                                                   \
+  static void name(const core_mat *x, const core_mat *out, bool hermitian) {                                   \
+    const int64_t n = x->rows;                                                                                 \
+    for (int64_t i0 = 0; i0 < n; i0 += HALF_TILE) {                                                            \
+      for (int64_t j0 = 0; j0 < n; j0 += HALF_TILE) {                                                          \
+        for (int64_t i = i0; i < n && i < i0 + HALF_TILE; i++) {                                               \
+          type *to = (type *)(void *)out->data + i * n;                                                        \
+          const type *row = (const type *)(const void *)(x->data + i * x->rs);                                 \
+          const int64_t last = j0 + HALF_TILE < n ? j0 + HALF_TILE : n, kept = i < last ? i : last;            \
+          for (int64_t j = j0; j < kept; j++) {                                                                \
+            to[j] = row[j];                                                                                    \
+            if (hermitian) to[j] += conjugate(*(const type *)(const void *)(x->data + j * x->rs + i * x->cs)); \
+          }                                                                                                    \
+          if (i >= j0 && i < last) to[i] = hermitian ? (row[i] + conjugate(row[i])) / 2 : row[i] / 2;          \
+          const int64_t empty = i + 1 > j0 ? i + 1 : j0;                                                       \
+          if (empty < last) memset(to + empty, 0, (size_t)(last - empty) * sizeof *to);                        \
+        }                                                                                                      \
+      }                                                                                                        \
+    }                                                                                                          \
+  }
+#define HALF_SAME(v) (v)
+HALF_TRIANGLE(half_f32, float, HALF_SAME)
+HALF_TRIANGLE(half_f64, double, HALF_SAME)
+HALF_TRIANGLE(half_c64, float _Complex, conjf)
+HALF_TRIANGLE(half_c128, double _Complex, conj)
+
+static damo_status half_run(core_call *c) {
+  const bool hermitian = prop_bool_or(OP_PROPS(c->op, half_props)->hermitian, false);
+  const core_mat *x = &c->in[0], *out = &c->out[0];
+  switch ((int)c->dtype) {
+    case DAMO_FLOAT32: half_f32(x, out, hermitian); break;
+    case DAMO_FLOAT64: half_f64(x, out, hermitian); break;
+    case DAMO_COMPLEX64: half_c64(x, out, hermitian); break;
+    default: half_c128(x, out, hermitian); break;
+  }
+  return DAMO_OK;
 }
+
+static const core_class half_class = {
+    .func = "half_triangle", .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"}, .run = half_run};
+
+static const op_def half_triangle_def;
+
+static damo_var *build_half(build *b, damo_var *x, bool hermitian) {
+  const half_props props = {.hermitian = prop_bool(hermitian)};
+  return build_core_first(b, &half_triangle_def, &props, &x, 1);
+}
+static damo_var *build_half_triangle(build *b, damo_var *x) { return build_half(b, x, false); }
+
+/* Φ is its own adjoint. */
+static damo_status half_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *g = build_half(b, gout[0], false);
+  const bool hermitian = prop_bool_or(OP_PROPS(node->op, half_props)->hermitian, false);
+  gin[0] = hermitian ? build_add(b, g, build_adjoint(b, g)) : g;
+  return b->status;
+}
+
+static const op_def half_triangle_def = {
+    .name = "HalfTriangle",
+    .doc = "the lower triangle with half its diagonal",
+    .props = PROPS(PROP(half_props, hermitian)),
+    .n_in = 1,
+    CORE_OP(half_class),
+    .grad = half_grad,
+    .rop = rop_again,
+    .terms = TERMS_LINEAR,
+    .no_check = "plain loops: spec/linalg/triangular_spec.lua compares derivatives with differences",
+};
+
+/* ---- Rules of Cholesky ------------------------------------------------------------------------------------------- */
 
 /* The lower factor, or its conjugate transpose; and back. */
 static damo_var *as_lower(build *b, damo_var *x, bool lower) { return lower ? x : build_adjoint(b, x); }
@@ -59,7 +139,7 @@ static damo_status cholesky_grad(build *b, damo_apply *node, damo_var *const *go
   const triangle_var t = {l, true, false};
   damo_var *p = build_half_triangle(b, build_matmul(b, build_adjoint(b, l), g));
   damo_var *s = build_triangular_right(b, t, 'n', build_triangular_left(b, t, 'h', p));
-  gin[0] = as_lower(b, build_half_triangle(b, build_add(b, s, build_adjoint(b, s))), lower);
+  gin[0] = as_lower(b, build_half(b, s, true), lower);
   return b->status;
 }
 
@@ -109,4 +189,4 @@ const op_func linalg_cholesky_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const linalg_cholesky_classes[] = {&cholesky_def, NULL};
+const op_def *const linalg_cholesky_classes[] = {&cholesky_def, &half_triangle_def, NULL};

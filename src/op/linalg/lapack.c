@@ -111,7 +111,37 @@ const void *lapack_zero(damo_dtype dtype) {
   return zero;
 }
 
-#undef REAL_ROUTINES
-#undef COMMON
-#undef REAL
-#undef COMPLEX
+#define TRSM_LEAST 64 /* order of the triangles that trsm itself gets */
+
+void lapack_trsm(const lapack_table *la, char side, char uplo, char trans, char diag, int64_t m, int64_t n,
+                 const char *a, int64_t lda, char *b, int64_t ldb) {
+  static const double minus_one[2] = {-1, 0};
+  static const float minus_one_single[2] = {-1, 0};
+  const int64_t size = (int64_t)dtype_size(la->dtype), order = side == 'L' ? m : n;
+  const lapack_int ld = (lapack_int)lda, ldx = (lapack_int)ldb;
+  const void *one = lapack_one(la->dtype);
+  if (order <= TRSM_LEAST) {
+    const lapack_int rows = (lapack_int)m, cols = (lapack_int)n;
+    la->trsm(&side, &uplo, &trans, &diag, &rows, &cols, one, a, &ld, b, &ldx, 1, 1, 1, 1);
+    return;
+  }
+  /* The blocks 1 and 2 of X = (X₁, X₂), and the block of the triangle off its diagonal. */
+  const int64_t k = (order / 2 + 31) & ~(int64_t)31;
+  const char *a2 = a + k * (lda + 1) * size, *off = uplo == 'L' ? a + k * size : a + k * lda * size;
+  char *b2 = side == 'L' ? b + k * size : b + k * ldb * size;
+  const bool lower = (uplo == 'L') == (trans == 'N'), second_first = (side == 'L') != lower;
+  const int64_t first = second_first ? order - k : k, rest = order - first;
+  char *x = second_first ? b2 : b, *y = second_first ? b : b2;
+  lapack_trsm(la, side, uplo, trans, diag, side == 'L' ? first : m, side == 'L' ? n : first, second_first ? a2 : a, lda,
+              x, ldb);
+  const lapack_int rows = (lapack_int)(side == 'L' ? rest : m), cols = (lapack_int)(side == 'L' ? n : rest);
+  const lapack_int inner = (lapack_int)first;
+  const bool single = la->dtype == DAMO_FLOAT32 || la->dtype == DAMO_COMPLEX64;
+  const void *minus = single ? (const void *)minus_one_single : minus_one;
+  if (side == 'L')
+    la->gemm(&trans, "N", &rows, &cols, &inner, minus, off, &ld, x, &ldx, one, y, &ldx, 1, 1);
+  else
+    la->gemm("N", &trans, &rows, &cols, &inner, minus, x, &ldx, off, &ld, one, y, &ldx, 1, 1);
+  lapack_trsm(la, side, uplo, trans, diag, side == 'L' ? rest : m, side == 'L' ? n : rest, second_first ? a : a2, lda,
+              y, ldb);
+}

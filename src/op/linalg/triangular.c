@@ -67,9 +67,7 @@ damo_status mat_solve_triangular(core_call *c, const core_mat *a, const core_mat
     const lapack_int one = 1;
     la->trsv(uplo, trans, diag, &n, a->data, &lda, x->data, &one, 1, 1, 1);
   } else {
-    const lapack_int rows = (lapack_int)x->cols, cols = (lapack_int)x->rows;
-    la->trsm(right ? "L" : "R", uplo, trans, diag, &rows, &cols, lapack_one(a->dtype), a->data, &lda, x->data, &rows, 1,
-             1, 1, 1);
+    lapack_trsm(la, right ? 'L' : 'R', *uplo, *trans, *diag, x->cols, x->rows, a->data, a->ld, x->data, x->cols);
   }
   if (conjugated && !transposed) mat_conjugate(x);
   return DAMO_OK;
