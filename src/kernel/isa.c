@@ -13,6 +13,7 @@
 #include "kernel/sparse/stream_copy.h"
 #include "conv/conv.h"
 #include "lanes/eigh_lanes.h"
+#include "lanes/lanes.h"
 #include "product/small_gemm.h"
 
 /* clang-format off */
@@ -40,6 +41,7 @@
       .fft = &fft_##fft_isa,                                                                           \
       .conv = &conv_isa_##conv_set,                                                                         \
       .eigh_lanes = &eigh_lanes_##eigh_isa,                                                                 \
+      .lanes = lane_fns_##small_gemm_isa,                                                                   \
       .sparse = {SPARSE_COLUMN(compact_isa, dense_isa)},                                                    \
   };
 /* clang-format on */

@@ -106,6 +106,7 @@ struct kernel_isa {
   const struct fft_fns *fft; /* kernel/fft/fft.h */
   const conv_isa *conv;
   const eigh_lanes_fns *eigh_lanes;
+  const struct lane_fns *lanes; /* [2]: float32, float64; kernel/lanes/lanes.h */
   sparse_isa sparse;
 };
 

@@ -4,6 +4,7 @@
  * the triangle that is read, and what belongs to both entries is added there.
  */
 #include "decompose.h"
+#include "kernel/lanes/lanes.h"
 #include "lapack.h"
 #include "op/shape/shape_int.h"
 
@@ -34,10 +35,23 @@ static damo_status cholesky_run(core_call *c) {
   return DAMO_OK;
 }
 
+static bool cholesky_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  plan->transposed_in[0] = plan->transposed_out[0] = OP_PROPS(c->op, cholesky_props)->lower.u.i == 0;
+  return true;
+}
+
+static void cholesky_lanes(const core_call *c, const core_lanes *l) {
+  const int n = (int)c->in[0].rows;
+  lanes_copy(c, l->out[0], l->in[0], n * n);
+  l->fns->cholesky(n, l->out[0], l->failed);
+}
+
 static const core_class cholesky_class = {
     .func = "cholesky",
     .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
     .run = cholesky_run,
+    .plan_lanes = cholesky_plan_lanes,
+    .run_lanes = cholesky_lanes,
 };
 
 damo_var *build_cholesky(build *b, damo_var *a, bool lower) {

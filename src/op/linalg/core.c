@@ -1,6 +1,8 @@
 /* core: Ops with a core signature: the parsed signature, Types and shapes, and the walk over a stack. */
 #include "core.h"
+#include "kernel/isa.h"
 #include "kernel/kernel.h"
+#include "kernel/lanes/lanes.h"
 #include "kernel/walk.h"
 #include "op/shape/shape_int.h"
 
@@ -446,6 +448,7 @@ static size_t core_run_layout(core_run *r, const core_shape *s, const core_class
   size_t bytes = 0;
   for (int i = 0; i < s->n_in; i++) {
     const char layout = core_layout(form, false, i);
+    c->in[i] = r->lie[i];
     at[i] = -1;
     if (layout == '-' || !core_present(&c->in[i], &r->lie[i], layout)) continue;
     at[i] = (int64_t)bytes;
@@ -464,6 +467,13 @@ static size_t core_run_layout(core_run *r, const core_shape *s, const core_class
   }
   at[s->n_in + s->n_out] = (int64_t)bytes;
   return bytes + (class->workspace != NULL ? class->workspace(c) : 0);
+}
+
+/* Sets the copies' addresses, and that of the class's workspace. */
+static void core_place(core_run *r, char *scratch, const int64_t *at) {
+  const int n = r->call.n_in + r->call.n_out;
+  for (int k = 0; k < n; k++) r->copy[k] = at[k] >= 0 ? scratch + at[k] : NULL;
+  r->call.work = scratch != NULL ? scratch + at[n] : NULL;
 }
 
 damo_status core_fail(core_call *c, const char *fmt, ...) {
@@ -537,6 +547,149 @@ static damo_status core_walk(core_run *r, const core_class *class, const core_si
   return DAMO_OK;
 }
 
+/* ---- Small entries in SIMD lanes --------------------------------------------------------------------------------- */
+
+/* Entries of a stack by blocks of LANE_COUNT, whose matrices are gathered into lanes and scattered out of them. */
+typedef struct core_blocks {
+  const core_run *r;
+  const core_class *class;
+  core_lane_plan plan;
+  int64_t rows, shares;
+  char *scratch; /* `bytes` for each thread */
+  size_t bytes;
+  uint8_t *failed; /* one for each entry */
+} core_blocks;
+
+static size_t core_lane_bytes(const core_mat *m, damo_dtype dtype) {
+  return (size_t)m->rows * (size_t)m->cols * LANE_COUNT * dtype_size(dtype);
+}
+
+#define CORE_MOVE(name, type)                                                                                 \
+  static void core_gather_##name(char *const *at, const core_mat *m, bool transposed, void *lanes) {          \
+    type *to = lanes;                                                                                         \
+    const int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;               \
+    const int64_t rs = transposed ? m->cs : m->rs, cs = transposed ? m->rs : m->cs;                           \
+    for (int64_t i = 0; i < rows; i++) {                                                                      \
+      for (int64_t j = 0; j < cols; j++, to += LANE_COUNT) {                                                  \
+        const int64_t off = i * rs + j * cs;                                                                  \
+        if (m->dtype == DAMO_INT64) {                                                                         \
+          for (int l = 0; l < LANE_COUNT; l++) to[l] = (type)(*(const int64_t *)(const void *)(at[l] + off)); \
+        } else {                                                                                              \
+          for (int l = 0; l < LANE_COUNT; l++) to[l] = *(const type *)(const void *)(at[l] + off);            \
+        }                                                                                                     \
+      }                                                                                                       \
+    }                                                                                                         \
+  }                                                                                                           \
+  static void core_scatter_##name(char *const *at, const core_mat *m, bool transposed, const void *lanes,     \
+                                  const uint8_t *failed, int n) {                                             \
+    const type *from = lanes;                                                                                 \
+    const int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;               \
+    const int64_t rs = transposed ? m->cs : m->rs, cs = transposed ? m->rs : m->cs;                           \
+    for (int64_t i = 0; i < rows; i++) {                                                                      \
+      for (int64_t j = 0; j < cols; j++, from += LANE_COUNT) {                                                \
+        const int64_t off = i * rs + j * cs;                                                                  \
+        for (int l = 0; l < n; l++) {                                                                         \
+          if (failed[l]) continue;                                                                            \
+          if (m->dtype == DAMO_INT64)                                                                         \
+            *(int64_t *)(void *)(at[l] + off) = (int64_t)from[l];                                             \
+          else                                                                                                \
+            *(type *)(void *)(at[l] + off) = from[l];                                                         \
+        }                                                                                                     \
+      }                                                                                                       \
+    }                                                                                                         \
+  }
+CORE_MOVE(f32, float)
+CORE_MOVE(f64, double)
+#undef CORE_MOVE
+
+/* The blocks of one share. */
+static void core_share(void *arg, int64_t share, int worker) {
+  const core_blocks *p = arg;
+  const core_run *r = p->r;
+  const core_call *c = &r->call;
+  const bool single = c->dtype == DAMO_FLOAT32;
+  const int n_mats = c->n_in + c->n_out;
+  char *scratch = p->scratch + (size_t)worker * p->bytes, *at[2 * CORE_MOST], *where[2 * CORE_MOST][LANE_COUNT];
+  core_lanes lanes = {.fns = &c->ctx->isa->lanes[single ? 0 : 1]};
+  nd_walk w;
+  const int64_t blocks = (p->rows + LANE_COUNT - 1) / LANE_COUNT;
+  const int64_t first = pool_share_first(blocks, share, p->shares) * LANE_COUNT;
+  int64_t last = pool_share_first(blocks, share + 1, p->shares) * LANE_COUNT;
+  last = last < p->rows ? last : p->rows;
+  for (int k = 0; k < n_mats; k++) {
+    *(k < c->n_in ? &lanes.in[k] : &lanes.out[k - c->n_in]) = scratch;
+    scratch += core_lane_bytes(&r->lie[k], c->dtype);
+    at[k] = r->at[k];
+  }
+  lanes.spare = scratch;
+  if (first >= last) return;
+  nd_begin(&w, &r->space);
+  nd_seek(&w, first, at);
+  for (int64_t row = first; row < last; row += LANE_COUNT) {
+    const int n = last - row < LANE_COUNT ? (int)(last - row) : LANE_COUNT;
+    uint8_t failed[LANE_COUNT] = {0};
+    for (int l = 0; l < LANE_COUNT; l++) {
+      for (int k = 0; k < n_mats; k++) where[k][l] = l < n ? at[k] : where[k][n - 1];
+      if (l < n) nd_next(&w, at);
+    }
+    lanes.failed = failed;
+    for (int i = 0; i < c->n_in; i++)
+      (single ? core_gather_f32 : core_gather_f64)(where[i], &r->lie[i], p->plan.transposed_in[i], lanes.in[i]);
+    p->class->run_lanes(c, &lanes);
+    for (int o = 0; o < c->n_out; o++) {
+      const int k = c->n_in + o;
+      (single ? core_scatter_f32 : core_scatter_f64)(where[k], &r->lie[k], p->plan.transposed_out[o], lanes.out[o],
+                                                     failed, n);
+    }
+    memcpy(p->failed + row, failed, (size_t)n);
+  }
+}
+
+/* Whether the entries are small enough, and the class takes them; sets *plan. */
+static bool core_takes_lanes(const core_run *r, const core_class *class, const core_sizes *z, core_lane_plan *plan) {
+  const core_call *c = &r->call;
+  if (class->plan_lanes == NULL || z->n_batch == 0 || !dtype_is_float(c->dtype)) return false;
+  for (int k = 0; k < c->n_in + c->n_out; k++) {
+    if (r->lie[k].rows > CORE_LANE_MOST || r->lie[k].cols > CORE_LANE_MOST || r->lie[k].rows * r->lie[k].cols == 0)
+      return false;
+  }
+  return class->plan_lanes(c, plan);
+}
+
+/* Entries in lanes, then one by one those that the class has left out. */
+static damo_status core_walk_lanes(core_run *r, const core_class *class, const core_sizes *z,
+                                   const core_lane_plan *plan, const thunk *t, frame *f, size_t bytes,
+                                   const int64_t *at) {
+  const core_call *c = &r->call;
+  core_blocks p = {.r = r, .class = class, .plan = *plan, .rows = r->space.rows};
+  double entries = 0;
+  for (int k = 0; k < c->n_in + c->n_out; k++) {
+    p.bytes += core_lane_bytes(&r->lie[k], c->dtype);
+    entries += (double)(r->lie[k].rows * r->lie[k].cols);
+  }
+  p.bytes += (size_t)plan->spare * LANE_COUNT * dtype_size(c->dtype);
+  thread_pool *pool = ctx_pool(f->ctx, (double)p.rows * entries * (double)r->lie[0].rows);
+  p.shares = pool_shares(pool, (p.rows + LANE_COUNT - 1) / LANE_COUNT, 16);
+  /* The workspace of run, for what is left, lies before. */
+  const size_t flags = ((size_t)p.rows + 63) & ~(size_t)63, before = (bytes + 63) & ~(size_t)63;
+  char *scratch = thunk_scratch(t, f, before + flags + (size_t)pool_size(pool) * p.bytes);
+  if (scratch == NULL) return DAMO_EMEMORY;
+  core_place(r, scratch, at);
+  p.failed = (uint8_t *)scratch + before;
+  p.scratch = scratch + before + flags;
+  pool_run(pool, p.shares, core_share, &p);
+  nd_walk w;
+  nd_begin(&w, &r->space);
+  for (int64_t row = 0; row < p.rows; row++) {
+    if (!p.failed[row]) continue;
+    nd_seek(&w, row, r->at);
+    damo_status s = core_run_entry(r, class, true);
+    if (s == DAMO_ENUMERIC) s = core_entry_failed(r, class, z, row);
+    if (s != DAMO_OK) return s;
+  }
+  return DAMO_OK;
+}
+
 damo_status core_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
   const core_shape *s = core_shape_of(op);
@@ -568,10 +721,12 @@ damo_status core_perform(const thunk *t, frame *f) {
   }
   core_run_walk(&r, s, &z, t, f, results);
   const size_t bytes = core_run_layout(&r, s, class, at);
+  core_lane_plan plan = {.spare = 0};
+  const bool in_lanes = core_takes_lanes(&r, class, &z, &plan);
+  if (in_lanes && r.space.rows > 0) return core_walk_lanes(&r, class, &z, &plan, t, f, bytes, at);
   char *scratch = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && scratch == NULL) return DAMO_EMEMORY;
-  for (int k = 0; k < s->n_in + s->n_out; k++) r.copy[k] = at[k] >= 0 ? scratch + at[k] : NULL;
-  r.call.work = scratch != NULL ? scratch + at[s->n_in + s->n_out] : NULL;
+  core_place(&r, scratch, at);
   return core_walk(&r, class, &z);
 }
 

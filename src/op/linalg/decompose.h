@@ -21,6 +21,19 @@ int64_t mat_zero_on_diagonal(const core_mat *m);
 damo_status mat_solve_triangular(core_call *c, const core_mat *a, const core_mat *x, bool lower, bool unit, char system,
                                  bool right);
 
+/* ---- In SIMD lanes: arrays of n × m matrices, LANE_COUNT of them, of the call's dtype --------------------------------- */
+
+/* Bytes of one entry of all lanes. */
+size_t lanes_entry(const core_call *c);
+void lanes_copy(const core_call *c, void *to, const void *from, int64_t entries);
+void lanes_identity(const core_call *c, int n, void *to);
+/* failed[l] = 1 where x is not a number between the least and the greatest normal ones. */
+void lanes_check_normal(const core_call *c, const void *x, uint8_t *failed);
+/* The same where one of n positions is not from 1 to n. */
+void lanes_check_pivots(const core_call *c, int n, const void *pivots, uint8_t *failed);
+/* sign = the sign of x, and log = the logarithm of its modulus. */
+void lanes_sign_log(const core_call *c, const void *x, void *sign, void *log_abs);
+
 /* The checks of the classes: decompose_check.c */
 extern const op_check cholesky_check, triangular_check, lu_factor_check, lu_solve_check, inv_check, solve_check,
     det_check, slogdet_check, solve_banded_check, qr_check, lstsq_check, pinv_check;

@@ -1,5 +1,6 @@
 /* inverse: inverses, determinants and their logarithms: Inv, Det, SLogDet. */
 #include "decompose.h"
+#include "kernel/lanes/lanes.h"
 #include "op/shape/shape_int.h"
 
 #include <math.h>
@@ -35,11 +36,25 @@ static damo_status inv_run(core_call *c) {
   return info > 0 ? core_fail(c, "the matrix is singular: pivot %d is 0", (int)info) : DAMO_OK;
 }
 
+static bool inv_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  plan->spare = (int)c->in[0].rows;
+  return true;
+}
+
+static void inv_lanes(const core_call *c, const core_lanes *l) {
+  const int n = (int)c->in[0].rows;
+  l->fns->factor(n, l->in[0], l->spare, l->failed);
+  lanes_identity(c, n, l->out[0]);
+  l->fns->solve(n, n, l->in[0], l->spare, false, l->out[0]);
+}
+
 static const core_class inv_class = {
     .func = "inv",
     .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
     .workspace = inv_workspace,
     .run = inv_run,
+    .plan_lanes = inv_plan_lanes,
+    .run_lanes = inv_lanes,
 };
 
 damo_var *build_inv(build *b, damo_var *a) {
@@ -136,13 +151,43 @@ static damo_status slogdet_run(core_call *c) {
   return DAMO_OK;
 }
 
+/* A determinant that is 0, or that has left the range of normal numbers on the way, is left to run. */
+static void det_give_lanes(const core_call *c, const core_lanes *l, void *det) {
+  lanes_check_normal(c, det, l->failed);
+  if (c->n_out == 2)
+    lanes_sign_log(c, det, l->out[0], l->out[1]);
+  else
+    lanes_copy(c, l->out[0], det, 1);
+}
+
+static bool det_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  plan->spare = (int)c->in[0].rows + 1;
+  return true;
+}
+
+static void det_lanes(const core_call *c, const core_lanes *l) {
+  const int n = (int)c->in[0].rows;
+  char *pivots = (char *)l->spare + lanes_entry(c);
+  l->fns->factor(n, l->in[0], pivots, l->failed);
+  l->fns->determinant(n, l->in[0], pivots, l->spare);
+  det_give_lanes(c, l, l->spare);
+}
+
 static const core_class det_class = {
-    .func = "det", .form = {.signature = "(n,n)->()", .in_layout = "E"}, .workspace = det_workspace, .run = det_run};
+    .func = "det",
+    .form = {.signature = "(n,n)->()", .in_layout = "E"},
+    .workspace = det_workspace,
+    .run = det_run,
+    .plan_lanes = det_plan_lanes,
+    .run_lanes = det_lanes,
+};
 static const core_class slogdet_class = {
     .func = "slogdet",
     .form = {.signature = "(n,n)->(),()", .out = "fr", .in_layout = "E"},
     .workspace = det_workspace,
     .run = slogdet_run,
+    .plan_lanes = det_plan_lanes,
+    .run_lanes = det_lanes,
 };
 
 /* A scalar of each entry as a matrix of one row and column. */
@@ -250,7 +295,13 @@ static damo_status lu_det_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class lu_det_class = {.func = "det", .form_of = lu_det_form, .run = lu_det_run};
+static void lu_det_lanes(const core_call *c, const core_lanes *l) {
+  l->fns->determinant((int)c->in[0].rows, l->in[0], l->in[1], l->spare);
+  det_give_lanes(c, l, l->spare);
+}
+
+static const core_class lu_det_class = {
+    .func = "det", .form_of = lu_det_form, .run = lu_det_run, .plan_lanes = det_plan_lanes, .run_lanes = lu_det_lanes};
 
 static const op_def lu_det_def = {
     .name = "LUDet",
@@ -275,11 +326,26 @@ static damo_status lu_inverse_run(core_call *c) {
   return DAMO_OK;
 }
 
+static bool lu_inverse_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  (void)c;
+  plan->transposed_in[0] = true;
+  return true;
+}
+
+static void lu_inverse_lanes(const core_call *c, const core_lanes *l) {
+  const int n = (int)c->in[0].rows;
+  l->fns->zero_diagonal(n, l->in[0], l->failed);
+  lanes_identity(c, n, l->out[0]);
+  l->fns->solve(n, n, l->in[0], l->in[1], true, l->out[0]);
+}
+
 static const core_class lu_inverse_class = {
     .func = "inv",
     .form = {.signature = "(n,n),(n)->(n,n)", .in = "fi", .in_layout = "-c", .from = "1"},
     .workspace = inv_workspace,
     .run = lu_inverse_run,
+    .plan_lanes = lu_inverse_plan_lanes,
+    .run_lanes = lu_inverse_lanes,
 };
 
 static const op_def lu_inverse_def = {

@@ -4,6 +4,7 @@
  * one after the other, from 1. A permutation p of rows of x is the stack of x's rows p[1], p[2], …
  */
 #include "decompose.h"
+#include "kernel/lanes/lanes.h"
 #include "lapack.h"
 #include "op/shape/shape_int.h"
 
@@ -39,8 +40,24 @@ static damo_status lu_factor_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class lu_factor_class = {
-    .func = "lu_factor", .form_of = lu_form, .workspace = lu_factor_workspace, .run = lu_factor_run};
+static bool lu_factor_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  plan->transposed_in[0] = plan->transposed_out[0] = prop_bool_or(OP_PROPS(c->op, lu_factor_props)->columns, false);
+  return c->in[0].rows == c->in[0].cols;
+}
+
+static void lu_factor_lanes(const core_call *c, const core_lanes *l) {
+  const int n = (int)c->in[0].rows;
+  lanes_copy(c, l->out[0], l->in[0], n * n);
+  l->fns->factor(n, l->out[0], l->out[1], l->failed);
+  memset(l->failed, 0, LANE_COUNT); /* a singular matrix has factors too */
+}
+
+static const core_class lu_factor_class = {.func = "lu_factor",
+                                           .form_of = lu_form,
+                                           .workspace = lu_factor_workspace,
+                                           .run = lu_factor_run,
+                                           .plan_lanes = lu_factor_plan_lanes,
+                                           .run_lanes = lu_factor_lanes};
 
 /* ---- Rules of LUFactor ------------------------------------------------------------------------------------------- */
 
@@ -345,8 +362,26 @@ static damo_status lu_solve_run(core_call *c) {
   return mat_lu_solve(lu, ipiv, &c->out[0], prop_bool_or(p->columns, false), system_of(p->trans));
 }
 
-static const core_class lu_solve_class = {
-    .func = "lu_solve", .form_of = lu_solve_form, .workspace = lu_solve_workspace, .run = lu_solve_run};
+static bool lu_solve_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  plan->transposed_in[0] = prop_bool_or(OP_PROPS(c->op, lu_solve_props)->columns, false);
+  return true;
+}
+
+static void lu_solve_lanes(const core_call *c, const core_lanes *l) {
+  const lu_solve_props *p = OP_PROPS(c->op, lu_solve_props);
+  const int n = (int)c->in[0].rows, k = (int)c->in[2].cols;
+  l->fns->zero_diagonal(n, l->in[0], l->failed);
+  lanes_check_pivots(c, n, l->in[1], l->failed);
+  lanes_copy(c, l->out[0], l->in[2], n * k);
+  l->fns->solve(n, k, l->in[0], l->in[1], (system_of(p->trans) != 'n') != prop_bool_or(p->columns, false), l->out[0]);
+}
+
+static const core_class lu_solve_class = {.func = "lu_solve",
+                                          .form_of = lu_solve_form,
+                                          .workspace = lu_solve_workspace,
+                                          .run = lu_solve_run,
+                                          .plan_lanes = lu_solve_plan_lanes,
+                                          .run_lanes = lu_solve_lanes};
 
 static damo_var *build_lu_solve(build *b, const lu_solve_props *p, damo_var *lu, damo_var *pivots, damo_var *x) {
   return build_core_first(b, &lu_solve_def, p, (damo_var *const[]){lu, pivots, x}, 3);

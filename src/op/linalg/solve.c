@@ -6,6 +6,7 @@
  *   diagonal, tridiagonal  these diagonals
  */
 #include "decompose.h"
+#include "kernel/lanes/lanes.h"
 #include "op/shape/shape_int.h"
 
 #include <math.h>
@@ -222,8 +223,27 @@ static damo_status solve_run(core_call *c) {
   }
 }
 
-static const core_class solve_class = {
-    .func = "solve", .form_of = solve_form, .workspace = solve_workspace, .run = solve_run};
+static bool solve_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  const int n = (int)c->in[0].rows;
+  plan->spare = n * (n + 1);
+  return solve_kind_of(c->op) == SOLVE_GEN;
+}
+
+static void solve_lanes(const core_call *c, const core_lanes *l) {
+  const int n = (int)c->in[0].rows, k = (int)c->in[1].cols;
+  char *lu = l->spare, *pivots = lu + (size_t)(n * n) * lanes_entry(c);
+  lanes_copy(c, lu, l->in[0], n * n);
+  l->fns->factor(n, lu, pivots, l->failed);
+  lanes_copy(c, l->out[0], l->in[1], n * k);
+  l->fns->solve(n, k, lu, pivots, system_of(OP_PROPS(c->op, solve_props)->trans) != 'n', l->out[0]);
+}
+
+static const core_class solve_class = {.func = "solve",
+                                       .form_of = solve_form,
+                                       .workspace = solve_workspace,
+                                       .run = solve_run,
+                                       .plan_lanes = solve_plan_lanes,
+                                       .run_lanes = solve_lanes};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * taken as ones. The other entries of a are not read, and have no gradient.
  */
 #include "decompose.h"
+#include "kernel/lanes/lanes.h"
 #include "lapack.h"
 #include "op/shape/shape_int.h"
 
@@ -79,8 +80,26 @@ static damo_status triangular_run(core_call *c) {
                               system_of(p->trans), prop_bool_or(p->right, false));
 }
 
-static const core_class triangular_class = {
-    .func = "solve_triangular", .form_of = triangular_form, .run = triangular_run};
+/* X·op(A) = B is op(A)ᵀ·Xᵀ = Bᵀ. */
+static bool triangular_plan_lanes(const core_call *c, core_lane_plan *plan) {
+  plan->transposed_in[1] = plan->transposed_out[0] = prop_bool_or(OP_PROPS(c->op, triangular_props)->right, false);
+  return true;
+}
+
+static void triangular_lanes(const core_call *c, const core_lanes *l) {
+  const triangular_props *p = OP_PROPS(c->op, triangular_props);
+  const bool right = prop_bool_or(p->right, false), unit = prop_bool_or(p->unit, false);
+  const int n = (int)c->in[0].rows, k = (int)(right ? c->in[1].rows : c->in[1].cols);
+  if (!unit) l->fns->zero_diagonal(n, l->in[0], l->failed);
+  lanes_copy(c, l->out[0], l->in[1], n * k);
+  l->fns->substitute(n, k, l->in[0], p->lower.u.i != 0, unit, (system_of(p->trans) != 'n') != right, l->out[0]);
+}
+
+static const core_class triangular_class = {.func = "solve_triangular",
+                                            .form_of = triangular_form,
+                                            .run = triangular_run,
+                                            .plan_lanes = triangular_plan_lanes,
+                                            .run_lanes = triangular_lanes};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
