@@ -72,7 +72,8 @@ static void fill_identity(const core_mat *m) {
 
 static damo_status svd_run(core_call *c) {
   const core_mat *a = &c->in[0], *u = &c->out[0], *vh = &c->out[2], *s = svd_has_factors(c) ? &c->out[1] : u;
-  const lapack_int m = (lapack_int)a->cols, n = (lapack_int)a->rows, ld = (lapack_int)a->ld;
+  /* A copy without gaps; ld is that of a column where it has one row or one column. */
+  const lapack_int m = (lapack_int)a->cols, n = (lapack_int)a->rows, ld = m > 0 ? m : 1;
   if (m == 0 || n == 0) {
     if (svd_has_factors(c)) fill_identity(u), fill_identity(vh);
     return DAMO_OK;
