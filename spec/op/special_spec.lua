@@ -15,6 +15,16 @@ local loose = {
 
 local function ulp(x) return 2.0 ^ (math.floor(math.log(math.abs(x), 2)) - 52) end
 
+--- The functions that have a file of values.
+local function names_with_data()
+  local names = {}
+  for name in pairs(h.rows "special") do
+    if name ~= "zeta" and name ~= "lambertw" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
 --- The values at the table's points, and the wanted ones.
 local function table_of(name)
   local data = dofile("spec/data/special/" .. name .. ".lua").table
@@ -32,11 +42,7 @@ local function table_of(name)
 end
 
 describe("errors against mpmath", function()
-  local names = {}
-  for name in pairs(h.rows "special") do
-    if io.open("spec/data/special/" .. name .. ".lua") then names[#names + 1] = name end
-  end
-  table.sort(names)
+  local names = names_with_data()
   for _, name in ipairs(names) do
     it(name, function()
       local got, want, data = table_of(name)
@@ -55,13 +61,15 @@ describe("errors against mpmath", function()
   end
 end)
 
--- ---- Forward mode, second derivatives ------------------------------------------------------------------------------------
+-- ---- Forward mode, second derivatives ----------------------------------------------------------------
 
 -- Operands without a derivative, and functions without a second one.
-local no_slope = { polygamma = { true }, spherical_jn = { true }, gammainc_grad_a = { true }, betainc_grad_a = { true, true },
-  betainc_grad_b = { true, true }, zeta_grad_s = { true }, expn_grad_n = { true }, jv_grad_v = { true }, yv_grad_v = { true },
-  ive_grad_v = { true }, kve_grad_v = { true }, riemann_zeta_grad = { true }, hyp2f1_grad_a = { true, true, true },
-  hyp2f1_grad_b = { true, true, true }, hyp2f1_grad_c = { true, true, true } }
+local first, two, three = { true }, { true, true }, { true, true, true }
+local no_slope = {
+  polygamma = first, spherical_jn = first, gammainc_grad_a = first, betainc_grad_a = two, betainc_grad_b = two,
+  zeta_grad_s = first, expn_grad_n = first, jv_grad_v = first, yv_grad_v = first, ive_grad_v = first, kve_grad_v = first,
+  riemann_zeta_grad = first, hyp2f1_grad_a = three, hyp2f1_grad_b = three, hyp2f1_grad_c = three,
+}
 local no_second = { riemann_zeta = true, riemann_zeta_grad = true }
 
 local function near(got, want, tol, what)
@@ -72,23 +80,20 @@ local function near(got, want, tol, what)
 end
 
 describe("derivatives of", function()
-  local names = {}
-  for name in pairs(h.rows "special") do
-    if io.open("spec/data/special/" .. name .. ".lua") then names[#names + 1] = name end
-  end
-  table.sort(names)
+  local names = names_with_data()
   for _, name in ipairs(names) do
     local data = dofile("spec/data/special/" .. name .. ".lua")
     local values, vars, last = {}, {}, #data.at
     for i, column in ipairs(data.at) do values[i], vars[i] = damo.array(column, "float64"), damo.dvector("x" .. i) end
     local y = damo[name](table.unpack(vars))
+    local quiet = { on_unused_input = "ignore" }
     local without = no_slope[name] or {}
 
     it(name .. ": forward mode gives what reverse mode gives", function()
       for i = 1, last do
         if not without[i] then
           local forward = damo.Rop(y, { vars[i] }, { damo.ones_like(vars[i]) })
-          local f = damo.compile(vars, { forward, damo.grad(damo.sum(y), vars[i]) }, { on_unused_input = "ignore" })
+          local f = damo.compile(vars, { forward, damo.grad(damo.sum(y), vars[i]) }, quiet)
           local a, b = f(table.unpack(values))
           near(a:totable(), b:totable(), 1e-12, "operand " .. i)
         else
@@ -101,8 +106,8 @@ describe("derivatives of", function()
 
     it(name .. ": the second derivative in the last operand", function()
       if no_second[name] then return end
-      local first = damo.grad(damo.sum(y), vars[last])
-      local f = damo.compile(vars, { first, damo.grad(damo.sum(first), vars[last]) }, { on_unused_input = "ignore" })
+      local slope = damo.grad(damo.sum(y), vars[last])
+      local f = damo.compile(vars, { slope, damo.grad(damo.sum(slope), vars[last]) }, quiet)
       local moved, want, step = table.move(values, 1, last, 1, {}), {}, 1e-5
       moved[last] = values[last] + step
       local up = f(table.unpack(moved))
@@ -113,4 +118,34 @@ describe("derivatives of", function()
       near(second:totable(), want, 1e-6, "second derivative")
     end)
   end
+end)
+
+describe("lambertw of complex numbers", function()
+  local z = damo.complex({ 1.101, 0.001, -0.3, -0.776, 2.674, -40 }, { 1.801, -2.459, 0.02, -0.307, -0.773, 1e-3 })
+
+  it("inverts w exp(w)", function()
+    for _, k in ipairs { 0, -1 } do
+      local w = damo.lambertw(z, { k = k })
+      assert.equal("complex128", w.dtype)
+      assert.is_true(damo.allclose(damo.abs(w * damo.exp(w) - z), 0, { atol = 1e-13 }))
+    end
+    local w = damo.lambertw(z:astype "complex64")
+    assert.equal("complex64", w.dtype)
+    assert.is_true(damo.allclose(damo.abs(w - damo.lambertw(z)), 0, { atol = 1e-6 }))
+    assert.is_true(math.abs(damo.lambertw(z)[1]:real() - 0.8077329852292366) < 1e-14)
+  end)
+
+  it("has a gradient", function()
+    local v = damo.zvector "v"
+    local cost = damo.sum(damo.real(damo.lambertw(v)) * damo.arange(1, 7))
+    local f = damo.compile({ v }, { cost, damo.grad(cost, v) })
+    local _, slope = f(z)
+    local step = 1e-6
+    for n = 1, 6 do
+      local up, down = z:copy(), z:copy()
+      up[n], down[n] = z[n] + step, z[n] - step
+      local differs = (f(up) - f(down)) / (2 * step)
+      assert(math.abs(damo.real(slope)[n] - differs) < 1e-7 * (1 + math.abs(differs)))
+    end
+  end)
 end)

@@ -39,6 +39,33 @@
           .fn = {[DAMO_FLOAT32] = special_##name##_f32, [DAMO_FLOAT64] = special_##name##_f64}};
 SPECIAL_SETS(X)
 #undef X
+
+/* Lambert's W, of complex numbers too. */
+#define SPECIAL_LAMBERT(name, k)                                                         \
+  SPECIAL_LOOP_1(name, f64, double)                                                      \
+  SPECIAL_LOOP_1(name, f32, float)                                                       \
+  static void special_##name##_c128(void *const *args, int64_t n) {                      \
+    const double *x = args[0];                                                           \
+    double *out = args[1];                                                               \
+    for (int64_t i = 0; i < n; i++) special_lambertw_complex(k, x + 2 * i, out + 2 * i); \
+  }                                                                                      \
+  static void special_##name##_c64(void *const *args, int64_t n) {                       \
+    const float *x = args[0];                                                            \
+    float *out = args[1];                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                    \
+      double w[2];                                                                       \
+      special_lambertw_complex(k, (const double[2]){x[2 * i], x[2 * i + 1]}, w);         \
+      out[2 * i] = (float)w[0];                                                          \
+      out[2 * i + 1] = (float)w[1];                                                      \
+    }                                                                                    \
+  }                                                                                      \
+  const kernel_set special_set_##name = {.fn = {[DAMO_FLOAT32] = special_##name##_f32,   \
+                                                [DAMO_FLOAT64] = special_##name##_f64,   \
+                                                [DAMO_COMPLEX64] = special_##name##_c64, \
+                                                [DAMO_COMPLEX128] = special_##name##_c128}};
+SPECIAL_LAMBERT(lambertw_principal, 0)
+SPECIAL_LAMBERT(lambertw_lower, -1)
+#undef SPECIAL_LAMBERT
 #undef SPECIAL_LOOP_1
 #undef SPECIAL_LOOP_2
 #undef SPECIAL_LOOP_3

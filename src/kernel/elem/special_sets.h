@@ -63,8 +63,6 @@
   X(expn, 2)                                                                                                          \
   X(expn_grad_n, 2)                                                                                                   \
   X(exp1, 1)                                                                                                          \
-  X(lambertw_principal, 1)                                                                                            \
-  X(lambertw_lower, 1)                                                                                                \
   X(ellipk, 1)                                                                                                        \
   X(ellipe, 1)                                                                                                        \
   X(ellipd, 1)                                                                                                        \
@@ -77,5 +75,7 @@
 #define X(name, arity) extern const kernel_set special_set_##name;
 SPECIAL_SETS(X)
 #undef X
+/* Real and complex. */
+extern const kernel_set special_set_lambertw_principal, special_set_lambertw_lower;
 
 #endif

@@ -20,5 +20,7 @@ double special_exp1(double x);
 /* The branches 0 and -1 of w exp(w) = x for real x; nan where they are not real. */
 double special_lambertw_principal(double x);
 double special_lambertw_lower(double x);
+/* Branch k, 0 or -1, of the complex number z (its parts) into w. */
+void special_lambertw_complex(int k, const double *z, double *w);
 
 #endif

@@ -163,7 +163,7 @@ static damo_status call_lambertw(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   if (k == 0) return fn_give(b, out, build_lambertw_principal(b, a->in[0]));
   if (k == -1) return fn_give(b, out, build_lambertw_lower(b, a->in[0]));
-  return ctx_fail(b->ctx, DAMO_EVALUE, "lambertw: branch k = %lld has no real values; k is 0 or -1", (long long)k);
+  return ctx_fail(b->ctx, DAMO_EVALUE, "lambertw: there is no branch k = %lld; k is 0 or -1", (long long)k);
 }
 
 static damo_status call_relu(build *b, const fn_args *a, ptrvec *out) {
@@ -242,7 +242,7 @@ const op_func elemwise_funcs[] = {
      .operands = "x",
      .options = OPTIONS(OPT(lambertw_options, k, OPT_INT)),
      .call = call_lambertw,
-     .doc = "the real w with w exp(w) = x, of branch k = 0 (default) or -1; nan where there is none"},
+     .doc = "the w with w exp(w) = x, of branch k = 0 (default) or -1; of real x real, nan where there is none"},
     {.name = "relu",
      .operands = "x [alpha]",
      .call = call_relu,

@@ -1,4 +1,5 @@
-/* special_grad: derivatives of the special functions, as grad.c has those of the others. All are of real numbers.
+/* special_grad: derivatives of the special functions, as grad.c has those of the others. All but that of lambertw are of real
+ * numbers.
  *
  * Where a derivative in a parameter is no elementary function, it is a scalar op of its own (gammainc_grad_a), whose
  * derivative in x is closed again; its derivative in the parameter is undefined, and says so. DLMF is dlmf.nist.gov.
@@ -7,6 +8,7 @@
 #include "build_arith.h"
 #include "build_math.h"
 #include "build_special.h"
+#include "op/shape/shape_int.h"
 
 #define SPECIAL_PI 3.14159265358979323846
 #define SQRT_2_PI 2.50662827463100050242
@@ -288,7 +290,8 @@ damo_var *elemwise_d_exp1(build *b, damo_var *const *in, damo_var *out, damo_var
 /* exp(-w) / (1 + w) */
 damo_var *elemwise_d_lambertw(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;
-  return build_mul(b, g, build_true_div(b, build_exp(b, negated(b, out)), plus_one(b, out)));
+  damo_var *d = build_true_div(b, build_exp(b, negated(b, out)), plus_one(b, out));
+  return build_mul(b, g, build_conj_if_complex(b, d));
 }
 
 /* ---- Bessel functions -------------------------------------------------------------------------------------------------- */
