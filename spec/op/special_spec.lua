@@ -67,7 +67,8 @@ end)
 local first, two, three = { true }, { true, true }, { true, true, true }
 local no_slope = {
   polygamma = first, spherical_jn = first, gammainc_grad_a = first, betainc_grad_a = two, betainc_grad_b = two,
-  zeta_grad_s = first, expn_grad_n = first, jv_grad_v = first, yv_grad_v = first, ive_grad_v = first, kve_grad_v = first,
+  zeta_grad_s = first, expn_grad_n = first, jv_grad_v = first, yv_grad_v = first, ive_grad_v = first,
+  kve_grad_v = first,
   riemann_zeta_grad = first, hyp2f1_grad_a = three, hyp2f1_grad_b = three, hyp2f1_grad_c = three,
 }
 local no_second = { riemann_zeta = true, riemann_zeta_grad = true }
