@@ -186,7 +186,34 @@ local calls = {
   lambertw_lower = function(x) return damo.lambertw_lower(-0.3 * damo.sigmoid(x)) end,
   ["nn.glu"] = function(x) return damo.nn.glu(damo.concatenate({ x, x }, { axis = -1 })) end,
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
+  zeta = function(x) return damo.zeta(2 + damo.sqr(x)) end,
+  riemann_zeta = function(x) return damo.riemann_zeta(2 + damo.sqr(x)) end,
+  hurwitz_zeta = function(x, y) return damo.hurwitz_zeta(2 + damo.sqr(x), 1 + damo.sqr(y)) end,
+  polygamma = function(x) return damo.polygamma(1, 1 + damo.sqr(x)) end,
+  spherical_jn = function(x) return damo.spherical_jn(1, x) end,
+  lambertw_lower = function(x) return damo.lambertw_lower(-0.3 * damo.sigmoid(x)) end,
+  ellipk = function(x) return damo.ellipk(damo.sigmoid(x)) end,
+  ellipe = function(x) return damo.ellipe(damo.sigmoid(x)) end,
+  ellipd = function(x) return damo.ellipd(damo.sigmoid(x)) end,
+  hyp2f1 = function(x, y) return damo.hyp2f1(x, y, 2 + damo.sqr(x), damo.sigmoid(y) - 0.5) end,
+  gammainc_grad_a = function(x) return damo.gammainc_grad_a(2, 1 + damo.sqr(x)) end,
+  betainc_grad_a = function(x) return damo.betainc_grad_a(2, 3, damo.sigmoid(x)) end,
+  betainc_grad_b = function(x) return damo.betainc_grad_b(2, 3, damo.sigmoid(x)) end,
+  zeta_grad_s = function(x) return damo.zeta_grad_s(2, 1 + damo.sqr(x)) end,
 }
+
+for _, name in ipairs { "k0", "k1", "y0", "y1", "exp1" } do
+  calls[name] = function(x) return damo[name](1 + damo.sqr(x)) end
+end
+for _, name in ipairs { "jv", "yv", "iv", "kv", "ive", "kve", "expn" } do
+  calls[name] = function(x, y) return damo[name](1 + damo.sqr(x), 1 + damo.sqr(y)) end
+end
+for _, name in ipairs { "jv_grad_v", "yv_grad_v", "ive_grad_v", "kve_grad_v", "expn_grad_n" } do
+  calls[name] = function(x) return damo[name](2, 1 + damo.sqr(x)) end
+end
+for _, name in ipairs { "a", "b", "c" } do
+  calls["hyp2f1_grad_" .. name] = function(x) return damo["hyp2f1_grad_" .. name](1, 2, 3, damo.sigmoid(x) - 0.5) end
+end
 
 -- Parameters that fit a draw, of which a script's may be of any rank: for each name the function of a scalar.
 local function draw_call(row, v)
