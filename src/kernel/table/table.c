@@ -120,7 +120,7 @@ static int64_t table_weights(table_kind kind, const table_axis *a, double x, int
   if (kind == TABLE_SPLINE) return spline_weights(a, cell, x, order, w);
   if (kind == TABLE_NEAREST) {
     w[0] = order == 0;
-    return cell + (a->n > 1 && (x - p[0]) / (p[1] - p[0]) > 0.5);
+    return cell + (a->n > 1 && x - p[0] > 0.5 * (p[1] - p[0]));
   }
   const double h = p[1] - p[0], t = (x - p[0]) / h;
   w[0] = order == 0 ? 1 - t : order == 1 ? -1 / h : 0;

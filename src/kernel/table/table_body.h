@@ -144,6 +144,26 @@ static bool NAME(add_linear)(const table_reader *t, T *table, const T *x, const 
   return NAME(visit_linear)(t, table, x, (T *)(uintptr_t)g, n, NAME(CELL_ADD));
 }
 
+/* Nearest points of tables of single values. Beyond its ends an axis's nearest point is the end, clipped or not. */
+static bool NAME(read_nearest)(const table_reader *t, const T *table, const T *x, T *y, int64_t n) {
+  if (t->kind != TABLE_NEAREST || t->trailing != 1 || !table_orders_are_zero(t)) return false;
+  for (int64_t q = 0; q < n; q++, x += t->n_axes) {
+    const T *v = table;
+    bool has_nan = false, inside = true;
+    for (int a = 0; a < t->n_axes; a++) {
+      const table_axis *axis = &t->axis[a];
+      const double at = x[a];
+      const int64_t i = table_cell(axis, at);
+      const double *p = axis->points + i;
+      has_nan |= at != at;
+      inside &= (at >= axis->points[0]) & (at <= axis->points[axis->n - 1]);
+      v += (i + (axis->n > 1 && at - p[0] > 0.5 * (p[1] - p[0]))) * t->stride[a];
+    }
+    y[q] = has_nan ? (T)NAN : inside || t->outside != TABLE_FILL ? *v : (T)t->fill;
+  }
+  return true;
+}
+
 /* ---- Any table --------------------------------------------------------------------------------------------------- */
 
 static table_state NAME(table_find)(const table_reader *t, const T *x, const uint8_t *used, table_query *q) {
@@ -161,7 +181,7 @@ void NAME(table_read)(const table_reader *t, const T *table, const T *x, T *y, i
   double weight[TABLE_MOST_POINTS];
   uint8_t used[TABLE_MAX_AXES];
   table_query query;
-  if (NAME(read_linear)(t, table, x, y, n)) return;
+  if (NAME(read_linear)(t, table, x, y, n) || NAME(read_nearest)(t, table, x, y, n)) return;
   const int points = table_point_count(t);
   table_point_offsets(t, offset);
   table_orders_used(t, used);
