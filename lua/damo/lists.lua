@@ -75,14 +75,10 @@ local function grid(func, sparse, options, ...)
   if n == 0 then core.raise("value", func .. ": there is no slice") end
   local vectors, dtype = {}, "int64"
   for i = 1, n do
-    for _, x in ipairs { ends(func, slices[i], i) } do
-      if math.type(x) == "float" then dtype = "float64" end
-    end
+    vectors[i] = core.arange(ends(func, slices[i], i))
+    if vectors[i].dtype ~= "int64" then dtype = vectors[i].dtype end
   end
-  for i = 1, n do
-    local start, stop, step = ends(func, slices[i], i)
-    vectors[i] = core.cast(core.arange(start, stop, step), dtype)
-  end
+  for i = 1, n do vectors[i] = core.cast(vectors[i], dtype) end
   return core.meshgrid(vectors, { indexing = "ij", sparse = sparse })
 end
 
