@@ -7,6 +7,7 @@
 #include "op/elem/build_arith.h"
 
 extern const op_def convolve_def, polyval_def;
+extern const op_check convolve_check; /* convolve_check.c */
 
 damo_status fn_convolve(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_polyval(build *b, const fn_args *a, ptrvec *out);

@@ -111,7 +111,7 @@ const op_def convolve_def = {
     .infer_shape = convolve_infer_shape,
     .connection_pattern = convolve_connected,
     .terms = TERMS_LINEAR,
-    .no_check = "dense: spec/op/rows/calculus.lua has results by hand and from plain loops",
+    OP_CHECK(convolve_check),
 };
 
 /* The operands, vectors that are not empty, of one dtype. */

@@ -29,6 +29,7 @@ int64_t segment_count(const int64_t *ids, int64_t n, int64_t *counts, int64_t n_
 /* ---- scatter.c --------------------------------------------------------------------------------------------------- */
 
 extern const op_def scatter_def;
+extern const op_check segment_check; /* segment_check.c */
 damo_status fn_scatter(build *b, const fn_args *a, ptrvec *out);
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */

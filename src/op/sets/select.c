@@ -150,7 +150,7 @@ const op_def argtopk_def = {
     .infer_shape = argtopk_infer_shape,
     .batch = argtopk_batch,
     .connection_pattern = connect_none,
-    .no_check = "dense: spec/op/rows/sets.lua has results by hand and from plain loops",
+    OP_CHECK(argtopk_check),
 };
 
 /* ---- ArgPartition ------------------------------------------------------------------------------------------------ */

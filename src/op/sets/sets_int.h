@@ -11,6 +11,8 @@ extern const op_def unique_def;                                 /* unique.c */
 extern const op_def argtopk_def, argpartition_def, lexsort_def; /* select.c */
 extern const op_def edges_def;                                  /* histogram.c */
 
+extern const op_check search_check, argtopk_check; /* select_check.c */
+
 /* ---- search.c ---------------------------------------------------------------------------------------------------- */
 
 /* What is checked of the vector that is searched. */
