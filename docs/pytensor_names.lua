@@ -149,7 +149,7 @@ return {
       .. "laplace logistic lognormal multinomial multivariate_normal nbinom negative_binomial normal pareto "
       .. "permutation poisson standard_normal t triangular truncexpon uniform vonmises wald weibull",
     home = "random",
-    other = { standard_normal = "damo.random.normal" },
+    other = { standard_normal = "damo.random.normal", negative_binomial = "damo.random.nbinom" },
   },
   {
     title = "aesara.sparse",

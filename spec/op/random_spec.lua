@@ -232,6 +232,12 @@ describe("draws of positions, vectors and matrices:", function()
     local _, by_a = averages(function(rs, a, o) return rs:dirichlet(a, o) end, damo.array { 2, 3, 5 },
       function(x) return x[{ {}, 1 }] end)
     assert.is_true(damo.allclose(by_a, damo.array { 0.08, -0.02, -0.02 }, { rtol = 0, atol = 2e-3 }))
+    -- gengamma: E x^p = alpha / p scale^p
+    local _, by_alpha = averages(function(rs, a, o) return rs:gengamma(a[1], a[2], 1.5, o) end, damo.array { 3.0, 2.0 },
+      function(x) return x * x end)
+    assert.near(1.125, by_alpha[1], 0.03)
+    -- E x² = scale² gamma((alpha + 2)/p) / gamma(alpha/p): by p, (psi(1.5) 3 - psi(2.5) 5) / 4 of 3.375
+    assert.near(3.375 * (3 * damo.psi(1.5) - 5 * damo.psi(2.5)) / 4, by_alpha[2], 0.08)
     -- E x1 x2 = cov12, E x1² = cov11
     local _, by_12, _, by_11 = averages(function(rs, c, o) return rs:multivariate_normal({ 0, 0 }, c, o) end, cov,
       function(x) return x[{ {}, 1 }] * x[{ {}, 2 }] end, function(x) return damo.sqr(x[{ {}, 1 }]) end)
@@ -298,6 +304,7 @@ choice 2f6f58b64703a3d9
 dirichlet f3651c7cc8bb4032
 exponential c02816d2de3c186c
 gamma b736729b74401510
+gengamma a2061a9b6ec248b4
 geometric 1986ce43f262ccc1
 gumbel 657235d55eebf308
 halfcauchy 6597cbf826d810c8

@@ -27,6 +27,8 @@ return {
     variance = 9 * (1 - 4 * math.exp(2) / (math.exp(2) - 1) ^ 2), dtype = "float64", from = 1, below = 7 },
   gamma = { { 0.7, 2.0 }, mean = 1.4, variance = 2.8, dtype = "float64", from = 0 },
   invgamma = { { 7.0, 2.0 }, mean = 1 / 3, variance = 1 / 45, dtype = "float64", from = 0 },
+  gengamma = { { 3.0, 2.0, 1.5 }, mean = 1.5 / (math.sqrt(math.pi) / 2), variance = 2.25 * (1.5 - 4 / math.pi),
+    dtype = "float64", from = 0 },
   chisquare = { { 3.0 }, mean = 3.0, variance = 6.0, dtype = "float64", from = 0 },
   beta = { { 2.0, 0.5 }, mean = 0.8, variance = 0.16 / 3.5, dtype = "float64", from = 0 },
   t = { { 9.0, 1.0, 2.0 }, mean = 1.0, variance = 36 / 7, dtype = "float64" },

@@ -161,6 +161,14 @@ static void draw_chisquare(const draw_fns *fns, const philox_state *at, double *
   for (int64_t i = 0; i < n; i++) v[i] *= 2;
 }
 
+/* scale · G^(1/p), G a gamma draw of shape alpha / p; by logarithms, which do not underflow */
+static void draw_gengamma(const draw_fns *fns, const philox_state *at, double *v, const double *const *p, int64_t n) {
+  double shape[DRAW_BLOCK] = {0};
+  for (int64_t i = 0; i < n; i++) shape[i] = p[0][i] / p[1][i];
+  entries_gamma(fns, at, v, shape, n, true);
+  for (int64_t i = 0; i < n; i++) v[i] = p[2][i] * draw_exp(v[i] / p[1][i]);
+}
+
 /* ---- Parameters that are not allowed ----------------------------------------------------------------------------- */
 
 static const char *refuse_triangle(const double *p) {
@@ -340,6 +348,15 @@ const distribution distributions[] = {
      .block = draw_gamma,
      .dtype = DAMO_N_DTYPES,
      .grad = grad_gamma},
+    {.name = "gengamma",
+     .n_params = 3,
+     .param = {"alpha", "p", "scale"},
+     .preset = {1, 1, 1},
+     .demand = {DEMAND_POSITIVE, DEMAND_POSITIVE, DEMAND_NONNEGATIVE},
+     .base = BASE_ENTRY,
+     .block = draw_gengamma,
+     .dtype = DAMO_N_DTYPES,
+     .grad = grad_gengamma},
     {.name = "log_gamma",
      .n_params = 1,
      .param = {"shape"},

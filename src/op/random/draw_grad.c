@@ -95,6 +95,16 @@ damo_var *grad_invgamma(build *b, damo_var *const *p, damo_var *x, damo_var *g, 
   return build_neg(b, build_mul(b, g, build_mul(b, x, log_gamma_by_shape(b, p[0], y))));
 }
 
+/* x = scale · exp(y / p), y the logarithm of a gamma draw of shape alpha / p: with D its derivative by the shape,
+ * dx/d(alpha) = x D / p² and dx/dp = -x (y + D alpha / p) / p². */
+damo_var *grad_gengamma(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  if (i == 2) return grad_scale(b, p, x, g, 2);
+  damo_var *y = build_mul(b, p[1], log_of_draw(b, build_true_div(b, x, p[2])));
+  damo_var *shape = build_true_div(b, p[0], p[1]), *by = log_gamma_by_shape(b, shape, y);
+  if (i == 1) by = build_neg(b, build_add(b, y, build_mul(b, by, shape)));
+  return build_mul(b, g, build_true_div(b, build_mul(b, x, by), build_sqr(b, p[1])));
+}
+
 /* x = 2 z, the shape being df / 2 */
 damo_var *grad_chisquare(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
   (void)i;
