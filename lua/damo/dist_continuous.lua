@@ -28,6 +28,12 @@ local function log_ndtr_between(a, b)
   return log_high + log1mexp(log_low - log_high)
 end
 
+-- log((1 - q) Phi(a) + q Phi(b))
+local function log_ndtr_mixed(q, a, b)
+  local function tail(z) return switch(eq(z, -INF), -INF, damo.log_ndtr(z)) end
+  return damo.logaddexp(log1p(-q) + tail(a), log(q) + tail(b))
+end
+
 -- (x - loc) / scale; an infinite bound stays what it is, so that no gradient goes through infinity over scale.
 local function standardized(x, loc, scale) return switch(damo.isinf(x), x, (x - loc) / scale) end
 
@@ -100,13 +106,12 @@ continuous.TruncatedNormal = {
     local below = log_ndtr_between(a, (x - mu) / sigma) - log_ndtr_between(a, b)
     return never(le(x, lower), certain(ge(x, upper), below))
   end,
-  -- Phi(z) = (1 - q) Phi(a) + q Phi(b), mirrored where the bounds lie in the upper half.
+  -- Phi(z) = (1 - q) Phi(a) + q Phi(b), or the same of -z, -a, -b: the side on which it is the smaller.
   icdf = function(q, mu, sigma, lower, upper)
     local a, b = standardized(lower, mu, sigma), standardized(upper, mu, sigma)
-    local right = gt(a, 0)
-    local p = (1 - q) * damo.ndtr(switch(right, -a, a)) + q * damo.ndtr(switch(right, -b, b))
-    local z = damo.ndtri(p)
-    local x = damo.clip(mu + sigma * switch(right, -z, z), lower, upper)
+    local log_p, log_rest = log_ndtr_mixed(q, a, b), log_ndtr_mixed(q, -a, -b)
+    local z = switch(lt(log_p, log_rest), damo.ndtri_exp(log_p), -damo.ndtri_exp(log_rest))
+    local x = damo.clip(mu + sigma * z, lower, upper)
     return unit(q, switch(eq(q, 0), lower, switch(eq(q, 1), upper, x)))
   end,
   mean = function(mu, sigma, lower, upper)

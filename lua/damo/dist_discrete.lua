@@ -19,7 +19,9 @@ local function log_binomial(n, k) return -betaln(1 + n - k, 1 + k) - log(1 + n) 
 -- log F(x) as the sum of the probabilities of 0…max x, of which each entry takes those that it needs; high is the
 -- greatest value possible.
 local function summed(logp, x, high, ...)
-  local k = damo.arange(0, damo.cast(damo.max(damo.maximum(x, 0)), "int64") + 1)
+  local most = type(x) == "number" and math.max(x, 0)
+    or damo.max(damo.concatenate { damo.flatten(x), damo.zeros({ 1 }, x.dtype) }) -- 0 where x is empty
+  local k = damo.arange(0, damo.cast(most, "int64") + 1)
   local params = { ... }
   for i, p in ipairs(params) do
     if type(p) ~= "number" then params[i] = damo.expand_dims(p, -1) end

@@ -192,6 +192,26 @@ describe("distributions", function()
     end
   end)
 
+  it("truncate far out in the tails", function()
+    -- mpmath, 30 digits
+    local far = dist.TruncatedNormal(0, 1, -40, -39)
+    assert.near(-39.01775730523235, far:icdf(0.5), 1e-10)
+    assert.near(39.01775730523235, dist.TruncatedNormal(0, 1, 39, 40):icdf(0.5), 1e-10)
+    assert.near(0.25, math.exp(far:logcdf(far:icdf(0.25))), 1e-12)
+    local x = dist.TruncatedNormal(0, 1, 39, 1 / 0):sample(damo.random.RandomStream(3), { size = { 2000 } }):eval()
+    assert.is_true(damo.min(x) >= 39)
+    assert.near(39.0256, damo.mean(x), 0.003)
+  end)
+
+  it("take empty arguments", function()
+    local none = damo.zeros({ 0 }, "int64")
+    for _, d in ipairs { dist.Normal(0, 1), dist.BetaBinomial(5, 2, 3), dist.Poisson(damo.zeros { 0 } + 1) } do
+      assert.same({ 0 }, d:logp(none).shape)
+      assert.same({ 0 }, d:logcdf(none).shape)
+      assert.same({ 0 }, d:icdf(damo.zeros { 0 }).shape)
+    end
+  end)
+
   it("refuse values that are no parameters", function()
     assert.has_error(function() dist.Normal(0, -1) end)
     assert.has_error(function() dist.Uniform(2, 1) end)
