@@ -3,4 +3,4 @@
 
 local core = require "damo.core"
 
-return core.names.seal(core.fft or {}, "damo.fft")
+return core.names.seal(core.fft, "damo.fft")

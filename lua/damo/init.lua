@@ -19,7 +19,6 @@ package.loaded["damo"] = damo
 local gradient = require "damo.gradient"
 for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
-damo.vectorize = require "damo.vectorize"
 for name, fn in pairs(require "damo.lists") do damo[name] = fn end
 damo.compile = require "damo.compile"
 function damo.vectorize(...) return require "damo.vectorize"(...) end -- loaded when it is used
@@ -46,9 +45,7 @@ end
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 
 -- Submodules that only some scripts use are loaded at first access.
-local lazy = { dist = true, optim = true, plot = true, progress = true }
-local lazy = { optim = true, plot = true, progress = true, tree = true, vectorize = true }
-local lazy = { optim = true, plot = true, progress = true, tree = true }
+local lazy = { dist = true, optim = true, plot = true, progress = true, tree = true }
 setmetatable(damo, {
   __index = function(t, name)
     if not lazy[name] then return core.names.unknown(t, name, "damo", lazy) end

@@ -3,4 +3,4 @@
 
 local core = require "damo.core"
 
-return core.names.seal(core.linalg or {}, "damo.linalg")
+return core.names.seal(core.linalg, "damo.linalg")

@@ -3773,6 +3773,107 @@ function damo.lambertw_lower(x, options) end
 ---@return damo.Result
 function Tensor:lambertw_lower(options) end
 
+---complete elliptic integral of the first kind
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ellipk(x, options) end
+
+---complete elliptic integral of the first kind
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ellipk(options) end
+
+---complete elliptic integral of the second kind
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ellipe(x, options) end
+
+---complete elliptic integral of the second kind
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ellipe(options) end
+
+---(ellipk(m) - ellipe(m)) / m
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ellipd(x, options) end
+
+---(ellipk(m) - ellipe(m)) / m
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ellipd(options) end
+
+---hypergeometric function of Gauss
+---@param a damo.Operand
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hyp2f1(a, b, c, x, options) end
+
+---hypergeometric function of Gauss
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:hyp2f1(b, c, x, options) end
+
+---derivative of hyp2f1 in a
+---@param a damo.Operand
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hyp2f1_grad_a(a, b, c, x, options) end
+
+---derivative of hyp2f1 in a
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:hyp2f1_grad_a(b, c, x, options) end
+
+---derivative of hyp2f1 in b
+---@param a damo.Operand
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hyp2f1_grad_b(a, b, c, x, options) end
+
+---derivative of hyp2f1 in b
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:hyp2f1_grad_b(b, c, x, options) end
+
+---derivative of hyp2f1 in c
+---@param a damo.Operand
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hyp2f1_grad_c(a, b, c, x, options) end
+
+---derivative of hyp2f1 in c
+---@param b damo.Operand
+---@param c damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:hyp2f1_grad_c(b, c, x, options) end
+
 ---another name of true_div
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -3980,13 +4081,13 @@ function damo.zeta(s, q, options) end
 ---@return damo.Result
 function Tensor:zeta(q, options) end
 
----the real w with w exp(w) = x, of branch k = 0 (default) or -1; nan where there is none
+---the w with w exp(w) = x, of branch k = 0 (default) or -1; of real x real, nan where there is none
 ---@param x damo.Operand
 ---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.lambertw(x, options) end
 
----the real w with w exp(w) = x, of branch k = 0 (default) or -1; nan where there is none
+---the w with w exp(w) = x, of branch k = 0 (default) or -1; of real x real, nan where there is none
 ---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:lambertw(options) end
@@ -4173,16 +4274,18 @@ function damo.argmin(x, options) end
 ---@return damo.Result
 function Tensor:argmin(options) end
 
----log of the sum of exponentials over axes, without overflow
+---log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its sign
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@param weights? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, return_sign?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function damo.logsumexp(x, options) end
+function damo.logsumexp(x, weights, options) end
 
----log of the sum of exponentials over axes, without overflow
----@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its sign
+---@param weights? damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, return_sign?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
-function Tensor:logsumexp(options) end
+function Tensor:logsumexp(weights, options) end
 
 ---mean over axes; of integers float64
 ---@param x damo.Operand
@@ -6566,6 +6669,22 @@ function random.invgamma(shape, scale, options) end
 ---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function RandomStream:invgamma(shape, scale, options) end
+
+---scale (1) times the power 1/p of gamma draws of shape alpha/p; gives the next state and the draw
+---@param alpha damo.Operand
+---@param p damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function random.gengamma(alpha, p, scale, options) end
+
+---scale (1) times the power 1/p of gamma draws of shape alpha/p; gives the next state and the draw
+---@param alpha damo.Operand
+---@param p damo.Operand
+---@param scale? damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function RandomStream:gengamma(alpha, p, scale, options) end
 
 ---chi-squared draws of df degrees of freedom; gives the next state and the draw
 ---@param df damo.Operand
