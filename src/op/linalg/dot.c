@@ -193,6 +193,9 @@ static damo_var *dot_of_batch(build *b, damo_var *x, damo_var *y, const bool *ba
     damo_var *z = dot_times_same(b, build_swap_last(b, y), x, k);
     return nx == 2 ? build_swap_last(b, z) : z;
   }
+  const bool alike = type_dim_is_one(x->type, k) == type_dim_is_one(y->type, k);
+  if (nx == 1 && ny == 1 && alike && !dtype_is_discrete(var_dtype(x)))
+    return build_reduce(b, REDUCE_SUM, build_mul(b, x, y), &k, 1, false); /* one pass over all rows */
   if (nx == 1) x = build_new_axis(b, x, k);
   if (ny == 1) y = build_new_axis(b, y, k + 1);
   damo_var *z = build_matmul(b, x, y);
