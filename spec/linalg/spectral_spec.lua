@@ -278,6 +278,37 @@ describe("norm", function()
   end)
 end)
 
+describe("vectorize", function()
+  local x3, y = damo.tensor3("x", { dtype = "float64" }), damo.dmatrix "y"
+  local function classes(f)
+    local found = {}
+    for _, node in ipairs(damo.graph.toposort(f.fgraph.outputs)) do found[node.op.name] = true end
+    return found
+  end
+
+  it("makes one node of a stack, without a loop", function()
+    local a, b = h.positive({ 4, 3, 3 }, 2), h.random({ 3, 3 }, 3) - 4 * damo.eye(3)
+    for name, case in pairs {
+      EigenvaluesHermitian = { linalg.eigvalsh, "(n,n)->(n)" }, SVD = { function(x) return (linalg.svd(x)) end, "(m,n)->(m,k)" },
+      Expm = { linalg.expm, "(n,n)->(n,n)" }, Cholesky = { linalg.cholesky, "(n,n)->(n,n)" },
+    } do
+      local f = damo.compile({ x3 }, damo.vectorize(case[1], case[2])(x3))
+      assert.is_nil(classes(f).Scan, name)
+      assert.is_true(classes(f)[name], name)
+      assert.is_true(damo.allclose(f(a), case[1](a)), name)
+    end
+    local f = damo.compile({ x3, y }, damo.vectorize(linalg.solve_continuous_lyapunov, "(n,n),(n,n)->(n,n)")(y, x3))
+    assert.is_nil(classes(f).Scan)
+    assert.is_true(damo.allclose(f(a, b), linalg.solve_continuous_lyapunov(b, a)))
+    -- An operand with leading axes of its own, a batch of the other one.
+    local z = damo.tensor { dtype = "float64", ndim = 4 }
+    local g = damo.vectorize(function(p, q) return linalg.solve_triangular(p, q) end, "(k,n,n),(n,m)->(k,n,m)")
+    local t, s = h.regular({ 2, 3, 3 }, 4), h.random({ 5, 3, 2 }, 5)
+    local got = damo.compile({ z, x3 }, g(z, x3))(damo.expand_dims(t, 1) * damo.ones { 5, 1, 1, 1 }, s)
+    for i = 1, 5 do assert.is_true(damo.allclose(got[i], linalg.solve_triangular(t, s[i]))) end
+  end)
+end)
+
 describe("a compiled graph", function()
   local x = damo.dmatrix "x"
   local names = { Eigh = true, EigenvaluesHermitian = true, SVD = true, SingularValues = true, Eig = true, Eigenvalues = true }

@@ -172,7 +172,7 @@ static damo_status eigh_perform(const thunk *t, frame *f) {
 /* Fields of op_def as CORE_OP has them, with this perform. */
 #define EIGH_OP(core_class_of_op)                                                                           \
   .core = &(core_class_of_op), .data_size = sizeof(core_shape), .init = core_init, .infer_type = core_type, \
-  .infer_shape = core_infer_shape, .perform = eigh_perform
+  .infer_shape = core_infer_shape, .perform = eigh_perform, .batch = core_batch
 
 static const core_class eigh_class = {
     .func = "eigh",
