@@ -300,6 +300,7 @@ static bool bessel_is_short(double v, double x) { return x <= 35 || x * x < 25 *
 
 /* I_v(x) exp(-x), v >= 0, x > 0. */
 static double bessel_ie(double v, double x) {
+  if (x > 1e100) return v > 1e49 ? 0 : 1 / sqrt(2 * BESSEL_PI * x);
   if (bessel_is_short(v, x)) return bessel_series(v, x, 1, x, NULL);
   const double r = hypot(v, x), power = v == 0 ? 1 : dd_exp(bessel_debye_exponent(v, x));
   return power / sqrt(2 * BESSEL_PI * r) * bessel_debye_sum(v, r, 1);
@@ -338,6 +339,8 @@ static void bessel_ke_low(double u, double x, double *low, double *high) {
 }
 
 static double bessel_ke(double v, double x) {
+  if (x > 1e100 && v < 1e49) return sqrt(BESSEL_PI / (2 * x));
+  if (v > 1e100) return INFINITY;
   if (v >= 40) {
     const double r = hypot(v, x);
     return dd_exp(dd_neg(bessel_debye_exponent(v, x))) * sqrt(BESSEL_PI / (2 * r)) * bessel_debye_sum(v, r, -1);
@@ -387,7 +390,7 @@ double special_kve(double v, double x) {
 double special_kv(double v, double x) {
   const double y = special_kve(v, x);
   if (!(x > 0) || y == 0) return y;
-  if (isinf(y)) return x > 1 ? dd_exp(dd_add_d(dd_neg(bessel_debye_exponent(fabs(v), x)), -x)) : y;
+  if (isinf(y)) return x > 1 && fabs(v) < 1e100 ? dd_exp(dd_add_d(dd_neg(bessel_debye_exponent(fabs(v), x)), -x)) : y;
   return x > 700 ? y * exp(-x / 2) * exp(-x / 2) : y * exp(-x);
 }
 

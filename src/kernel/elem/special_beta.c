@@ -13,6 +13,13 @@
 
 /* log |gamma(a) gamma(b) / gamma(a + b)| (DLMF 5.12.1), and its sign. */
 static dd beta_log(double a, double b, int *sign) {
+  const double large = fmax(a, b), small = fmin(a, b);
+  if (large > 1e15 &&
+      fabs(small) < 1e7) { /* gamma(b) large^-b, to a relative b²/large of the logarithm (DLMF 5.11.12) */
+    const dd power = dd_mul_d(dd_log(dd_of(large)), small);
+    const dd rest = dd_sum(0, small * (small - 1) / (2 * large));
+    return dd_sub(dd_sub(special_gammaln_signed(dd_of(small), sign), power), rest);
+  }
   int s1, s2, s3;
   const dd x = special_gammaln_signed(dd_of(a), &s1), y = special_gammaln_signed(dd_of(b), &s2);
   const dd z = special_gammaln_signed(dd_sum(a, b), &s3);
@@ -53,7 +60,8 @@ double special_betaln(double a, double b) {
   int sign;
   if (isnan(a) || isnan(b)) return NAN;
   if ((a == INFINITY && b > 0) || (b == INFINITY && a > 0)) return -INFINITY;
-  return dd_value(beta_any(a, b, &sign));
+  const double y = dd_value(beta_any(a, b, &sign));
+  return fabs(y) < 1e-18 ? 0 : y; /* less than the error of a logarithm: beta is 1 */
 }
 
 /* ---- The incomplete beta function ------------------------------------------------------------------------------------ */
@@ -205,7 +213,7 @@ double special_betaincinv(double a, double b, double p) {
   } else if (last < -3 && -last > u) {
     u = -last;
   }
-  for (int i = 0; i < 100; i++) {
+  for (int i = 0; i < 200; i++) {
     const double part = 1 / (1 + exp(fabs(u))); /* the smaller of x and y, a double; the other is exactly 1 - part */
     const dd x = u < 0 ? dd_of(part) : dd_sum(1, -part), y = u < 0 ? dd_sum(1, -part) : dd_of(part);
     double lower, upper;
@@ -213,9 +221,9 @@ double special_betaincinv(double a, double b, double p) {
     const double slope = beta_prefix(a, b, x, y); /* dI/du */
     double step;
     if (p <= q)
-      step = lower > 0 ? -log(lower / p) * lower / slope : 2;
+      step = lower > 0 ? -log(lower / p) * lower / slope : 0.25;
     else
-      step = upper > 0 ? log(upper / q) * upper / slope : -2;
+      step = upper > 0 ? log(upper / q) * upper / slope : -0.25;
     if (!(fabs(step) <= 4)) step = copysign(4, step);
     if (fabs(step) < 1e-8) { /* the last step, in x: dx = x y du */
       return u < 0 ? x.hi * (1 + step * y.hi) : 1 - y.hi * (1 - step * x.hi);

@@ -265,15 +265,15 @@ static double gamma_inverse(double a, double p, double q) {
     else
       x = fmin(x, 2);
   }
-  for (int i = 0; i < 60; i++) {
+  for (int i = 0; i < 100; i++) {
     const double slope = a * gamma_prefix(a, x); /* dP/du */
     double step;
     if (p <= q) {
       const double v = special_gammainc(a, x);
-      step = v > 0 ? -log(v / p) * v / slope : 2;
+      step = v > 0 ? -log(v / p) * v / slope : 0.25; /* 0: underflow */
     } else {
       const double v = special_gammaincc(a, x);
-      step = v > 0 ? log(v / q) * v / slope : -2;
+      step = v > 0 ? log(v / q) * v / slope : -0.25;
     }
     if (!(fabs(step) <= 3)) step = copysign(3, step);
     const double before = x;

@@ -100,7 +100,7 @@ double special_owens_t(double h, double a) {
   if (isnan(h) || isnan(a)) return NAN;
   h = fabs(h);
   const double sign = a < 0 ? -1 : 1, size = fabs(a);
-  if (isinf(h)) return 0;
+  if (h > 40) return 0; /* exp(-h²/2) underflows */
   if (isinf(size)) return sign * normal_tail(normal_scaled(h)) / 2;
   if (h == 0) return sign * atan(size) / (2 * NORMAL_PI);
   if (size <= 1) {

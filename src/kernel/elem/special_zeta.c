@@ -34,6 +34,10 @@ static double zeta_sum(double s, double q, double *slope) {
   double w = q;
   for (; w < 10 + 0.75 * s; w += 1) {
     const double term = pow(fabs(w), -s) * (w < 0 && fmod(s, 2) != 0 ? -1 : 1);
+    if (isinf(term)) {
+      if (slope != NULL) *slope = -copysign(INFINITY, term) * copysign(1, log(fabs(w)));
+      return term;
+    }
     const dd t = dd_sum(sum, term);
     sum = t.hi;
     rest += t.lo;
