@@ -211,8 +211,8 @@ static hyper_jet hyper_at(double a, double b, double c, double x, bool slopes) {
   const double ends = hyper_ends(a) && (!hyper_ends(b) || a > b) ? a : hyper_ends(b) ? b : 1; /* the degree is -ends */
   const bool pole = hyper_ends(c) && !(ends <= 0 && ends >= c);
   if (x == 0) return (hyper_jet){.v = 1};
-  if ((a == c || b == c) && (hyper_ends(c) || x > 1)) { /* (1 - x)^-d, d being the other parameter, DLMF 15.4.6 */
-    const double d = b == c ? a : b;
+  if (hyper_ends(c) ? a == c : x > 1 && (a == c || b == c)) { /* (1 - x)^-d, d being the other parameter, DLMF 15.4.6 */
+    const double d = a == c ? b : a;
     const bool holds = hyper_ends(c) ? (x >= -1 && x < 1) || (d == 0 && c < 0) : d == floor(d);
     return (hyper_jet){holds ? pow(1 - x, -d) : INFINITY, {NAN, NAN, NAN}};
   }
