@@ -77,6 +77,41 @@ static void test_sincos_2pi(const kernel_isa *t) {
   if (!CHECK(worst < 2)) fprintf(stderr, "    %s: sine or cosine of 2 pi v: %g ULP\n", t->name, worst);
 }
 
+/* Of the cosine c the angle from 1 - c and 1 + c, which are small near 0 and pi. */
+static void test_angle(void) {
+  double worst = 0;
+  for (int i = 0; i < 200000; i++) {
+    const double less = i % 2 ? 2 * unit() : ldexp(unit(), -(i % 90)), more = 2 - less;
+    const long double half = atan2l(sqrtl((long double)less), sqrtl((long double)more));
+    const double u = ulps(draw_angle(less, more), 2 * half);
+    if (u > worst) worst = u;
+  }
+  if (!CHECK(worst < 4)) fprintf(stderr, "    angle of a cosine: %g ULP\n", worst);
+  CHECK(draw_angle(0, 2) == 0 && fabs(draw_angle(2, 0) - 3.14159265358979323846) < 1e-15);
+}
+
+/* The words of many blocks are those of one block after the other, where the counter carries too. */
+static void test_philox(const kernel_isa *t) {
+  const philox_state starts[] = {{.key = 77, .counter_lo = 5, .counter_hi = 9},
+                                 {.key = 0x123456789abcdefu, .counter_lo = (uint64_t)-6, .counter_hi = 0xffffffffu},
+                                 {.key = 1, .counter_lo = 0xfffffffau, .counter_hi = (uint64_t)-1}};
+  for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+    for (int n = 0; n <= 21; n += n < 9 ? 1 : 6) {
+      uint64_t words[2 * 21 + 1];
+      bool same = true;
+      for (int i = 0; i < 2 * 21 + 1; i++) words[i] = 0xAA;
+      t->draw->philox(&starts[k], words, n);
+      for (int i = 0; i < n; i++) {
+        uint32_t block[4];
+        philox_block(&starts[k], (uint64_t)i, block);
+        same = same && words[2 * i] == ((uint64_t)block[1] << 32 | block[0]) &&
+               words[2 * i + 1] == ((uint64_t)block[3] << 32 | block[2]);
+      }
+      CHECK(same && words[2 * n] == 0xAA);
+    }
+  }
+}
+
 /* FNV-1a over bytes. */
 static uint64_t hash_of(uint64_t h, const void *x, size_t n) {
   const unsigned char *p = x;
@@ -178,9 +213,11 @@ static void test_words(void) {
 
 int main(void) {
   test_bounds();
+  test_angle();
   const kernel_isa *t;
   for (int k = 0; (t = next_isa(&k)) != NULL;) {
     test_sincos_2pi(t);
+    test_philox(t);
     test_table(t);
     test_normals(t);
   }
