@@ -7,7 +7,7 @@
  * Method and coefficients are FDLIBM's (e_log.c, e_exp.c, k_sin.c, k_cos.c, s_atan.c), Copyright (C) 1993 by Sun Microsystems,
  * Inc., "Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice is
  * preserved". Error bounds, as spec/c/draw_test.c checks them: log and exp below 1 ULP, sine and cosine of 2 pi v below
- * 2, log1p and expm1 below 4. */
+ * 2, log1p and expm1 below 4, the angle of a cosine below 5. */
 #ifndef DAMO_KERNEL_DRAW_MATH_H
 #define DAMO_KERNEL_DRAW_MATH_H
 
