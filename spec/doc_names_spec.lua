@@ -165,8 +165,10 @@ end)
 
 -- ---- PyTensor's names ----------------------------------------------------------------------------------------------
 
+-- Modules that are loaded at first access are loaded for it.
 local function at_path(path)
   local value = damo
+  if path:find "^damo%.dist" then assert(damo.dist) end
   for name in path:gsub("^damo%.?", ""):gmatch "[^.]+" do
     value = type(value) == "table" and rawget(value, name) or nil
   end

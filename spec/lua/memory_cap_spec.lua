@@ -109,12 +109,19 @@ describe("under a memory cap", function()
   it("draws, which a second run does not repeat", function()
     local function draws()
       damo.random.seed(7)
-      return { damo.random.normal(0, 1, { size = { 50 } }), damo.random.uniform(0, 1, { size = { 50 } }) }
+      local many, few, cov = { size = { 50 } }, { size = { 5 } }, damo.eye(2) + 1
+      return {
+        damo.random.normal(0, 1, many), damo.random.uniform(0, 1, many), damo.random.gamma(0.5, 2, many),
+        damo.random.poisson(3, many), damo.random.categorical({ 0.5, 0.5 }, many),
+        damo.random.multinomial(4, { 0.5, 0.5 }, few), damo.random.dirichlet({ 1, 2 }, few),
+        damo.random.multivariate_normal({ 0, 1 }, cov, few), damo.random.wishart(3, cov, few),
+        damo.random.choice(9, { size = { 5 }, replace = false }), damo.random.choice(damo.arange(4.0), few),
+      }
     end
     local want = draws()
     under_caps(function()
       local got = draws()
-      assert(damo.array_equal(want[1], got[1]) and damo.array_equal(want[2], got[2]), "other numbers")
+      for i, x in ipairs(want) do assert(damo.array_equal(x, got[i]), "other numbers") end
     end)
   end)
 

@@ -175,7 +175,7 @@ static damo_apply *choice_distinct(build *b, damo_var *rng, damo_var *weights, c
   const draw_stack one = {.sized = true};
   damo_apply *word = stack_words(b, rng, &one);
   for (int i = 0; i < s->n; i++) count = build_mul(b, count, s->dims[i]);
-  damo_var *wanted = build_alloc(b, build_scalar(b, DAMO_INT64, 0), &count, 1);
+  damo_var *wanted = count ? build_alloc(b, build_scalar(b, DAMO_INT64, 0), &count, 1) : NULL;
   if (!word || !wanted) return NULL;
   *state = word->out[0];
   return build_core(b, &choice_def, NULL, (damo_var *const[]){word->out[1], weights, wanted}, 3);
@@ -202,6 +202,7 @@ static damo_status call_choice(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "choice: a must be an integer or an array, got %s", dtype_name(var_dtype(x)));
   s.sized = true;
   n = rows ? build_dim(b, x, 0) : build_cast(b, x, DAMO_INT64);
+  if (!n) return b->status;
   if (weighted) {
     weights = o->p.u.var;
     DAMO_TRY(build_resolve(b, &weights, 1, false, &weights));

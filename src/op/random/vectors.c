@@ -258,6 +258,7 @@ static damo_status dirichlet_grad(build *b, damo_apply *node, damo_var *const *g
   damo_var *x = node->out[0], *a = node->in[1], *log_g = node->out[1], *by_log = gout[1];
   if (gout[0]) {
     damo_var *weighted = build_mul(b, gout[0], x);
+    if (!weighted) return b->status;
     damo_var *through = build_mul(b, x, build_sub(b, gout[0], build_row_sum(b, weighted, 1)));
     by_log = by_log ? build_add(b, by_log, through) : through;
   }
