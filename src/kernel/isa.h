@@ -58,9 +58,10 @@ typedef struct conv_strip {
   const int64_t *offsets;
   void *result;
 } conv_strip;
-/* c[i][j] += Σ_p source[offsets[i] + p] · b[p][j]: `rows` rows of n entries, n a multiple of the lanes of a vector. */
+/* c[i][j] += Σ_s Σ_p source[s·source_step + offsets[i] + p] · b[s·b_step + p·b_row + j]: `rows` rows of n entries, n a
+ * multiple of the lanes of a vector, over `segments` of `depth` positions. */
 typedef struct conv_outer {
-  int64_t rows, depth, n, b_row, c_row;
+  int64_t rows, segments, depth, n, source_step, b_step, b_row, c_row;
   const void *source, *b;
   const int64_t *offsets;
   void *c;

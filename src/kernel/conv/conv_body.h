@@ -64,24 +64,26 @@ static void NAME(strip)(const conv_strip *s) {
 INLINE void NAME(outer_tile)(const conv_outer *o, const int64_t *offsets, const T *restrict b, T *c, const int rows,
                              const int n_v) {
   const int64_t depth = o->depth, b_row = o->b_row, c_row = o->c_row;
-  const T *a[8];
   V acc[8][3];
 #pragma GCC unroll 8
-  for (int i = 0; i < rows; i++) {
-    a[i] = (const T *)o->source + offsets[i];
+  for (int i = 0; i < rows; i++)
 #pragma GCC unroll 3
     for (int v = 0; v < n_v; v++) acc[i][v] = BROADCAST(0);
-  }
-#pragma GCC unroll 2
-  for (int64_t p = 0; p < depth; p++, b += b_row) {
-    V row[3];
-#pragma GCC unroll 3
-    for (int v = 0; v < n_v; v++) row[v] = LOAD(b + v * W);
+  for (int64_t s = 0; s < o->segments; s++) {
+    const T *a[8], *from = b + s * o->b_step;
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; i++) {
-      const V x = BROADCAST(a[i][p]);
+    for (int i = 0; i < rows; i++) a[i] = (const T *)o->source + s * o->source_step + offsets[i];
+#pragma GCC unroll 2
+    for (int64_t p = 0; p < depth; p++, from += b_row) {
+      V row[3];
 #pragma GCC unroll 3
-      for (int v = 0; v < n_v; v++) acc[i][v] = FMA(x, row[v], acc[i][v]);
+      for (int v = 0; v < n_v; v++) row[v] = LOAD(from + v * W);
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; i++) {
+        const V x = BROADCAST(a[i][p]);
+#pragma GCC unroll 3
+        for (int v = 0; v < n_v; v++) acc[i][v] = FMA(x, row[v], acc[i][v]);
+      }
     }
   }
 #pragma GCC unroll 8

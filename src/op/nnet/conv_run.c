@@ -11,10 +11,11 @@
 #include "kernel/conv/conv.h"
 #include "op/shape/shape_int.h"
 
-#define CONV_CHUNKS 8                 /* of samples, in the gradient of the filters */
-#define CONV_SUMS ((int64_t)1 << 23)  /* entries of their sums, at most */
-#define CONV_RESULTS 32768            /* entries of a strip's results */
-#define CONV_ROWS_OF_COTANGENTS 16384 /* entries of the cotangents that one product reads */
+#define CONV_CHUNKS 8                /* of samples, in the gradient of the filters */
+#define CONV_SUMS ((int64_t)1 << 23) /* entries of their sums, at most */
+#define CONV_RESULTS 32768           /* entries of a strip's results */
+#define CONV_DEPTH 512               /* positions that one product sums over, about */
+#define CONV_CACHED (1 << 20)        /* bytes of the samples that one product reads together */
 
 /* Positions with the taps that meet them. */
 typedef struct conv_pass {
@@ -111,21 +112,25 @@ static int64_t conv_tap_place(const conv_spec *s, const conv_lengths *l, const i
 }
 
 /* Packs the weights of one group: entry (i, p) of `rows` × depth is from[i·row + at[p]]. */
+#define CONV_PACK(T)                                                                                                  \
+  static void conv_pack_##T(const T *from, int64_t rows, int64_t row, int64_t depth, const int64_t *at, int64_t most, \
+                            T *to) {                                                                                  \
+    int64_t n;                                                                                                        \
+    for (int64_t first = 0; first < rows; first += n) {                                                               \
+      n = conv_panel(rows - first, most);                                                                             \
+      for (int64_t p = 0; p < depth; p++, to += n)                                                                    \
+        for (int64_t i = 0; i < n; i++) to[i] = from[(first + i) * row + at[p]];                                      \
+    }                                                                                                                 \
+  }
+CONV_PACK(uint32_t)
+CONV_PACK(uint64_t)
+
 static void conv_pack(size_t size, const char *from, int64_t rows, int64_t row, int64_t depth, const int64_t *at,
                       int64_t most, char *to) {
-  int64_t n;
-  for (int64_t first = 0; first < rows; first += n) {
-    n = conv_panel(rows - first, most);
-    for (int64_t p = 0; p < depth; p++) {
-      for (int64_t i = first; i < first + n; i++, to += size) {
-        const char *entry = from + (size_t)(i * row + at[p]) * size;
-        if (size == 4)
-          memcpy(to, entry, 4);
-        else
-          memcpy(to, entry, 8);
-      }
-    }
-  }
+  if (size == sizeof(uint32_t))
+    conv_pack_uint32_t((const void *)from, rows, row, depth, at, most, (void *)to);
+  else
+    conv_pack_uint64_t((const void *)from, rows, row, depth, at, most, (void *)to);
 }
 
 /* ---- Conv -------------------------------------------------------------------------------------------------------- */
@@ -427,7 +432,10 @@ typedef struct conv_sums {
   const conv_lengths *l;
   conv_source source;
   conv_grid grid;
-  int64_t source_size, past, taps, width, chunks, depth; /* depth: cotangents of one product */
+  int64_t source_size, past, taps, width, chunks;
+  int64_t blocks, block; /* of taps: a share has one chunk, one group and one block */
+  int64_t together;      /* samples that one product reads, each with its copy and its cotangents */
+  int64_t slab;          /* rows of a slab's cotangents */
   const int64_t *offsets;
   const char *x, *y;
   char *sums, *workers;
@@ -437,24 +445,36 @@ typedef struct conv_sums {
 static void conv_sum_share(void *arg, int64_t share, int worker) {
   const conv_sums *j = arg;
   const conv_lengths *l = j->l;
-  const int64_t chunk = share / l->groups, group = share % l->groups;
-  const int64_t pitch = j->source.length[2], slab = j->source.length[1] * pitch,
-                n = (l->out[1] - 1) * pitch + l->out[2], in = conv_product(l->in), out = conv_product(l->out);
+  const int64_t block = share % j->blocks, group = share / j->blocks % l->groups, chunk = share / j->blocks / l->groups;
+  const int64_t first = block * j->block, rows = j->taps - first < j->block ? j->taps - first : j->block;
+  const int64_t pitch = j->source.length[2], slab = j->source.length[1] * pitch, in = conv_product(l->in),
+                out = conv_product(l->out), one = j->source_size + j->past,
+                end = pool_share_first(l->batch, chunk + 1, j->chunks);
+  const int64_t depth = CONV_DEPTH / j->together > 64 ? CONV_DEPTH / j->together : 64;
   char *source = j->workers + (size_t)worker * j->worker_bytes;
-  char *transposed = source + conv_align((size_t)(j->source_size + j->past) * j->size);
-  char *sums = j->sums + (size_t)(share * j->taps * j->width) * j->size;
-  memset(sums, 0, (size_t)(j->taps * j->width) * j->size);
-  conv_outer o = {
-      .rows = j->taps, .n = j->width, .b_row = j->width, .c_row = j->width, .offsets = j->offsets, .c = sums};
-  for (int64_t sample = pool_share_first(l->batch, chunk, j->chunks);
-       sample < pool_share_first(l->batch, chunk + 1, j->chunks); sample++) {
-    const int64_t number = sample * l->groups + group;
-    conv_pad(&j->source, j->size, j->x + (size_t)(number * l->channels * in) * j->size, source, j->past);
+  char *transposed = source + conv_align((size_t)(j->together * one) * j->size);
+  char *sums = j->sums + (size_t)(((chunk * l->groups + group) * j->taps + first) * j->width) * j->size;
+  memset(sums, 0, (size_t)(rows * j->width) * j->size);
+  conv_outer o = {.rows = rows,
+                  .n = j->width,
+                  .source_step = one,
+                  .b_step = j->slab * j->width,
+                  .b_row = j->width,
+                  .c_row = j->width,
+                  .offsets = j->offsets + first,
+                  .c = sums};
+  for (int64_t sample = pool_share_first(l->batch, chunk, j->chunks); sample < end; sample += o.segments) {
+    o.segments = end - sample < j->together ? end - sample : j->together;
+    for (int64_t i = 0; i < o.segments; i++)
+      conv_pad(&j->source, j->size, j->x + (size_t)(((sample + i) * l->groups + group) * l->channels * in) * j->size,
+               source + (size_t)(i * one) * j->size, j->past);
     for (int64_t a = 0; a < l->out[0]; a++) {
-      conv_transpose_slab(&j->grid, j->size, a, pitch, l->filters, j->y + (size_t)(number * l->filters * out) * j->size,
-                          j->width, transposed);
-      for (int64_t at = 0; at < n; at += j->depth) {
-        o.depth = n - at < j->depth ? n - at : j->depth;
+      for (int64_t i = 0; i < o.segments; i++)
+        conv_transpose_slab(&j->grid, j->size, a, pitch, l->filters,
+                            j->y + (size_t)(((sample + i) * l->groups + group) * l->filters * out) * j->size, j->width,
+                            transposed + (size_t)(i * o.b_step) * j->size);
+      for (int64_t at = 0; at < j->slab; at += depth) {
+        o.depth = j->slab - at < depth ? j->slab - at : depth;
         o.source = source + (size_t)(a * slab + at) * j->size;
         o.b = transposed + (size_t)(at * j->width) * j->size;
         j->fns->outer(&o);
@@ -474,23 +494,53 @@ static double conv_load_float(size_t size, const char *p) {
   return whole;
 }
 
-/* Adds the chunks' sums in their order, and puts them in their places in w. */
+/* Adds the chunks' sums in their order, and puts them in their places in w: 16 filters at a time, whose sums lie next to
+ * each other. */
 static void conv_collect(const conv_sums *j, const int64_t *places, char *w) {
   const conv_lengths *l = j->l;
-  const int64_t filters = l->groups * l->filters, one = j->taps * j->width;
-  for (int64_t k = 0; k < filters; k++) {
-    for (int64_t p = 0; p < j->taps; p++) {
-      const char *from = j->sums + (size_t)((k / l->filters * j->taps + p) * j->width + k % l->filters) * j->size;
+  const int64_t one = j->taps * j->width, at_once = 16, blocks = (l->filters + at_once - 1) / at_once;
+  for (int64_t n = 0; n < l->groups * blocks * j->taps; n++) {
+    const int64_t p = n % j->taps, group = n / j->taps / blocks, first = n / j->taps % blocks * at_once;
+    for (int64_t k = first; k < first + at_once && k < l->filters; k++) {
+      const char *from = j->sums + (size_t)((group * j->taps + p) * j->width + k) * j->size;
       double sum = 0;
       for (int64_t chunk = 0; chunk < j->chunks; chunk++)
         sum += conv_load_float(j->size, from + (size_t)(chunk * l->groups * one) * j->size);
-      char *to = w + (size_t)(k * j->taps + places[p]) * j->size;
+      char *to = w + (size_t)((group * l->filters + k) * j->taps + places[p]) * j->size;
       if (j->size == sizeof(float))
         memcpy(to, &(const float){(float)sum}, sizeof(float));
       else
         memcpy(to, &sum, sizeof sum);
     }
   }
+}
+
+/* Chunks, how many samples are read together, blocks of taps; returns the number of shares. Each entry of the sums is read
+ * and written once a product and once a chunk, so neither may be of few positions. */
+static int64_t conv_divide_sums(conv_sums *j, const thread_pool *pool) {
+  const conv_lengths *l = j->l;
+  const int64_t lanes = j->fns->lanes, sums = l->groups * j->taps * j->width, threads = pool_size(pool);
+  j->slab = (l->out[1] - 1) * j->source.length[2] + l->out[2];
+  j->chunks = l->batch * l->out[0] * j->slab / (2 * CONV_DEPTH);
+  if (j->chunks > CONV_CHUNKS) j->chunks = CONV_CHUNKS;
+  if (j->chunks > l->batch) j->chunks = l->batch;
+  while (j->chunks > 1 && j->chunks * sums > CONV_SUMS) j->chunks--;
+  if (j->chunks < 1) j->chunks = 1;
+  j->past = 3 * lanes;
+  j->source_size = conv_source_size(&j->source);
+  const int64_t sample = (j->source_size + j->past + j->slab * j->width) * (int64_t)j->size;
+  j->together = (CONV_DEPTH + j->slab - 1) / j->slab;
+  if (j->together > CONV_CACHED / sample) j->together = CONV_CACHED / sample;
+  if (j->together > (l->batch + j->chunks - 1) / j->chunks) j->together = (l->batch + j->chunks - 1) / j->chunks;
+  if (j->together < 1) j->together = 1;
+  j->blocks =
+      j->chunks * l->groups < 2 * threads ? (2 * threads + j->chunks * l->groups - 1) / (j->chunks * l->groups) : 1;
+  j->block = (j->taps + j->blocks - 1) / j->blocks;
+  j->block = (j->block + j->fns->rows - 1) / j->fns->rows * j->fns->rows;
+  j->blocks = (j->taps + j->block - 1) / j->block;
+  j->worker_bytes = conv_align((size_t)(j->together * (j->source_size + j->past)) * j->size) +
+                    conv_align((size_t)(j->together * j->slab * j->width) * j->size);
+  return j->chunks * l->groups * j->blocks;
 }
 
 damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
@@ -524,17 +574,9 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
                  .grid = conv_grid_of(&l),
                  .taps = l.channels * conv_product(l.taps)};
   const int64_t lanes = j.fns->lanes;
-  j.past = 3 * lanes;
-  j.source_size = conv_source_size(&j.source);
   j.width = (l.filters + lanes - 1) / lanes * lanes;
-  j.depth = CONV_ROWS_OF_COTANGENTS / j.width > 64 ? CONV_ROWS_OF_COTANGENTS / j.width : 64;
-  j.chunks = l.batch < CONV_CHUNKS ? l.batch : CONV_CHUNKS;
-  const int64_t sums = l.groups * j.taps * j.width;
-  while (j.chunks > 1 && j.chunks * sums > CONV_SUMS) j.chunks--;
-  const int64_t rows = (l.out[1] - 1) * j.source.length[2] + l.out[2];
-  j.worker_bytes =
-      conv_align((size_t)(j.source_size + j.past) * j.size) + conv_align((size_t)(rows * j.width) * j.size);
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
+  const int64_t shares = conv_divide_sums(&j, pool), sums = l.groups * j.taps * j.width;
   const size_t lists = conv_align((size_t)j.taps * sizeof(int64_t)),
                all = conv_align((size_t)(j.chunks * sums) * j.size),
                copies = window_copy_bytes(x) + window_copy_bytes(y);
@@ -548,7 +590,7 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
   j.x = window_contiguous(x, j.sums + all);
   j.y = window_contiguous(y, j.sums + all + window_copy_bytes(x));
   j.workers = j.sums + all + copies;
-  pool_run(pool, j.chunks * l.groups, conv_sum_share, &j);
+  pool_run(pool, shares, conv_sum_share, &j);
   conv_collect(&j, places, w->data);
   return DAMO_OK;
 }
