@@ -175,8 +175,8 @@ damo_var *build_flat_rows(build *b, damo_var *x) {
 /* The product of x, which has k leading axes, with y, which has none: one product, of all rows. */
 static damo_var *dot_times_same(build *b, damo_var *x, damo_var *y, int k) {
   damo_var *z = build_dot(b, build_flat_rows(b, x), y), *dims[DAMO_MAX_NDIM];
-  const int nx = x != NULL ? var_ndim(x) : 0, n = nx + var_ndim(y) - 2;
-  if (z == NULL || nx == 2) return z;
+  if (z == NULL || var_ndim(x) == 2) return z;
+  const int nx = var_ndim(x), n = nx + var_ndim(y) - 2;
   if (nx == 3 && k == 1 && type_dim_is_one(x->type, 1))
     return build_dimshuffle(b, z, var_ndim(y) == 2 ? (const int[]){0, -1, 1} : (const int[]){0, -1}, n);
   for (int i = 0; i < nx - 1; i++) dims[i] = build_dim(b, x, i);
