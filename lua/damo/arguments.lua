@@ -46,4 +46,9 @@ function arguments.check_variables(func, place, name, value)
     "a Variable, or a list or table of Variables", value)
 end
 
+--- A module's functions; the module is loaded when one is used.
+function arguments.late(module)
+  return setmetatable({}, { __index = function(_, name) return require(module)[name] end })
+end
+
 return arguments

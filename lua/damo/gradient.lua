@@ -3,7 +3,7 @@
 
 local core = require "damo.core"
 local arguments = require "damo.arguments"
-local leaves = require "damo.leaves"
+local leaves = arguments.late "damo.leaves"
 
 local gradient = {}
 

@@ -20,7 +20,25 @@ local gradient = require "damo.gradient"
 for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
 for name, fn in pairs(require "damo.lists") do damo[name] = fn end
-damo.compile = require "damo.compile"
+
+-- Whether inputs or outputs may be nested: there are tables among them (In and Out too), or both names and positions.
+local function may_be_nested(list)
+  if type(list) ~= "table" then return false end
+  local names, others = false, false
+  for key, v in next, list do
+    if type(v) == "table" then return true end
+    if type(key) == "string" then names = true else others = true end
+  end
+  return names and others
+end
+
+function damo.compile(inputs, outputs, options) -- compile.lua is loaded when it is used
+  if may_be_nested(inputs) or may_be_nested(outputs) then
+    return require "damo.compile"(inputs, outputs, options)
+  end
+  return core.compile(inputs, outputs, options)
+end
+
 function damo.vectorize(...) return require "damo.vectorize"(...) end -- loaded when it is used
 
 damo.random = require "damo.random"

@@ -2,7 +2,7 @@
 -- @module damo.io
 
 local core = require "damo.core"
-local leaves = require "damo.leaves"
+local leaves = require("damo.arguments").late "damo.leaves"
 
 local files = {}
 for name, fn in pairs(core.io) do files[name] = fn end
