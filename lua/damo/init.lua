@@ -11,7 +11,7 @@ local core = require "damo.core"
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
-damo.system, damo.names, damo.dist = nil, nil, nil -- for damo's own files only
+damo.system, damo.names, damo.dist, damo.nn = nil, nil, nil, nil -- for damo's own files only
 
 -- Set before the submodules are loaded, since they may require "damo".
 package.loaded["damo"] = damo
@@ -45,9 +45,7 @@ damo.random = require "damo.random"
 damo.sparse = require "damo.sparse"
 damo.linalg = require "damo.linalg"
 damo.fft = require "damo.fft"
-damo.nn = require "damo.nn"
 damo.graph = require "damo.graph"
-damo.printing = require "damo.printing"
 damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
 for name, fn in pairs(require "damo.scan") do damo[name] = fn end
@@ -63,7 +61,7 @@ end
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 
 -- Submodules that only some scripts use are loaded at first access.
-local lazy = { dist = true, optim = true, plot = true, progress = true, tree = true }
+local lazy = { dist = true, nn = true, printing = true, optim = true, plot = true, progress = true, tree = true }
 setmetatable(damo, {
   __index = function(t, name)
     if not lazy[name] then return core.names.unknown(t, name, "damo", lazy) end
