@@ -206,13 +206,14 @@ static damo_status fn_rot90(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
-  if (var_ndim(x) < 2) return ctx_fail(b->ctx, DAMO_ESHAPE, "rot90: expected at least 2 axes, got %d", var_ndim(x));
-  DAMO_TRY(axes_in_order(b->ctx, "rot90", &o->axes, var_ndim(x), axes, &n));
+  const int ndim = var_ndim(x);
+  if (ndim < 2) return ctx_fail(b->ctx, DAMO_ESHAPE, "rot90: expected at least 2 axes, got %d", ndim);
+  DAMO_TRY(axes_in_order(b->ctx, "rot90", &o->axes, ndim, axes, &n));
   if (n != -1 && n != 2) return ctx_fail(b->ctx, DAMO_EVALUE, "rot90: 2 axes make a plane, got %d", n);
-  for (int i = 0; i < var_ndim(x); i++) pattern[i] = i == axes[0] ? axes[1] : i == axes[1] ? axes[0] : i;
+  for (int i = 0; i < ndim; i++) pattern[i] = i == axes[0] ? axes[1] : i == axes[1] ? axes[0] : i;
   if (k == 1 || k == 2) x = build_slice(b, x, axes[1], NULL, NULL, -1);
   if (k == 2) x = build_slice(b, x, axes[0], NULL, NULL, -1);
-  if (k == 1 || k == 3) x = build_dimshuffle(b, x, pattern, var_ndim(x));
+  if (k == 1 || k == 3) x = build_dimshuffle(b, x, pattern, ndim);
   if (k == 3) x = build_slice(b, x, axes[1], NULL, NULL, -1);
   return fn_give(b, out, x);
 }

@@ -782,29 +782,6 @@ bool core_on_fail(build *b, const fn_args *a, prop_value option, prop_value *pro
   return false;
 }
 
-/* The axes of the batch become the first leading ones: an operand with fewer leading axes of its own than others gets axes
- * of length 1 behind them. */
-damo_status core_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out) {
-  const core_shape *s = core_shape_of(node->op);
-  int lead = 0;
-  for (int i = 0; i < s->n_in; i++) {
-    const int own = var_ndim(node->in[i]) - s->in[i].rank;
-    lead = own > lead ? own : lead;
-  }
-  if (k + lead + 2 > DAMO_MAX_NDIM) return b->status;
-  for (int i = 0; i < s->n_in; i++) {
-    const int own = var_ndim(node->in[i]) - s->in[i].rank, ndim = k + lead + s->in[i].rank;
-    int pattern[DAMO_MAX_NDIM];
-    if (!batched[i] || own == lead) continue;
-    for (int axis = 0; axis < ndim; axis++)
-      pattern[axis] = axis < k ? axis : axis < k + lead - own ? -1 : axis - (lead - own);
-    in[i] = build_dimshuffle(b, in[i], pattern, ndim);
-  }
-  const damo_apply *made = build_apply(b, damo_retain(node->op), in, s->n_in);
-  for (int o = 0; made != NULL && o < s->n_out; o++) out[o] = made->out[o];
-  return b->status;
-}
-
 /* ---- For rules --------------------------------------------------------------------------------------------------- */
 
 damo_var *build_adjoint(build *b, damo_var *x) {

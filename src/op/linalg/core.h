@@ -13,8 +13,9 @@
 
 #include "op/op.h"
 
-#define CORE_MOST 8 /* operands, and results, of a node */
-#define CORE_DIMS 8 /* names of lengths in a signature */
+#define CORE_MOST 8      /* operands, and results, of a node */
+#define CORE_DIMS 8      /* names of lengths in a signature */
+#define CORE_LANE_MOST 8 /* longest axis of matrices in SIMD lanes */
 
 /* ---- Forms ------------------------------------------------------------------------------------------------------- */
 
@@ -72,6 +73,20 @@ typedef struct core_call {
  * name and the entry's position, or fills the results with nan where the Op's property on_fail is "nan". */
 damo_status core_fail(core_call *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* LANE_COUNT small matrices, one in each SIMD lane (kernel/lanes/lanes.h), in the node's dtype, positions too. */
+typedef struct core_lanes {
+  const struct lane_fns *fns;
+  void *in[CORE_MOST], *out[CORE_MOST];
+  void *spare;     /* for as many entries a lane as the class has asked for */
+  uint8_t *failed; /* a class sets failed[l] where it does not give the results of lane l: they are computed by run */
+} core_lanes;
+
+/* What a class asks for. */
+typedef struct core_lane_plan {
+  bool transposed_in[CORE_MOST], transposed_out[CORE_MOST]; /* the matrices are presented as their transposes */
+  int spare;
+} core_lane_plan;
+
 typedef struct core_class {
   const char *func; /* the function's name, for messages: "solve" */
   core_form form;
@@ -85,6 +100,10 @@ typedef struct core_class {
   size_t (*workspace)(const core_call *c);
   /* Computes one entry. Called also where a length is 0, if a result has entries. */
   damo_status (*run)(core_call *c);
+  /* Whether many small entries, of a real dtype and with no length above CORE_LANE_MOST, are computed by run_lanes, and
+   * how they are presented. run_lanes runs on any thread. NULL: never. */
+  bool (*plan_lanes)(const core_call *c, core_lane_plan *plan);
+  void (*run_lanes)(const core_call *c, const core_lanes *l);
 } core_class;
 
 /* ---- Classes and nodes ------------------------------------------------------------------------------------------- */
@@ -92,7 +111,7 @@ typedef struct core_class {
 /* Fields of the op_def of a class with a core signature. */
 #define CORE_OP(core_class_of_op)                                                                           \
   .core = &(core_class_of_op), .data_size = sizeof(core_shape), .init = core_init, .infer_type = core_type, \
-  .infer_shape = core_infer_shape, .perform = core_perform, .batch = core_batch
+  .infer_shape = core_infer_shape, .batch = core_batch, .perform = core_perform
 
 /* A length in a signature. */
 typedef struct core_length {
@@ -114,8 +133,8 @@ typedef struct core_shape {
 damo_status core_init(damo_op *op);
 damo_status core_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
 damo_status core_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
-damo_status core_perform(const thunk *t, frame *f);
 damo_status core_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
+damo_status core_perform(const thunk *t, frame *f);
 
 /* The node of a class with a core signature over these operands, which are cast to the dtypes of its form: the
  * promoted float dtype, float64 where all are discrete. props: the class's struct or NULL. NULL: the scope has
