@@ -14,23 +14,24 @@
 #undef complex /* a scalar op has that name; the type is written _Complex */
 
 static damo_status cholesky_run(core_call *c) {
-  const core_mat *m = &c->out[0];
+  const core_mat *a = &c->in[0], *m = &c->out[0];
   const bool lower = OP_PROPS(c->op, cholesky_props)->lower.u.i != 0;
   const lapack_int n = (lapack_int)m->rows, ld = (lapack_int)m->ld;
   const size_t size = dtype_size(m->dtype);
   lapack_int info = 0;
+  for (int64_t i = 0; i < n; i++) {
+    char *row = m->data + (size_t)(i * n) * size;
+    const char *from = a->data + i * a->rs;
+    const size_t first = (lower ? 0 : (size_t)i) * size, last = (lower ? (size_t)(i + 1) : (size_t)n) * size;
+    memset(row, 0, first);
+    memcpy(row + first, from + first, last - first);
+    memset(row + last, 0, (size_t)n * size - last);
+  }
   /* By rows, so that LAPACK sees the transpose of the other triangle: Aᵀ = L̄·Lᵀ, whose upper factor is Lᵀ. */
   lapack_of(c->dtype)->potrf(lower ? "U" : "L", &n, m->data, &ld, &info, 1);
   if (info > 0) {
     return core_fail(c, "the matrix is not positive definite: its leading minor of order %d is not positive",
                      (int)info);
-  }
-  for (int64_t i = 0; i < n; i++) {
-    char *row = m->data + (size_t)(i * n) * size;
-    if (lower)
-      memset(row + (size_t)(i + 1) * size, 0, (size_t)(n - i - 1) * size);
-    else
-      memset(row, 0, (size_t)i * size);
   }
   return DAMO_OK;
 }
@@ -48,7 +49,7 @@ static void cholesky_lanes(const core_call *c, const core_lanes *l) {
 
 static const core_class cholesky_class = {
     .func = "cholesky",
-    .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
+    .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"},
     .run = cholesky_run,
     .plan_lanes = cholesky_plan_lanes,
     .run_lanes = cholesky_lanes,
