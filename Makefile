@@ -149,7 +149,8 @@ bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floo
 	$(Q)$(RUN_LUA) bench/run.lua
 	$(Q)$(RUN_LUA) bench/frames.lua
 	$(Q)export LUA_CPATH="$(CURDIR)/$(LB)/bench/?.so;$$LUA_CPATH"; $(RUN_LUA) bench/dense.lua && \
-	  $(RUN_LUA) bench/loops.lua && $(RUN_LUA) bench/networks.lua && $(RUN_LUA) bench/threads.lua
+	  $(RUN_LUA) bench/loops.lua && $(RUN_LUA) bench/networks.lua && $(RUN_LUA) bench/library.lua && \
+	  $(RUN_LUA) bench/threads.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
 	$(Q)[ -f build/aesara/ready ] || { echo "bench: installing aesara in build/aesara" && mkdir -p build && \
@@ -163,7 +164,8 @@ bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floo
 	  $$([ ! -f build/aesara/ready ] || echo build/aesara/bin/python) && \
 	  sh make/blas-coretype build/peers/bin/python bench/solve_peers.py && \
 	  sh make/blas-coretype build/peers/bin/python bench/loops_peers.py && \
-	  sh make/blas-coretype build/peers/bin/python bench/networks_peers.py; \
+	  sh make/blas-coretype build/peers/bin/python bench/networks_peers.py && \
+	  sh make/blas-coretype build/peers/bin/python bench/library_peers.py; \
 	  else $(RUN_LUA) bench/sparse.lua && $(RUN_LUA) bench/sparse.lua alone solve_cases; fi
 
 debug: ## build with -O0 -g3 and internal checks under build/debug

@@ -205,6 +205,11 @@ describe("Ops of the library over a batch", function()
     { name = "sorted places", cores = { { 3 } }, fn = function(x)
       return damo.searchsorted(damo.constant(damo.array { -1, 0, 1 }), x)
     end },
+    { name = "convolutions with shared filters", cores = { { 2, 2, 4, 5 } }, fn = function(x)
+      local w = damo.constant(damo.reshape(damo.arange(24) - 11.5, { 3, 2, 2, 2 }))
+      local v = damo.constant(damo.reshape(damo.arange(24) - 11.5, { 2, 3, 2, 2 }))
+      return damo.nn.conv2d(x, w, { border_mode = "half" }), damo.nn.conv2d_transpose(x, v, { subsample = { 2, 2 } })
+    end },
     { name = "pools", cores = { { 2, 1, 4, 4 } }, fn = function(x)
       return damo.nn.max_pool2d(x, { size = { 2, 2 } }), damo.nn.avg_pool2d(x, { size = { 2, 2 } })
     end },

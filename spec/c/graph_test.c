@@ -538,7 +538,7 @@ static void test_signatures(void) {
     CHECK(signature_option(f, "third") == NULL);
   }
   CHECK_EQ_I(funcs_register(own, good), DAMO_EVALUE);
-  static const char *const wrong[] = {"x  y", " x", "x ", "x... y", "[x", "x-y", "a b c d e f g h i", "[]"};
+  static const char *const wrong[] = {"x  y", " x", "x ", "x... y...", "[x", "x-y", "a b c d e f g h i", "[]"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     const op_func bad[] = {{.name = "bad", .operands = wrong[i], .call = give_first}, {.name = NULL}};
     CHECK_EQ_I(funcs_register(own, bad), DAMO_EVALUE);

@@ -84,51 +84,17 @@ typedef struct eigh_stack {
   int64_t done;   /* matrices written */
 } eigh_stack;
 
-/* The matrices at from[0 … count), of EIGH_LANES, by the kernel; scaled where squares might overflow or vanish. False: an
- * entry is not finite, or the kernel failed. */
-#define EIGH_BLOCK(name, T, type, small)                                                                          \
-  static bool name(eigh_stack *s, const eigh_lanes_fns *fns, char *const *from, int count) {                      \
-    T a[EIGH_MOST * EIGH_MOST * EIGH_LANES], v[EIGH_MOST * EIGH_MOST * EIGH_LANES], scale[EIGH_LANES];            \
-    const int n = s->n;                                                                                           \
-    for (int l = 0; l < EIGH_LANES; l++) {                                                                        \
-      const char *const m = from[l < count ? l : 0];                                                              \
-      T most = 0;                                                                                                 \
-      for (int i = 0; i < n; i++) {                                                                               \
-        for (int j = 0; j <= i; j++) {                                                                            \
-          const T x = *(const T *)(const void *)(m + (s->lower ? i * s->rs + j * s->cs : j * s->rs + i * s->cs)); \
-          const T size = x < 0 ? -x : x;                                                                          \
-          most = size > most || x != x ? size : most;                                                             \
-          a[(i * n + j) * EIGH_LANES + l] = a[(j * n + i) * EIGH_LANES + l] = x;                                  \
-        }                                                                                                         \
-      }                                                                                                           \
-      scale[l] = 1;                                                                                               \
-      if (most == 0 || (most >= (small) && most <= 1 / (small))) continue;                                        \
-      if (!isfinite(most)) return false;                                                                          \
-      int power;                                                                                                  \
-      frexp((double)most, &power);                                                                                \
-      scale[l] = (T)ldexp(1, power);                                                                              \
-      for (int k = 0; k < n * n; k++) a[k * EIGH_LANES + l] = (T)ldexp((double)a[k * EIGH_LANES + l], -power);    \
-    }                                                                                                             \
-    if (!fns->run[type](a, s->v != NULL ? v : NULL, n)) return false;                                             \
-    T *w = (T *)(void *)s->w + s->done * n, *out = s->v != NULL ? (T *)(void *)s->v + s->done * n * n : NULL;     \
-    for (int l = 0; l < count; l++, w += n) {                                                                     \
-      int order[EIGH_MOST];                                                                                       \
-      for (int i = 0; i < n; i++) {                                                                               \
-        const T value = a[(i * n + i) * EIGH_LANES + l] * scale[l];                                               \
-        int at = i;                                                                                               \
-        for (; at > 0 && w[at - 1] > value; at--) w[at] = w[at - 1], order[at] = order[at - 1];                   \
-        w[at] = value, order[at] = i;                                                                             \
-      }                                                                                                           \
-      if (out == NULL) continue;                                                                                  \
-      for (int i = 0; i < n; i++)                                                                                 \
-        for (int j = 0; j < n; j++) out[i * n + j] = v[(i * n + order[j]) * EIGH_LANES + l];                      \
-      out += n * n;                                                                                               \
-    }                                                                                                             \
-    s->done += count;                                                                                             \
-    return true;                                                                                                  \
-  }
-EIGH_BLOCK(eigh_block_f32, float, DAMO_FLOAT32, 1e-15F)
-EIGH_BLOCK(eigh_block_f64, double, DAMO_FLOAT64, 1e-120)
+#define T float
+#define TYPE DAMO_FLOAT32
+#define SMALL 1e-15F
+#define NAME eigh_block_f32
+#include "eigh_block_body.h"
+
+#define T double
+#define TYPE DAMO_FLOAT64
+#define SMALL 1e-120
+#define NAME eigh_block_f64
+#include "eigh_block_body.h"
 
 /* All matrices of x, if they are many and small; false: nothing is done, or the kernel failed, and LAPACK tells why. */
 static bool eigh_by_lanes(const kernel_isa *isa, const damo_array *x, eigh_stack *s) {

@@ -2,7 +2,7 @@
  *
  * A letter names an axis; axes of the same name are paired; names that the output lacks are summed over. "..." stands
  * for the axes not named, aligned from the right. Without "->" the output has the names that occur once, in
- * alphabetical order. Built from left to right, two operands at a time, as tensordot (with batch axes) or as a
+ * alphabetical order. Built two operands at a time, the cheapest pair first, as tensordot (with batch axes) or as a
  * broadcast product.
  */
 #include <ctype.h>
@@ -230,24 +230,59 @@ static void einsum_combine(build *b, einsum_term *x, const einsum_term *y, const
   *x = z;
 }
 
+#define UNKNOWN_LENGTH 64 /* what an axis of unknown length counts as when an order is chosen */
+
+/* The products that a contraction of x with y takes, about. */
+static double einsum_cost(const einsum_term *x, const einsum_term *y) {
+  double cost = 1;
+  for (int i = 0; i < x->n; i++) {
+    const int64_t length = x->v->type->shape[i];
+    cost *= length >= 0 ? (double)length : UNKNOWN_LENGTH;
+  }
+  for (int i = 0; i < y->n; i++) {
+    const int64_t length = y->v->type->shape[i];
+    if (axis_of_label(x, y->label[i]) < 0) cost *= length >= 0 ? (double)length : UNKNOWN_LENGTH;
+  }
+  return cost;
+}
+
+/* Moves the pair whose contraction is cheapest to the front, in its order; the first such pair. */
+static void einsum_choose_pair(einsum_term *in, int n) {
+  int first = 0, second = 1;
+  for (int i = 0; i < n; i++) {
+    for (int j = i + 1; j < n; j++) {
+      if (einsum_cost(&in[i], &in[j]) < einsum_cost(&in[first], &in[second])) first = i, second = j;
+    }
+  }
+  const einsum_term x = in[first], y = in[second];
+  memmove(in + second, in + second + 1, (size_t)(n - second - 1) * sizeof *in);
+  memmove(in + first, in + first + 1, (size_t)(n - first - 2) * sizeof *in);
+  memmove(in + 2, in, (size_t)(n - 2) * sizeof *in);
+  in[0] = x, in[1] = y;
+}
+
+/* Contracts pair by pair, always the cheapest one, which need not be the best order of all (NumPy's optimize="greedy" is
+ * of this kind too). */
 static damo_var *einsum_contract(build *b, einsum_term *in, int n, const einsum_term *out) {
   const damo_dtype dtype = var_dtype(in[0].v);
   int pattern[DAMO_MAX_NDIM];
   for (int k = 0; k < n; k++) take_diagonals(b, &in[k]);
   for (int k = 0; k < n; k++) drop_ones(b, in, n, k);
-  einsum_term t = in[0];
-  for (int k = 1; k < n && b->status == DAMO_OK; k++) {
-    sum_unwanted(b, &t, in, k, n, NULL, out);
-    sum_unwanted(b, &in[k], in, k + 1, n, &t, out);
-    keep_dtype(b, &t, dtype);
-    keep_dtype(b, &in[k], dtype);
-    if (t.v && in[k].v) einsum_combine(b, &t, &in[k], in, k + 1, n, out);
+  while (n > 1 && b->status == DAMO_OK) {
+    einsum_choose_pair(in, n);
+    sum_unwanted(b, &in[0], in, 1, n, NULL, out);
+    sum_unwanted(b, &in[1], in, 2, n, &in[0], out);
+    keep_dtype(b, &in[0], dtype);
+    keep_dtype(b, &in[1], dtype);
+    if (b->status == DAMO_OK) einsum_combine(b, &in[0], &in[1], in, 2, n, out);
+    memmove(in + 1, in + 2, (size_t)(n - 2) * sizeof *in);
+    n--;
   }
-  if (b->status != DAMO_OK) return NULL;
-  sum_unwanted(b, &t, in, n, n, NULL, out);
-  keep_dtype(b, &t, dtype);
-  for (int i = 0; i < out->n; i++) pattern[i] = axis_of_label(&t, out->label[i]);
-  return build_dimshuffle(b, t.v, pattern, out->n);
+  if (b->status != DAMO_OK || in[0].v == NULL) return NULL;
+  sum_unwanted(b, &in[0], in, 1, 1, NULL, out);
+  keep_dtype(b, &in[0], dtype);
+  for (int i = 0; i < out->n; i++) pattern[i] = axis_of_label(&in[0], out->label[i]);
+  return build_dimshuffle(b, in[0].v, pattern, out->n);
 }
 
 damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "op/batch.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -289,6 +290,15 @@ static void conv_connect(const damo_apply *node, bool *connected) {
   PROPS(PROP(conv_props, border_mode), PROP(conv_props, subsample), PROP(conv_props, filter_dilation), \
         PROP(conv_props, num_groups), PROP(conv_props, filter_flip))
 
+/* With filters that all entries of the batch share, the leading axes become part of the samples. */
+static damo_status conv_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                              damo_var **out) {
+  for (int i = 1; i < node->n_in; i++) {
+    if (batched[i]) return b->status;
+  }
+  return batch_into_first(b, node, in, batched, 1, k, out);
+}
+
 const op_def conv_def = {
     .name = "Conv",
     .doc = "convolution of x (N, C, …) with filters w (K, C/num_groups, …)",
@@ -301,6 +311,7 @@ const op_def conv_def = {
     .grad = conv_grad,
     .rop = conv_rop,
     .infer_shape = conv_infer_shape,
+    .batch = conv_batch,
     .terms = TERMS_LINEAR,
     OP_CHECK(conv_check),
 };
@@ -317,6 +328,7 @@ const op_def conv_grad_input_def = {
     .grad = conv_grad_input_grad,
     .rop = conv_rop,
     .infer_shape = conv_grad_input_infer_shape,
+    .batch = conv_batch,
     .connection_pattern = conv_connect,
     .terms = TERMS_LINEAR,
     OP_CHECK(conv_grad_input_check),
