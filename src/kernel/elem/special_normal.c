@@ -27,10 +27,12 @@ double special_ndtr(double x) {
   return normal_tail(normal_scaled(-x));
 }
 
-/* Where the result is far below 0 by erfcx: log(erfcx(z) / 2) - x²/2, z = -x / sqrt(2). */
+/* Where the result is far below 0 by erfcx: log(erfcx(z) / 2) - x²/2, z = -x / sqrt(2). Below -1e10 the logarithm is less
+ * than half a unit in the last place of x²/2, whose parts could overflow. */
 double special_log_ndtr(double x) {
   if (isnan(x)) return x;
   if (isinf(x)) return x > 0 ? -0.0 : -INFINITY;
+  if (x < -1e10) return -0.5 * x * x;
   if (x > -1) return log1p(-normal_tail(normal_scaled(x)));
   const double tail = log(special_erfcx(-x / NORMAL_SQRT_2) / 2), square = x * x;
   return tail - fma(x, x, -square) / 2 - square / 2;

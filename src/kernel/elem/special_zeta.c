@@ -42,9 +42,9 @@ static double zeta_sum(double s, double q, double *slope) {
     sum = t.hi;
     rest += t.lo;
     if (slope != NULL) d_sum -= term * log(w);
-    const bool small = w > 0 && term < 1e-18 * fabs(sum);
+    const bool small = w > 0 && term <= 1e-18 * fabs(sum); /* equal where both are too small for a double */
     if (small && slope == NULL) return sum + rest;
-    if (small && term * fabs(log(w)) < 1e-18 * fabs(d_sum)) {
+    if (small && term * fabs(log(w)) <= 1e-18 * fabs(d_sum)) {
       *slope = d_sum;
       return sum + rest;
     }
