@@ -40,6 +40,12 @@ h.run_errors("grid", {
     { "unequal lengths of a diagonal", "shape",
       "fill_diagonal: the lengths of more than 2 axes must be equal, got 2, 3",
       function() return damo.fill_diagonal(damo.zeros { 2, 3, 2 }, 0) end },
+    { "unequal lengths of a diagonal, found at run time", "value",
+      "fill_diagonal: the lengths of more than 2 axes must be equal",
+      function()
+        local x = damo.dtensor3 "x"
+        damo.compile({ x }, damo.fill_diagonal(x, 0))(damo.zeros { 2, 3, 2 })
+      end },
     { "conditions without choices", "value", "select: 1 conditions for 0 choices",
       function() return damo.select({ a }, {}) end },
     { "no list of conditions", "type", "select: conditions must be a list",

@@ -39,6 +39,12 @@ h.run_errors("sets", {
       function() return damo.lexsort { a, damo.zeros { 2 } } end },
     { "points and values that are not as many", "shape", "interp: 3 points xp and 2 values fp",
       function() return damo.interp(a, a, damo.zeros { 2 }) end },
+    { "points and values that are not as many, found at run time", "value",
+      "interp: xp and fp must have the same length",
+      function()
+        local xp, fp = damo.dvector "xp", damo.dvector "fp"
+        damo.compile({ xp, fp }, damo.interp(2.5, xp, fp))(a, damo.zeros { 4 })
+      end },
 })
 
 describe("long vectors", function()

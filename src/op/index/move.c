@@ -156,6 +156,12 @@ damo_status fn_fill_diagonal(build *b, const fn_args *a, ptrvec *out) {
                       (long long)d);
   }
   DAMO_TRY(build_dims(b, x, dims));
+  for (int i = 1; i < n && n > 2; i++) {
+    if (x->type->shape[i] >= 0 && x->type->shape[0] >= 0) continue;
+    x = build_assert(b, x, build_eq(b, dims[i], dims[0]),
+                     "fill_diagonal: the lengths of more than 2 axes must be equal");
+    if (!x) return b->status;
+  }
   damo_var *step = one, *product = one;
   for (int i = n - 1; i > 0; i--) {
     product = build_length_mul(b, product, dims[i]);

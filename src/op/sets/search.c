@@ -223,6 +223,10 @@ damo_status fn_interp(build *b, const fn_args *a, ptrvec *out) {
   if ((n_xp >= 0 && n_fp >= 0 && n_xp != n_fp) || n_xp == 0)
     return ctx_fail(b->ctx, n_xp ? DAMO_ESHAPE : DAMO_EVALUE, "interp: %lld points xp and %lld values fp",
                     (long long)n_xp, (long long)n_fp);
+  if (n_xp < 0 || n_fp < 0)
+    fp = build_assert(b, fp, build_eq(b, build_dim(b, xp, 0), build_dim(b, fp, 0)),
+                      "interp: xp and fp must have the same length");
+  if (!fp) return b->status;
   const double period = prop_num_or(o->period, 0);
   if (prop_given(o->period) && !(fabs(period) > 0))
     return ctx_fail(b->ctx, DAMO_EVALUE, "interp: the period must not be 0");
