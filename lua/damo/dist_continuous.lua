@@ -499,7 +499,7 @@ local function log_arc(y, kappa)
 end
 
 -- log(2 pi exp(-kappa) I0(kappa)), the whole circle's integral
-local function log_circle(kappa) return LOG2 + log_arc(0 * kappa, kappa) end
+local function log_circle(kappa) return log(2 * PI * damo.i0e(kappa)) end
 
 -- log F for x within pi of mu; F is 0 below, 1 above.
 local function vonmises_logcdf(x, mu, kappa)
