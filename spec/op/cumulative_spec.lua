@@ -13,6 +13,8 @@ h.run_errors("cumulative", {
       function() return damo.cumsum(Z { 2, 3 }, { axis = { 1, 2 } }) end },
     { "differences a negative number of times", "value", "diff: n is -1, and must not be negative",
       function() return damo.diff(Z { 4 }, { n = -1 }) end },
+    { "differences of an unknown length too many times", "value", "diff: n is 4611686018427387904, of at most 1000",
+      function() return damo.diff(damo.dvector "x", { n = 2 ^ 62 }) end },
     { "a misspelt option", "value", "argsort: unknown option 'stabel', did you mean 'stable'?",
       function() return damo.argsort(Z { 4 }, { stabel = true }) end },
 })

@@ -48,7 +48,9 @@ return function(h)
     { damo.array(2, "int64"), want = { { 1, 0 }, { 0, 1 } } },
     { 0, want = h.shape(0, 0) },
   }
-  rows.tri = { { 2, 3, want = { { 1, 0, 0 }, { 1, 1, 0 } } }, { 2, 2, 1, want = { { 1, 1 }, { 1, 1 } } }, { 3, want = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } } } }
+  rows.tri = { { 2, 3, want = { { 1, 0, 0 }, { 1, 1, 0 } } }, { 2, 2, 1, want = { { 1, 1 }, { 1, 1 } } },
+    { 2, 2, damo.array(math.maxinteger, "int64"), want = { { 1, 1 }, { 1, 1 } } },
+    { 2, 2, damo.array(math.mininteger, "int64"), want = { { 0, 0 }, { 0, 0 } } }, { 3, want = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } } } }
   rows.arange = {
     { 3, want = { 0, 1, 2 }, dtype = "int64" },
     { 1, 4, want = { 1, 2, 3 }, dtype = "int64" },

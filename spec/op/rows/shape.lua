@@ -23,7 +23,7 @@ return function(h)
     { m, opts = { shape = h.ints { 3, 2 } }, want = { { 1, 2 }, { 3, 4 }, { 5, 6 } } },
   }
   rows.flatten = { case(m, { 1, 2, 3, 4, 5, 6 }), case(cube, { { 1, 2, 3, 4, 5, 6 } }, { ndim = 2 }), case(damo.array(2.0), { 2 }),
-    case(damo.zeros { 0, 4 }, h.shape(0)) }
+    case(damo.zeros { 0, 4 }, h.shape(0)), case(damo.zeros { 0, 0, 5 }, h.shape(0, 0), { ndim = 2 }) }
   rows.ravel = { case(m, { 1, 2, 3, 4, 5, 6 }), case(damo.array(2.0), { 2 }) }
   rows.transpose = {
     case(m, { { 1, 4 }, { 2, 5 }, { 3, 6 } }),

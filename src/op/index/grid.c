@@ -118,7 +118,7 @@ static damo_status triangle_positions(build *b, const fn_args *a, ptrvec *out, b
   damo_var *n, *m;
   DAMO_TRY(read_n(b, a, &n));
   DAMO_TRY(scalar_option(b, a->func->name, "m", &o->m, &m));
-  damo_var *mask = build_tri(b, n, m ? m : n, build_i64(b, lower ? k : k - 1), DAMO_BOOL);
+  damo_var *mask = build_tri(b, n, m ? m : n, build_i64(b, lower || k == INT64_MIN ? k : k - 1), DAMO_BOOL);
   damo_apply *where = build_nonzero_all(b, lower || !mask ? mask : build_invert(b, mask));
   for (int i = 0; where && i < 2; i++) DAMO_TRY(fn_give(b, out, where->out[i]));
   return b->status;

@@ -301,6 +301,8 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_take_along_axis(b, x, build_argsort(b, x, axis), axis));
 }
 
+enum { DIFF_MOST = 1000 }; /* each difference is nodes of its own, and the coefficients of 1030 overflow */
+
 /* Differences of neighbours, x[i + 1] - x[i], taken n times. */
 static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
@@ -308,6 +310,9 @@ static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
   int64_t n = prop_int_or(FN_OPTIONS(a, scan_options)->n, 1);
   DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
   if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "diff: n is %lld, and must not be negative", (long long)n);
+  const int64_t length = x->type->shape[axis];
+  if (length >= 0 && n > length) n = length; /* nothing is left */
+  if (n > DIFF_MOST) return ctx_fail(b->ctx, DAMO_EVALUE, "diff: n is %lld, of at most %d", (long long)n, DIFF_MOST);
   for (; n > 0 && x; n--) {
     damo_var *one = build_i64(b, 1);
     damo_var *upper = build_slice(b, x, axis, one, NULL, 1);

@@ -29,7 +29,8 @@ static damo_status eye_fill(const thunk *t, frame *f, bool full) {
   int64_t size = (int64_t)dtype_size(dt);
   kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
   memset(out->data, 0, (size_t)(shape[0] * shape[1] * size));
-  for (int64_t i = 0; i < shape[0]; i++) {
+  k = k < -shape[0] ? -shape[0] : k > shape[1] ? shape[1] : k; /* so that i + k does not overflow */
+  for (int64_t i = 0; i < (shape[1] > 0 ? shape[0] : 0); i++) {
     int64_t last = i + k, first = full ? 0 : last;
     if (last >= shape[1]) last = shape[1] - 1;
     if (first < 0) continue;

@@ -94,14 +94,18 @@ static damo_var *build_flattened(build *b, damo_var *x, int64_t ndim) {
     return build_fail(b, DAMO_EVALUE, "flatten: ndim must lie between 1 and %d, got %lld", most, (long long)ndim);
   if (ndim == var_ndim(x)) return x;
   for (int i = 0; i + 1 < ndim; i++) dims[i] = build_dim(b, x, i);
-  dims[ndim - 1] = build_i64(b, -1);
-  if (b->status != DAMO_OK) return NULL;
-  /* A length of -1 is undecided when a kept axis is empty, so the last length is given where all lengths are known. */
+  /* A length of -1 is undecided when a kept axis is empty, so the last length is given there. */
   int64_t last = 1;
   for (int i = (int)ndim - 1; i < var_ndim(x) && last >= 0; i++) {
     if (x->type->shape[i] < 0 || !i64_mul(last, x->type->shape[i], &last)) last = -1;
   }
-  if (last >= 0) dims[ndim - 1] = build_i64(b, last);
+  dims[ndim - 1] = build_i64(b, last);
+  if (last < 0 && ndim > 1) {
+    dims[ndim - 1] = build_dim(b, x, (int)ndim - 1);
+    for (int i = (int)ndim; i < var_ndim(x); i++)
+      dims[ndim - 1] = build_length_mul(b, dims[ndim - 1], build_dim(b, x, i));
+  }
+  if (b->status != DAMO_OK) return NULL;
   return build_reshape(b, x, build_vector(b, dims, (int)ndim), (int)ndim);
 }
 
