@@ -162,6 +162,25 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
+  it("gp fits a covariance and forecasts with a band", function()
+    local out, ok = run("examples/gp.lua 60 '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("gp: 732 months, 600 to fit to", out, 1, true)
+    local first, last = out:match "log likelihood ([-%d.]+) to ([-%d.]+)"
+    assert.near(-495.93, tonumber(first), 0.01) -- scipy.stats.multivariate_normal.logpdf
+    assert.is_true(tonumber(last) > -361 and tonumber(last) < -360, out)
+    local ahead, month, share =
+      out:match "a month ahead ([%d.]+) degrees; of last month's value ([%d.]+); (%d+) %% of the months in the band"
+    assert.is_true(tonumber(ahead) < 0.5, out)
+    assert.near(1.171, tonumber(month), 5e-4)
+    assert.is_true(tonumber(share) >= 88 and tonumber(share) <= 99, out)
+    local own, climate, covered =
+      out:match "of two years ([%d.]+) degrees; of the mean of each month ([%d.]+); (%d+) %% of the months in the band"
+    assert.is_true(tonumber(own) < tonumber(climate) and tonumber(covered) >= 90, out)
+    local picture = out:match "picture ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
   it("rnn forecasts the temperature of the sea", function()
     local out, ok = run("examples/rnn.lua '" .. folder .. "'")
     assert.is_true(ok, out)
@@ -219,6 +238,6 @@ describe("the example", function()
     local files = pipe:read "a"
     pipe:close()
     local names = files:gsub("examples/(.-)%.lua\n", "%1 ")
-    assert.equal("convnet custom_op digits filterbank gmrf hmc lorenz pendulum poisson2d rnn sms ", names)
+    assert.equal("convnet custom_op digits filterbank gmrf gp hmc lorenz pendulum poisson2d rnn sms ", names)
   end)
 end)
