@@ -253,6 +253,32 @@ describe("the tool for GradBench", function()
     near(slopes, flat_got, 1e-6)
   end)
 
+  it("has det", function()
+    -- A recursion that shares no minors; used: the columns that are taken.
+    local function det(a, n, row, used)
+      if row > n then return 1 end
+      local total, sign = 0, 1
+      for column = 1, n do
+        if not used[column] then
+          used[column] = true
+          total = total + sign * a[(row - 1) * n + column] * det(a, n, row + 1, used)
+          used[column], sign = nil, -sign
+        end
+      end
+      return total
+    end
+    for n = 1, 5 do
+      local a = {}
+      for i = 1, n * n do a[i] = math.sin(7 * i * i) end
+      local got = outputs("det", { { "primal", { A = a, ell = n } }, { "gradient", { A = a, ell = n } } })
+      near(det(a, n, 1, {}), got[1], 1e-13)
+      near(differences(function(v) return det(v, n, 1, {}) end, a), got[2], 1e-9)
+    end
+    -- Of a singular matrix the gradient is that of the adjugate.
+    local got = outputs("det", { { "gradient", { A = { 1, 2, 2, 4 }, ell = 2 } } })
+    near({ 4, -2, -2, 1 }, got[1], 0)
+  end)
+
   it("has kmeans", function()
     local input = { points = { { 0, 0 }, { 1, 0 }, { 5, 5 }, { 6, 5 }, { 5, 8 } }, centroids = { { 1, 1 }, { 4, 4 } } }
     local got = outputs("kmeans", { { "cost", input }, { "dir", input } })

@@ -19,7 +19,7 @@ from collections import defaultdict
 from statistics import mean, median
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EVALS = ["hello", "lse", "llsq", "ode", "lstm", "kmeans", "gmm", "ba", "particle", "saddle"]
+EVALS = ["hello", "lse", "llsq", "ode", "lstm", "kmeans", "gmm", "ba", "particle", "saddle", "det"]
 PYTHON_TOOLS = ["jax", "pytorch", "tensorflow"]
 
 
