@@ -18,6 +18,7 @@ local families = {
   { "conj", "Complex numbers" },
   { "div", "Other names of these" },
   { "cast", "Conversion and closeness" },
+  { "logical_and", "Composed elementwise functions" },
   { "sum", "Reductions" },
   { "cumsum", "Running sums, sorting" },
   { "shape", "Shapes" },
@@ -74,6 +75,10 @@ local calls = {
   and_ = false, or_ = false, xor = false, invert = false, logical_not = false, not_ = false, -- not of floats
   bitwise_and = false, bitwise_or = false, bitwise_xor = false, bitwise_not = false,
   gcd = false, lcm = false, left_shift = false, right_shift = false,
+  ceil_intdiv = false, -- of integers
+  multigammaln = function(x) return damo.multigammaln(1 + damo.sqr(x), 2) end,
+  chi2sf = function(x, y) return damo.chi2sf(damo.exp(x), damo.exp(y)) end,
+  kn = function(_, y) return damo.kn(2, 1 + damo.sqr(y)) end,
   ldexp = function(x) return x:ldexp(2) end,
   interpn = function(x, y) return damo.interpn({ damo.array { -2, 0, 2 } }, x, y:reshape { 9 }) end,
   quantile = function(x, _, s) return x:quantile(s) end,

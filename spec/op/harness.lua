@@ -560,7 +560,7 @@ for _, row in ipairs(require("damo.core").registry()) do
   if not row.name:find "^sparse%." then h.registry[row.name] = row end
 end
 
-h.families = { "elemwise", "special", "floats", "statistics", "table", "reduce", "cumulative", "shape", "alloc",
+h.families = { "elemwise", "composed", "special", "floats", "statistics", "table", "reduce", "cumulative", "shape", "alloc",
   "join", "index", "grid", "segment", "sets", "calculus", "blas", "nnet", "nn", "marker", "fft",
 }
 

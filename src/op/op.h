@@ -24,6 +24,7 @@ damo_status op_register_all(damo_ctx *ctx);
 
 extern const op_func elemwise_funcs[];      /* op/elem/rows.c: add mul exp …; cast; clip; switch */
 extern const op_func elemwise_made_funcs[]; /* op/elem/funcs.c: round nan_to_num frexp largest smallest */
+extern const op_func composed_funcs[];      /* op/elem/composed.c: logical_and fmax modf spacing … */
 extern const op_func
     reduce_funcs[]; /* op/reduce/reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
 extern const op_func nan_funcs[];        /* op/reduce/nan.c: nansum nanmean nanmax … */
@@ -41,13 +42,13 @@ extern const op_func repeat_funcs[]; /* op/shape/repeat.c: tile repeat_ */
 extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
 extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
-extern const op_func grid_funcs[];    /* op/index/grid.c: meshgrid ix_ tril_indices unravel_index rot90 pack … */
+extern const op_func grid_funcs[];     /* op/index/grid.c: meshgrid ix_ tril_indices unravel_index rot90 pack … */
 extern const op_func calculus_funcs[]; /* op/calculus/vectors.c: cross inner convolve polyval trapezoid gradient … */
-extern const op_func segment_funcs[]; /* op/segment/segment.c: segment_sum … bincount scatter_add … */
-extern const op_func sets_funcs[];    /* op/sets/sets.c: unique searchsorted topk partition lexsort histogram … */
-extern const op_func table_funcs[]; /* op/table/interpn.c: interpn */
-extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */
-extern const op_func fft_funcs[];  /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
+extern const op_func segment_funcs[];  /* op/segment/segment.c: segment_sum … bincount scatter_add … */
+extern const op_func sets_funcs[];     /* op/sets/sets.c: unique searchsorted topk partition lexsort histogram … */
+extern const op_func table_funcs[];    /* op/table/interpn.c: interpn */
+extern const op_func blas_funcs[];     /* op/linalg/blas.c: dot matmul outer tensordot … */
+extern const op_func fft_funcs[];      /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
 /* op/linalg/families.c: the rows and the classes of damo.linalg. Each list is ended by NULL. */
 extern const op_func *const linalg_families[];
 extern const op_def *const *const linalg_classes[];
