@@ -33,13 +33,14 @@ extern const op_func cumulative_funcs[]; /* op/reduce/cumulative.c: cumsum cumpr
 extern const op_func extremes_funcs[];   /* op/reduce/extremes.c: cummax cummin */
 extern const op_func
     shape_funcs[]; /* op/shape/funcs.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
-extern const op_func alloc_funcs[];  /* op/shape/alloc.c: alloc zeros ones empty full and their likes */
-extern const op_func eye_funcs[];    /* op/shape/eye.c: eye tri */
-extern const op_func arange_funcs[]; /* op/shape/arange.c: arange linspace */
-extern const op_func join_funcs[];   /* op/shape/join.c: join concatenate stack vstack hstack */
-extern const op_func split_funcs[];  /* op/shape/split.c: split */
-extern const op_func repeat_funcs[]; /* op/shape/repeat.c: tile repeat_ */
-extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
+extern const op_func alloc_funcs[];   /* op/shape/alloc.c: alloc zeros ones empty full and their likes */
+extern const op_func eye_funcs[];     /* op/shape/eye.c: eye tri */
+extern const op_func arange_funcs[];  /* op/shape/arange.c: arange linspace */
+extern const op_func join_funcs[];    /* op/shape/join.c: join concatenate stack vstack hstack */
+extern const op_func split_funcs[];   /* op/shape/split.c: split */
+extern const op_func repeat_funcs[];  /* op/shape/repeat.c: tile repeat_ */
+extern const op_func arrange_funcs[]; /* op/shape/arrange.c: column_stack hsplit insert delete vander unwrap … */
+extern const op_func pad_funcs[];     /* op/shape/pad.c: roll pad */
 extern const op_func
     index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func grid_funcs[];     /* op/index/grid.c: meshgrid ix_ tril_indices unravel_index rot90 pack … */

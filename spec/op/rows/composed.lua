@@ -80,5 +80,96 @@ return function(h)
     { { 1, 3 }, { 2, 2 }, want = { math.exp(-0.5), math.exp(-1.5) } },
     { { 2, 4 }, 4.0, want = { 2 * math.exp(-1), 3 * math.exp(-2) } },
   }
+
+  -- ---- Arranging -----------------------------------------------------------------------------------------------------
+
+  local list, ints = h.list, h.ints
+  local m = { { 1, 2, 3 }, { 4, 5, 6 } }
+  rows.fliplr = { case(m, { { 3, 2, 1 }, { 6, 5, 4 } }) }
+  rows.flipud = { case(m, { { 4, 5, 6 }, { 1, 2, 3 } }), case({ 1, 2 }, { 2, 1 }) }
+  rows.column_stack = {
+    { list { { 1, 2 }, { 3, 4 } }, want = { { 1, 3 }, { 2, 4 } }, int = "int64" },
+    { list { m, { 7, 8 } }, want = { { 1, 2, 3, 7 }, { 4, 5, 6, 8 } }, int = "int64" },
+    { list { ints { 1 }, { 2.5 } }, want = { { 1, 2.5 } }, f32 = "float64" },
+  }
+  rows.dstack = {
+    { list { { 1, 2 }, { 3, 4 } }, want = { { { 1, 3 }, { 2, 4 } } }, int = "int64" },
+    { list { m, m }, want = { { { 1, 1 }, { 2, 2 }, { 3, 3 } }, { { 4, 4 }, { 5, 5 }, { 6, 6 } } } },
+  }
+  rows.append = {
+    { { 1, 2 }, m, want = { 1, 2, 1, 2, 3, 4, 5, 6 }, int = "int64" },
+    { m, { { 7, 8, 9 } }, opts = { axis = 1 }, want = { { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 } } },
+    { { 1, 2 }, 3.0, want = { 1, 2, 3 } },
+  }
+  rows.vsplit = {
+    { m, opts = 2, wants = { { { 1, 2, 3 } }, { { 4, 5, 6 } } }, dtype = { "float64", "float64" } },
+    { m, opts = { sizes = { 2, 0 } }, wants = { m, h.shape(0, 3) } },
+  }
+  rows.hsplit = {
+    { m, opts = { sizes = { 1, 2 } }, wants = { { { 1 }, { 4 } }, { { 2, 3 }, { 5, 6 } } } },
+    { { 1, 2, 3, 4 }, opts = 2, wants = { { 1, 2 }, { 3, 4 } } },
+  }
+  rows.dsplit = { { { m }, opts = { sizes = { 2, 1 } }, wants = { { { { 1, 2 }, { 4, 5 } } }, { { { 3 }, { 6 } } } } } }
+  rows.unstack = {
+    { damo.array(m), wants = { { 1, 2, 3 }, { 4, 5, 6 } }, compiled = false, f32 = false, grad = false },
+    { damo.array(m), opts = { axis = -1 }, wants = { { 1, 4 }, { 2, 5 }, { 3, 6 } }, compiled = false, f32 = false,
+      grad = false },
+  }
+  rows.delete = {
+    { { 1, 2, 3, 4 }, ints { 2, -1 }, want = { 1, 3 }, grad = { 1 } },
+    { m, 2, opts = { axis = 2 }, want = { { 1, 3 }, { 4, 6 } }, int = "int64" },
+    { m, 2, want = { 1, 3, 4, 5, 6 }, int = "int64" },
+    { m, ints { 1, 1 }, opts = { axis = 1 }, want = { { 4, 5, 6 } }, grad = { 1 } },
+  }
+  rows.insert = {
+    { { 1, 2, 3 }, 2, { 7, 8 }, want = { 1, 7, 8, 2, 3 }, int = "int64" },
+    { { 1, 2 }, 3, 9.0, want = { 1, 2, 9 } },
+    { { 1, 2 }, -1, 9.0, want = { 1, 9, 2 } },
+    { { 1, 2 }, damo.array(-2, "int64"), 9.0, want = { 9, 1, 2 }, grad = { 1 } },
+    { m, 1, { 7, 8 }, opts = { axis = 2 }, want = { { 7, 1, 2, 3 }, { 8, 4, 5, 6 } } },
+    { m, 3, 0.0, opts = { axis = 1 }, want = { { 1, 2, 3 }, { 4, 5, 6 }, { 0, 0, 0 } } },
+    { m, 2, m, opts = { axis = 1 }, want = { { 1, 2, 3 }, { 1, 2, 3 }, { 4, 5, 6 }, { 4, 5, 6 } } },
+  }
+  rows.diagflat = {
+    case({ { 1, 2 } }, { { 1, 0 }, { 0, 2 } }),
+    case({ 3 }, { { 0, 0 }, { 3, 0 } }, -1),
+    case(damo.array(2.0), { { 2 } }),
+  }
+  rows.identity_like = {
+    { m, want = { { 1, 0, 0 }, { 0, 1, 0 } }, int = "int64", grad = false },
+    { m, opts = "int32", want = { { 1, 0, 0 }, { 0, 1, 0 } }, dtype = "int32" },
+  }
+  rows.vander = {
+    case({ 2, 3, 0 }, { { 4, 2, 1 }, { 9, 3, 1 }, { 0, 0, 1 } }),
+    case({ 2, 3 }, { { 1, 2, 4, 8 }, { 1, 3, 9, 27 } }, { n = 4, increasing = true }),
+    { { 2, 3 }, opts = 0, want = h.shape(2), grad = false, check = function(v)
+      assert(v.shape[1] == 2 and v.shape[2] == 0)
+    end },
+    case({ 5, 6 }, { { 1 }, { 1 } }, 1),
+  }
+  rows.vander[4].grad = false
+  rows["linalg.circulant"] = {
+    case({ 1, 2, 3 }, { { 1, 3, 2 }, { 2, 1, 3 }, { 3, 2, 1 } }),
+    case({ { 1, 2 }, { 3, 4 } }, { { { 1, 2 }, { 2, 1 } }, { { 3, 4 }, { 4, 3 } } }),
+  }
+  rows.ediff1d = {
+    case({ 1, 4, 9 }, { 3, 5 }),
+    case({ { 1, 4 }, { 9, 2 } }, { 3, 5, -7 }),
+    { { 1, 4, 9 }, { 7 }, { -1, -2 }, want = { -1, -2, 3, 5, 7 }, int = "int64" },
+    { { 1, 4 }, 9.0, want = { 3, 9 } },
+    { { 1 }, want = h.shape(0) },
+  }
+  local pi = math.pi
+  rows.unwrap = {
+    { { 0, 3, -3, 0.5 }, want = { 0, 3, 2 * pi - 3, 0.5 }, tol32 = 1e-5 },
+    { { { 1, 2 }, { 5, 7 } }, opts = { axis = 1, period = 4 }, want = { { 1, 2 }, { 1, 3 } }, int = "float64" },
+    { { 0, 2, 4 }, opts = { period = 4 }, want = { 0, 2, 4 }, int = "float64", grad = false },
+    { { 1 }, want = { 1 } },
+  }
+  rows.atleast_Nd = {
+    case({ 1, 2 }, { { { 1, 2 } } }, 3),
+    case({ 1, 2 }, { { 1 }, { 2 } }, { n = 2, left = false }),
+    case(m, m),
+  }
   return rows
 end
