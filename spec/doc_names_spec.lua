@@ -59,7 +59,7 @@ end
 -- ---- Names ----------------------------------------------------------------------------------------------------------
 
 local submodules = {
-  "sparse", "linalg", "fft", "nn", "dist", "random", "tree", "graph", "rewrite", "printing", "io", "optim", "plot", "progress",
+  "sparse", "linalg", "fft", "nn", "random", "tree", "graph", "rewrite", "printing", "io", "optim", "plot", "progress",
 }
 
 describe("the pages", function()
@@ -86,6 +86,14 @@ describe("the pages", function()
         local path = ("damo.%s.%s"):format(home, name)
         if not stands(path) then missing[#missing + 1] = path end
       end
+    end
+    report(missing)
+  end)
+
+  it("document every distribution", function()
+    local missing = {}
+    for name in pairs(damo.dist) do
+      if not (pages["docs/distributions.md"] or ""):find("`" .. name .. "(", 1, true) then missing[#missing + 1] = name end
     end
     report(missing)
   end)

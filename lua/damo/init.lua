@@ -48,7 +48,10 @@ damo.fft = require "damo.fft"
 damo.graph = require "damo.graph"
 damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
-for name, fn in pairs(require "damo.scan") do damo[name] = fn end
+-- Loops are loaded when one is used.
+for _, name in ipairs { "scan", "map", "reduce", "foldl", "foldr", "while_loop", "until_" } do
+  damo[name] = function(...) return require("damo.scan")[name](...) end
+end
 
 --- x[index], as a function: `damo.subtensor(x, {{1, -1, 2}})` is `x[{{1, -1, 2}}]`. With the option `spec` the items
 -- are operands as that says.

@@ -308,6 +308,11 @@ describe("under a memory cap", function()
         sparse.csr_dbinomial(3, 0.4, shape), sparse.csc_dbinomial(3, 0.4, shape), sparse.poisson(A),
         sparse.multinomial(3, sparse.eye(3))
     end,
+    ["lists of operands"] = function()
+      local parts = { damo.pack(a, a), damo.mgrid { slices = { { start = 0, stop = 3 }, { start = 1, stop = 3 } } } }
+      return parts, damo.ogrid { slices = { { start = 0, stop = 3 } } },
+        damo.select({ damo.gt(a, 1), damo.gt(a, 2) }, { a, -a }, 0)
+    end,
     structured_monoid = function() return sparse.structured_monoid(damo.exp)(A) end,
     ["Op classes"] = function() return sparse.Neg(A), sparse.CSM { format = "csr" } end,
     ["states of random numbers"] = function()
