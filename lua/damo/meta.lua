@@ -4035,6 +4035,28 @@ function damo.square(x, options) end
 ---@return damo.Result
 function Tensor:square(options) end
 
+---another name of round_half_to_even
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.rint(x, options) end
+
+---another name of round_half_to_even
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:rint(options) end
+
+---another name of identity
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.positive(x, options) end
+
+---another name of identity
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:positive(options) end
+
 ---another name of psi
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -4056,6 +4078,19 @@ function damo.expit(x, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:expit(options) end
+
+---another name of kv
+---@param n damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.kn(n, x, options) end
+
+---another name of kv
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:kn(x, options) end
 
 ---another name of cast
 ---@param x damo.Operand
@@ -4185,6 +4220,167 @@ function damo.smallest(xs, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:smallest(options) end
+
+---whether both differ from 0, as bool; of any dtype
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.logical_and(x, y, options) end
+
+---whether both differ from 0, as bool; of any dtype
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:logical_and(y, options) end
+
+---whether one differs from 0, as bool; of any dtype
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.logical_or(x, y, options) end
+
+---whether one differs from 0, as bool; of any dtype
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:logical_or(y, options) end
+
+---whether one alone differs from 0, as bool; of any dtype
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.logical_xor(x, y, options) end
+
+---whether one alone differs from 0, as bool; of any dtype
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:logical_xor(y, options) end
+
+---the larger; the other one where one is nan
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.fmax(x, y, options) end
+
+---the larger; the other one where one is nan
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:fmax(y, options) end
+
+---the smaller; the other one where one is nan
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.fmin(x, y, options) end
+
+---the smaller; the other one where one is nan
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:fmin(y, options) end
+
+---the fraction and the whole part of x, both with its sign, as floats
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.modf(x, options) end
+
+---the fraction and the whole part of x, both with its sign, as floats
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:modf(options) end
+
+---the distance to the next float away from 0, with the sign of x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.spacing(x, options) end
+
+---the distance to the next float away from 0, with the sign of x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:spacing(options) end
+
+---quotient of integers rounded up
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ceil_intdiv(x, y, options) end
+
+---quotient of integers rounded up
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ceil_intdiv(y, options) end
+
+---complex number of a magnitude and an angle
+---@param abs damo.Operand
+---@param angle damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.complex_from_polar(abs, angle, options) end
+
+---complex number of a magnitude and an angle
+---@param angle damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:complex_from_polar(angle, options) end
+
+---round, as int64
+---@param x damo.Operand
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.iround(x, options) end
+
+---round, as int64
+---@param options? string|{ mode?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:iround(options) end
+
+---x log(x/y); 0 where x is 0 and y >= 0, infinite outside x, y > 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.rel_entr(x, y, options) end
+
+---x log(x/y); 0 where x is 0 and y >= 0, infinite outside x, y > 0
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:rel_entr(y, options) end
+
+---logarithm of the gamma function of d dimensions; nan for a <= (d - 1)/2
+---@param a damo.Operand
+---@param options? integer|{ d?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.multigammaln(a, options) end
+
+---logarithm of the gamma function of d dimensions; nan for a <= (d - 1)/2
+---@param options? integer|{ d?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:multigammaln(options) end
+
+---probability that a chi-squared number of k degrees of freedom exceeds x
+---@param x damo.Operand
+---@param k damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.chi2sf(x, k, options) end
+
+---probability that a chi-squared number of k degrees of freedom exceeds x
+---@param k damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:chi2sf(k, options) end
 
 ---sum over axes; of integers int64 or uint64
 ---@param x damo.Operand
@@ -4992,6 +5188,201 @@ function damo.repeat_(x, repeats, options) end
 ---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function Tensor:repeat_(repeats, options) end
+
+---the second axis in reverse order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.fliplr(x, options) end
+
+---the second axis in reverse order
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:fliplr(options) end
+
+---the first axis in reverse order
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.flipud(x, options) end
+
+---the first axis in reverse order
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:flipud(options) end
+
+---vectors as the columns of a matrix; matrices side by side
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.column_stack(xs, options) end
+
+---vectors and matrices one behind the other, along a third axis
+---@param xs damo.Operand[]
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.dstack(xs, options) end
+
+---x and the values one after the other along an axis; nil: both as vectors
+---@param x damo.Operand
+---@param values damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.append(x, values, options) end
+
+---x and the values one after the other along an axis; nil: both as vectors
+---@param values damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:append(values, options) end
+
+---the parts of x along the first axis, of these sizes, or so many equal ones; views
+---@param x damo.Operand
+---@param options? any|{ sizes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.vsplit(x, options) end
+
+---the parts of x along the first axis, of these sizes, or so many equal ones; views
+---@param options? any|{ sizes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:vsplit(options) end
+
+---the same along the second axis; of a vector along its only one
+---@param x damo.Operand
+---@param options? any|{ sizes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hsplit(x, options) end
+
+---the same along the second axis; of a vector along its only one
+---@param options? any|{ sizes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:hsplit(options) end
+
+---the same along the third axis
+---@param x damo.Operand
+---@param options? any|{ sizes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.dsplit(x, options) end
+
+---the same along the third axis
+---@param options? any|{ sizes?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:dsplit(options) end
+
+---the slices of x along an axis (default 1), whose length must be known, as so many results
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.unstack(x, options) end
+
+---the slices of x along an axis (default 1), whose length must be known, as so many results
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:unstack(options) end
+
+---x without these positions along an axis; nil: of x as a vector
+---@param x damo.Operand
+---@param positions damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.delete(x, positions, options) end
+
+---x without these positions along an axis; nil: of x as a vector
+---@param positions damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:delete(positions, options) end
+
+---x with values before a position along an axis: a slice, or a piece of x's rank; nil: both as vectors
+---@param x damo.Operand
+---@param position damo.Operand
+---@param values damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.insert(x, position, values, options) end
+
+---x with values before a position along an axis: a slice, or a piece of x's rank; nil: both as vectors
+---@param position damo.Operand
+---@param values damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:insert(position, values, options) end
+
+---a matrix with the entries of x as its k-th diagonal
+---@param x damo.Operand
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.diagflat(x, options) end
+
+---a matrix with the entries of x as its k-th diagonal
+---@param options? integer|{ k?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:diagflat(options) end
+
+---ones on the diagonal of a matrix of x's shape
+---@param x damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.identity_like(x, options) end
+
+---ones on the diagonal of a matrix of x's shape
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:identity_like(options) end
+
+---the powers n - 1 … 0 of a vector (n: its length) as columns; increasing: 0 … n - 1
+---@param x damo.Operand
+---@param options? integer|{ n?: integer, increasing?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.vander(x, options) end
+
+---the powers n - 1 … 0 of a vector (n: its length) as columns; increasing: 0 … n - 1
+---@param options? integer|{ n?: integer, increasing?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:vander(options) end
+
+---the matrix whose first column is the last axis of x, and each other one the column before, rotated down
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function linalg.circulant(x, options) end
+
+---differences of neighbours of x as a vector, with these before and behind them
+---@param x damo.Operand
+---@param to_end? damo.Operand
+---@param to_begin? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.ediff1d(x, to_end, to_begin, options) end
+
+---differences of neighbours of x as a vector, with these before and behind them
+---@param to_end? damo.Operand
+---@param to_begin? damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:ediff1d(to_end, to_begin, options) end
+
+---x plus multiples of a period (default 2 pi) so that no step along an axis (default -1) exceeds its half, or discont
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, discont?: number, period?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.unwrap(x, options) end
+
+---x plus multiples of a period (default 2 pi) so that no step along an axis (default -1) exceeds its half, or discont
+---@param options? integer|{ axis?: integer, discont?: number, period?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:unwrap(options) end
+
+---new axes up to n (default 1), first ones; with left false last ones
+---@param x damo.Operand
+---@param options? integer|{ n?: integer, left?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.atleast_Nd(x, options) end
+
+---new axes up to n (default 1), first ones; with left false last ones
+---@param options? integer|{ n?: integer, left?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:atleast_Nd(options) end
 
 ---entries shifted along an axis, around its end
 ---@param x damo.Operand
@@ -8377,11 +8768,6 @@ function sparse.deg2rad(x, options) end
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function sparse.rint(x, options) end
-
----each stored value rounded, halves to even; integers are refused
----@param options? { out?: damo.Array|damo.Array[] }
----@return damo.Result
-function Tensor:rint(options) end
 
 ---rounding up of each stored value
 ---@param x damo.Operand
