@@ -74,7 +74,13 @@ describe("svd", function()
 
   it("tells nan, and vectors without a gradient", function()
     local bad = damo.array { { 1, 0 / 0 }, { 0, 1 } }
-    assert.equal("svd: the matrix has an entry that is nan", (message(linalg.svd, bad)))
+    assert.equal("svd: the matrix has an entry that is nan or infinite", (message(linalg.svd, bad)))
+    local wide = damo.array { { 1, math.huge, 3 }, { -math.huge, 5, 7 } } -- LAPACK's iteration has no end
+    for _, name in ipairs { "svd", "svdvals", "pinv" } do
+      assert.equal(name .. ": the matrix has an entry that is nan or infinite", (message(linalg[name], wide)))
+    end
+    assert.equal("lstsq: the matrix has an entry that is nan or infinite",
+      (message(linalg.lstsq, wide, damo.ones { 2 })))
     assert.equal("numeric", select(2, linalg.svdvals(bad, { on_fail = "return" })).kind)
     local x = damo.dmatrix "x"
     local u = linalg.svd(x)

@@ -5,6 +5,7 @@
  * nonlinear least squares problems whose variables separate, SIAM J. Numer. Anal. 10 (1973), (4.12).
  */
 #include "decompose.h"
+#include "spectral.h"
 #include "op/shape/shape_int.h"
 
 #include <float.h>
@@ -66,6 +67,7 @@ static damo_status lstsq_run(core_call *c) {
   const double rcond = rcond_of_call(c);
   const float rcond32 = (float)rcond;
   lapack_int info = 0, rank = 0;
+  DAMO_TRY(spectral_check_finite(c, a)); /* LAPACK may iterate forever with an infinite entry */
   memset(c->work, 0, (size_t)ldb * (size_t)k * size);
   for (int64_t j = 0; j < k; j++)
     for (int64_t i = 0; i < m; i++)
@@ -182,6 +184,7 @@ static damo_status pinv_run(core_call *c) {
   const lapack_int m = (lapack_int)c->dim[0], n = (lapack_int)c->dim[1], k = m < n ? m : n;
   lapack_int info = 0;
   char *u = c->work + s.u, *vt = c->work + s.vt;
+  DAMO_TRY(spectral_check_finite(c, &c->in[0]));
   la->gesdd("S", &n, &m, c->in[0].data, &n, c->work, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
             (lapack_int *)(void *)(c->work + s.iwork), &info, 1);
   if (info != 0) return core_fail(c, "the singular values do not converge");
