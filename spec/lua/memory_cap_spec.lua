@@ -150,6 +150,15 @@ describe("under a memory cap", function()
     zeros = function() return damo.zeros { 20, 20 } end,
     full = function() return damo.full({ 7 }, 2) end,
     arange = function() return damo.arange(100) end,
+    ["mgrid, ogrid"] = function()
+      local slices = { { start = 0, stop = 4 }, { start = 0, stop = 1, step = 0.5 } }
+      return damo.mgrid { slices = slices }, damo.ogrid { slices = slices }
+    end,
+    select = function() return damo.select({ damo.gt(a, 3), damo.gt(a, 2) }, { a, -a }, a * 2) end,
+    pack = function()
+      local vector, shapes = damo.pack(a, square)
+      return damo.unpack(vector, { shapes = shapes })
+    end,
     linspace = function() return damo.linspace(0, 1, 50) end,
     frombytes = function() return damo.frombytes(a:tobytes(), "float64", { 4 }) end,
     ["a[i]"] = function() return square[2] end,
