@@ -113,6 +113,7 @@ return function(h)
   row("zeta_grad_s", { grad = { 2 }, literal = false })
   row("riemann_zeta", { special = {
     { { 1, -2, 0, inf, nan, -1 }, want = { inf, 0, -0.5, 1, nan, -1 / 12 }, f32 = false },
+    { { -1e-300, -1e-10, -0.01, -1e20 }, want = { -0.5, -0.49999999990810615, -0.49090994160533713, 0 }, tol = 1e-13, f32 = false },
   } })
   row("riemann_zeta_grad", { grad = false, special = { { { -2, -20.5, 1100, 1e300 },
     want = { -0.030448457058393270, 300.57792297065501, 0, 0 }, tol = 1e-9, f32 = false } } })

@@ -202,6 +202,7 @@ double special_betainc_grad_b(double a, double b, double x) { return beta_slope(
 double special_betaincinv(double a, double b, double p) {
   if (isnan(a) || isnan(b) || isnan(p) || !(a > 0) || !(b > 0) || p < 0 || p > 1) return NAN;
   if (p == 0 || p == 1) return p;
+  if (isinf(a) || isinf(b)) return isinf(a) && isinf(b) ? NAN : isinf(a); /* all of the mass is at one end */
   const double q = 1 - p;
   int sign;
   const double log_beta = dd_value(beta_log(a, b, &sign));

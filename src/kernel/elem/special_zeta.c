@@ -113,24 +113,27 @@ static double zeta_reflected(double s, double *slope) {
     const double rest = (1.8378770664093454836 - special_psi(1 - s)) * z - d_zeta;
     *slope = factor * (ZETA_PI / 2 * cosine * z + sine * rest);
   }
-  return factor * sine * z;
+  return sine == 0 ? 0 : factor * sine * z;
 }
+
+/* Just below 0 the reflection's 1 - s is rounded next to the pole at 1. */
+static bool zeta_reflects(double s) { return s < -0.02; }
 
 double special_riemann_zeta(double s) {
   if (isnan(s) || s == -INFINITY) return NAN;
   if (s == 1) return INFINITY;
   if (isinf(s)) return 1;
-  return s < 0 ? zeta_reflected(s, NULL) : zeta_sum(s, 1, NULL);
+  return zeta_reflects(s) ? zeta_reflected(s, NULL) : zeta_sum(s, 1, NULL);
 }
 
 double special_riemann_zeta_grad(double s) {
   double slope;
   if (isnan(s) || s == -INFINITY || s == 1) return NAN;
   if (isinf(s)) return 0;
-  if (s < 0)
+  if (zeta_reflects(s))
     zeta_reflected(s, &slope);
   else
-    zeta_sum(s == 0 ? 1e-300 : s, 1, &slope);
+    zeta_sum(fabs(s) < 1e-300 ? 1e-300 : s, 1, &slope);
   return slope;
 }
 
