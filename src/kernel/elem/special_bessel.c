@@ -390,7 +390,10 @@ double special_kve(double v, double x) {
 double special_kv(double v, double x) {
   const double y = special_kve(v, x);
   if (!(x > 0) || y == 0) return y;
-  if (isinf(y)) return x > 1 && fabs(v) < 1e100 ? dd_exp(dd_add_d(dd_neg(bessel_debye_exponent(fabs(v), x)), -x)) : y;
+  if (isinf(y) && fabs(v) >= 40 && fabs(v) < 1e100) { /* DLMF 10.41.4, where the scaled function alone overflows */
+    const double r = hypot(v, x), factor = sqrt(BESSEL_PI / (2 * r)) * bessel_debye_sum(fabs(v), r, -1);
+    return dd_exp(dd_add_d(dd_add_d(dd_neg(bessel_debye_exponent(fabs(v), x)), -x), log(factor)));
+  }
   return x > 700 ? y * exp(-x / 2) * exp(-x / 2) : y * exp(-x);
 }
 
