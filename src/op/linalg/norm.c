@@ -160,8 +160,9 @@ static damo_status fn_cond(build *b, const fn_args *a, ptrvec *out) {
   }
   x = matrix_square_operand(b, a, 0);
   x = build_float(b, x);
+  if (x == NULL) return b->status;
   const prop_value on_fail = prop_str("nan"); /* the one property of the class */
-  damo_var *inverse = x != NULL ? build_core_first(b, &inv_def, &on_fail, &x, 1) : NULL;
+  damo_var *inverse = build_core_first(b, &inv_def, &on_fail, &x, 1);
   damo_var *norm = norm_matrix(b, func, x, last, last + 1, &o, false);
   damo_var *other = inverse != NULL ? norm_matrix(b, func, inverse, last, last + 1, &o, false) : NULL;
   damo_var *c = norm != NULL && other != NULL ? build_mul(b, norm, other) : NULL;
