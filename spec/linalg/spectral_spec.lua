@@ -133,6 +133,7 @@ describe("eigh", function()
   it("tells what is wrong", function()
     assert.equal("eigh: operand 1 must be square in its last two axes, got shape (2, 3)", (message(linalg.eigh, damo.ones { 2, 3 })))
     assert.equal("eigh: the matrix has an entry that is nan or infinite", (message(linalg.eigh, damo.array { { 0 / 0 } })))
+    assert.equal("shape", select(2, message(linalg.eigh, damo.ones { 1, 2 }, damo.eye(2))))
     assert.equal("numeric", select(2, message(linalg.eigh, damo.eye(2), -damo.eye(2))))
     assert.equal("numeric", select(2, linalg.eigh(damo.eye(2), -damo.eye(2), { on_fail = "return" })).kind)
     local one, none = damo.eye(2), damo.stack { damo.eye(2), -damo.eye(2) }

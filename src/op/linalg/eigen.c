@@ -429,7 +429,7 @@ static damo_var *build_hermitian(build *b, damo_var *a, bool lower) {
 /* a·v = w·c·v with c = L·Lᴴ: L⁻¹·a·L⁻ᴴ has the same eigenvalues, and the eigenvectors Lᴴ·v. */
 static damo_status eigh_generalized(build *b, const fn_args *a, bool vectors, bool lower, const eigh_props *props,
                                     ptrvec *out) {
-  damo_var *in[2] = {matrix_operand(b, a, 0, 2), matrix_operand(b, a, 1, 2)};
+  damo_var *in[2] = {matrix_square_operand(b, a, 0), matrix_square_operand(b, a, 1)};
   if (b->status != DAMO_OK) return b->status;
   DAMO_TRY(build_resolve(b, in, 2, true, in));
   for (int i = 0; i < 2; i++) in[i] = build_float(b, in[i]);
