@@ -81,6 +81,8 @@ describe("svd", function()
     end
     assert.equal("lstsq: the matrix has an entry that is nan or infinite",
       (message(linalg.lstsq, wide, damo.ones { 2 })))
+    assert.equal("lstsq: the right side has an entry that is nan or infinite",
+      (message(linalg.lstsq, damo.eye(2), damo.array { 1, 0 / 0 })))
     assert.equal("numeric", select(2, linalg.svdvals(bad, { on_fail = "return" })).kind)
     local x = damo.dmatrix "x"
     local u = linalg.svd(x)

@@ -5,8 +5,9 @@
  * nonlinear least squares problems whose variables separate, SIAM J. Numer. Anal. 10 (1973), (4.12).
  */
 #include "decompose.h"
-#include "spectral.h"
+#include "kernel/kernel.h"
 #include "op/shape/shape_int.h"
+#include "spectral.h"
 
 #include <float.h>
 #include <math.h>
@@ -67,11 +68,14 @@ static damo_status lstsq_run(core_call *c) {
   const double rcond = rcond_of_call(c);
   const float rcond32 = (float)rcond;
   lapack_int info = 0, rank = 0;
-  DAMO_TRY(spectral_check_finite(c, a)); /* LAPACK may iterate forever with an infinite entry */
+  /* LAPACK's iterations may not end where an entry is nan or infinite. */
+  DAMO_TRY(spectral_check_finite(c, a));
   memset(c->work, 0, (size_t)ldb * (size_t)k * size);
   for (int64_t j = 0; j < k; j++)
     for (int64_t i = 0; i < m; i++)
       memcpy(c->work + (size_t)(i + j * ldb) * size, rhs->data + i * rhs->rs + j * rhs->cs, size);
+  if (!kernel_all_finite(c->dtype, c->work, (int64_t)ldb * k))
+    return core_fail(c, "the right side has an entry that is nan or infinite");
   if (m > 0) {
     lapack_of(c->dtype)->gelsd(&m, &n, &k, a->data, &ld, c->work, &ldb, c->work + s.values,
                                lstsq_is_single(c->dtype) ? (const void *)&rcond32 : &rcond, &rank, c->work + s.work,
@@ -183,6 +187,7 @@ static damo_status pinv_run(core_call *c) {
   const pinv_space s = pinv_space_of(c);
   const lapack_int m = (lapack_int)c->dim[0], n = (lapack_int)c->dim[1], k = m < n ? m : n;
   lapack_int info = 0;
+  DAMO_TRY(spectral_check_finite(c, &c->in[0]));
   char *u = c->work + s.u, *vt = c->work + s.vt;
   DAMO_TRY(spectral_check_finite(c, &c->in[0]));
   la->gesdd("S", &n, &m, c->in[0].data, &n, c->work, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
