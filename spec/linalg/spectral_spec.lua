@@ -234,6 +234,7 @@ describe("a condition number", function()
 
   it("of a singular matrix is infinite", function()
     for _, p in ipairs { 1, 2, "fro" } do assert.equal(math.huge, linalg.cond(damo.zeros { 2, 2 } + damo.diag(damo.array { 1, 0 }), p)) end
+    for _, p in ipairs { 1, 2, -2 } do assert.equal(math.huge, linalg.cond(damo.zeros { 2, 2 }, p)) end
     for _, p in ipairs { 1, "fro" } do assert.equal("shape", select(2, message(linalg.cond, damo.ones { 2, 3 }, p))) end
   end)
 end)

@@ -156,7 +156,10 @@ static damo_status fn_cond(build *b, const fn_args *a, ptrvec *out) {
     damo_var *s = build_svdvals(b, x);
     damo_var *first = build_index(b, s, last, build_i64(b, 0)), *least = build_index(b, s, last, build_i64(b, -1));
     const bool inverse = o.kind == ORDER_P && o.p < 0;
-    return fn_give(b, out, inverse ? build_true_div(b, least, first) : build_true_div(b, first, least));
+    damo_var *q = inverse ? build_true_div(b, least, first) : build_true_div(b, first, least);
+    if (q == NULL) return b->status;
+    /* 0/0, of zeros; a matrix with a nan has no singular values */
+    return fn_give(b, out, build_switch(b, build_isnan(b, q), build_scalar(b, var_dtype(q), HUGE_VAL), q));
   }
   x = matrix_square_operand(b, a, 0);
   x = build_float(b, x);
