@@ -96,6 +96,10 @@ local calls = {
   full = function(_, _, s) return damo.full({ 2 }, s) end,
   full_like = function(x, _, s) return damo.full_like(x, s) end,
   linspace = function(_, _, s) return damo.linspace(0, s, { num = 5 }) end,
+  bartlett = false, blackman = false, hamming = false, hanning = false, -- of a length
+  kaiser = function(_, _, s) return damo.kaiser(5, s) end,
+  logspace = function(_, _, s) return damo.logspace(0, s, { num = 5 }) end,
+  geomspace = function(_, _, s) return damo.geomspace(1, 1 + damo.sqr(s), { num = 5 }) end,
   join = function(x, y) return damo.join(1, { x, y }) end,
   concatenate = function(x, y) return damo.concatenate { x, y } end,
   stack = function(x, y) return damo.stack { x, y } end,

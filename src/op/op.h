@@ -36,6 +36,7 @@ extern const op_func
 extern const op_func alloc_funcs[];   /* op/shape/alloc.c: alloc zeros ones empty full and their likes */
 extern const op_func eye_funcs[];     /* op/shape/eye.c: eye tri */
 extern const op_func arange_funcs[];  /* op/shape/arange.c: arange linspace */
+extern const op_func window_funcs[];  /* op/shape/windows.c: bartlett hanning kaiser … logspace geomspace */
 extern const op_func join_funcs[];    /* op/shape/join.c: join concatenate stack vstack hstack */
 extern const op_func split_funcs[];   /* op/shape/split.c: split */
 extern const op_func repeat_funcs[];  /* op/shape/repeat.c: tile repeat_ */

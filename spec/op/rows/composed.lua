@@ -171,5 +171,35 @@ return function(h)
     case({ 1, 2 }, { { 1 }, { 2 } }, { n = 2, left = false }),
     case(m, m),
   }
+
+  -- ---- Windows, scales -----------------------------------------------------------------------------------------------
+
+  local cos, tau = math.cos, 2 * math.pi
+  local function window(of)
+    local want = {}
+    for k = 0, 4 do want[k + 1] = of(k / 4) end
+    return { { 5, want = want, tol = 1e-15 }, { 1, want = { 1 } }, { 0, want = h.shape(0) },
+      { damo.array(5, "int64"), want = want, tol = 1e-15, grad = false },
+      { 5, opts = "float32", want = want, dtype = "float32", tol = 1e-7 } }
+  end
+  rows.bartlett = window(function(p) return 1 - math.abs(2 * p - 1) end)
+  rows.hanning = window(function(p) return 0.5 - 0.5 * cos(tau * p) end)
+  rows.hamming = window(function(p) return 0.54 - 0.46 * cos(tau * p) end)
+  rows.blackman = window(function(p) return 0.42 - 0.5 * cos(tau * p) + 0.08 * cos(2 * tau * p) end)
+  rows.kaiser = {
+    { 3, damo.array(2.0), want = { 0.4386762798370499, 1, 0.4386762798370499 }, f32 = false },
+    { 1, damo.array(2.0), want = { 1 }, f32 = false },
+    { 4, 0.0, want = { 1, 1, 1, 1 } },
+  }
+  rows.logspace = {
+    { 0, 2, opts = { num = 3 }, want = { 1, 10, 100 } },
+    { damo.array(1.0), damo.array(3.0), opts = { num = 3, base = 2 }, want = { 2, 4, 8 }, f32 = false },
+    { 0, 2, opts = { num = 0 }, want = h.shape(0) },
+  }
+  rows.geomspace = {
+    { 1, 1000, opts = { num = 4 }, want = { 1, 10, 100, 1000 } },
+    { damo.array(-8.0), damo.array(-2.0), opts = { num = 3 }, want = { -8, -4, -2 }, f32 = false },
+    { 3, 5, opts = { num = 1 }, want = { 3 } },
+  }
   return rows
 end
