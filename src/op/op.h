@@ -29,6 +29,7 @@ extern const op_func
     reduce_funcs[]; /* op/reduce/reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
 extern const op_func nan_funcs[];        /* op/reduce/nan.c: nansum nanmean nanmax … */
 extern const op_func statistics_funcs[]; /* op/reduce/statistics.c: average median quantile mode … */
+extern const op_func covariance_funcs[]; /* op/reduce/covariance.c: cov corrcoef nancumsum nancumprod */
 extern const op_func cumulative_funcs[]; /* op/reduce/cumulative.c: cumsum cumprod sort argsort diff */
 extern const op_func extremes_funcs[];   /* op/reduce/extremes.c: cummax cummin */
 extern const op_func

@@ -201,5 +201,30 @@ return function(h)
     { damo.array(-8.0), damo.array(-2.0), opts = { num = 3 }, want = { -8, -4, -2 }, f32 = false },
     { 3, 5, opts = { num = 1 }, want = { 3 } },
   }
+
+  -- ---- Covariances, running sums without nan -------------------------------------------------------------------------
+
+  local seen = { { 1, 2, 6 }, { 4, 0, 2 } } -- means 3, 2
+  rows.cov = {
+    { seen, want = { { 7, -1 }, { -1, 4 } }, int = "float64" },
+    { { { 1, 4 }, { 2, 0 }, { 6, 2 } }, opts = { rowvar = false, ddof = 0 },
+      want = { { 14 / 3, -2 / 3 }, { -2 / 3, 8 / 3 } } },
+    { { 1, 2, 6 }, want = 7 },
+    { damo.complex({ 0, 2 }, { 1, -1 }), check = function(z) h.compare(damo.real(z), 4, 1e-15, "real part") end },
+  }
+  local r = -1 / math.sqrt(28)
+  rows.corrcoef = {
+    { seen, want = { { 1, r }, { r, 1 } }, int = "float64" },
+    { { { 1, 4 }, { 2, 0 }, { 6, 2 } }, opts = { rowvar = false }, want = { { 1, r }, { r, 1 } } },
+  }
+  rows.nancumsum = {
+    { { 1, nan, 2 }, want = { 1, 1, 3 }, grad = false },
+    case({ { 1, 2 }, { 3, 4 } }, { { 1, 3 }, { 3, 7 } }, { axis = 2 }),
+    case({ { 1, 2 }, { 3, 4 } }, { 1, 3, 6, 10 }),
+  }
+  rows.nancumprod = {
+    { { 3, nan, 2 }, want = { 3, 3, 6 }, grad = false },
+    case({ { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 3, 8 } }, { axis = 1 }),
+  }
   return rows
 end
