@@ -28,7 +28,8 @@ def tool_command(tool, root):
         coretype, lua = os.path.join(HERE, "..", "..", "make", "blas-coretype"), os.environ.get("LUA", "lua5.4")
         return ["sh", coretype, lua, os.path.join(HERE, "run.lua")], os.getcwd()
     if tool in PYTHON_TOOLS:
-        return [sys.executable, f"python/gradbench/gradbench/tools/{tool}/run.py"], root
+        wait = [os.path.join(HERE, "jax_tool.py")] if tool == "jax" else []
+        return [sys.executable, *wait, f"python/gradbench/gradbench/tools/{tool}/run.py"], root
     return [sys.executable, "python/gradbench/gradbench/cpp.py", tool], root
 
 
