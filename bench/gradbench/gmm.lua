@@ -32,7 +32,9 @@ local function compiled(d, k, gamma, m)
   local terms = alpha + sums - 0.5 * damo.sum(damo.sqr(scaled), { axis = 3 })
   local function logsumexp(v, axis)
     local top = damo.max(v, { axis = axis, keepdims = true })
-    return damo.log(damo.sum(damo.exp(v - top), { axis = axis })) + damo.sum(top, { axis = axis })
+    -- Terms below exp(-600) of the largest change no digit, but their gradients would be subnormal, which is slow.
+    local shifted = damo.maximum(v - top, -600)
+    return damo.log(damo.sum(damo.exp(shifted), { axis = axis })) + damo.sum(top, { axis = axis })
   end
   local n = x.shape[1]
   local likelihood = damo.sum(logsumexp(terms, 2)) - n * logsumexp(alpha, 1) - n * (d / 2 * math.log(2 * math.pi))
