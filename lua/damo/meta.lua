@@ -4709,6 +4709,50 @@ function damo.mode(x, options) end
 ---@return damo.Result
 function Tensor:mode(options) end
 
+---the covariances of the rows of a matrix (rowvar false: of its columns), divided by n - ddof (default 1)
+---@param x damo.Operand
+---@param options? boolean|{ rowvar?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.cov(x, options) end
+
+---the covariances of the rows of a matrix (rowvar false: of its columns), divided by n - ddof (default 1)
+---@param options? boolean|{ rowvar?: boolean, ddof?: number, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:cov(options) end
+
+---the correlations of the rows of a matrix (rowvar false: of its columns)
+---@param x damo.Operand
+---@param options? boolean|{ rowvar?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.corrcoef(x, options) end
+
+---the correlations of the rows of a matrix (rowvar false: of its columns)
+---@param options? boolean|{ rowvar?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:corrcoef(options) end
+
+---running sum along an axis, nan counted as 0; nil: of x flattened
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nancumsum(x, options) end
+
+---running sum along an axis, nan counted as 0; nil: of x flattened
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nancumsum(options) end
+
+---running product along an axis, nan counted as 1; nil: of x flattened
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.nancumprod(x, options) end
+
+---running product along an axis, nan counted as 1; nil: of x flattened
+---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function Tensor:nancumprod(options) end
+
 ---running sum along an axis; nil: of x flattened
 ---@param x damo.Operand
 ---@param options? integer|{ axis?: integer, out?: damo.Array|damo.Array[] }
@@ -5122,6 +5166,51 @@ function damo.arange(start, stop, step, options) end
 ---@param options? integer|{ num?: integer, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 function damo.linspace(start, stop, options) end
+
+---the triangular window of n values, 0 at its ends
+---@param n damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.bartlett(n, options) end
+
+---the window 0.42 - 0.5 cos 2πp + 0.08 cos 4πp of n values, p from 0 to 1
+---@param n damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.blackman(n, options) end
+
+---the window 0.54 - 0.46 cos 2πp of n values
+---@param n damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hamming(n, options) end
+
+---the window 0.5 - 0.5 cos 2πp of n values
+---@param n damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.hanning(n, options) end
+
+---the window I0(beta √(1 - x²)) / I0(beta) of n values, x from -1 to 1
+---@param n damo.Operand
+---@param beta damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.kaiser(n, beta, options) end
+
+---num (default 50) powers of base (default 10), the exponents evenly spaced from start to stop
+---@param start damo.Operand
+---@param stop damo.Operand
+---@param options? integer|{ num?: integer, base?: number, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.logspace(start, stop, options) end
+
+---num (default 50) values from start to stop, of one sign, each the same multiple of the one before
+---@param start damo.Operand
+---@param stop damo.Operand
+---@param options? integer|{ num?: integer, dtype?: damo.Dtype, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+function damo.geomspace(start, stop, options) end
 
 ---xs one after the other along an axis
 ---@param axis damo.Operand

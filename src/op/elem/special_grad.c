@@ -187,7 +187,8 @@ damo_var *elemwise_d_owens_t(build *b, damo_var *const *in, damo_var *out, damo_
     damo_var *e = build_erf(b, special_scaled(b, build_mul(b, a, h), SQRT_HALF));
     return special_scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
   }
-  damo_var *w = plus_one(b, build_sqr(b, a)), *e = build_exp(b, special_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
+  damo_var *w = plus_one(b, build_sqr(b, a)),
+           *e = build_exp(b, special_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
   return special_scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
 }
 

@@ -230,18 +230,18 @@ static void einsum_combine(build *b, einsum_term *x, const einsum_term *y, const
   *x = z;
 }
 
-#define UNKNOWN_LENGTH 64 /* what an axis of unknown length counts as when an order is chosen */
+#define EINSUM_UNKNOWN 64 /* what an axis of unknown length counts as when an order is chosen */
 
 /* The products that a contraction of x with y takes, about. */
 static double einsum_cost(const einsum_term *x, const einsum_term *y) {
   double cost = 1;
   for (int i = 0; i < x->n; i++) {
     const int64_t length = x->v->type->shape[i];
-    cost *= length >= 0 ? (double)length : UNKNOWN_LENGTH;
+    cost *= length >= 0 ? (double)length : EINSUM_UNKNOWN;
   }
   for (int i = 0; i < y->n; i++) {
     const int64_t length = y->v->type->shape[i];
-    if (axis_of_label(x, y->label[i]) < 0) cost *= length >= 0 ? (double)length : UNKNOWN_LENGTH;
+    if (axis_of_label(x, y->label[i]) < 0) cost *= length >= 0 ? (double)length : EINSUM_UNKNOWN;
   }
   return cost;
 }

@@ -189,7 +189,6 @@ static damo_status pinv_run(core_call *c) {
   lapack_int info = 0;
   DAMO_TRY(spectral_check_finite(c, &c->in[0]));
   char *u = c->work + s.u, *vt = c->work + s.vt;
-  DAMO_TRY(spectral_check_finite(c, &c->in[0]));
   la->gesdd("S", &n, &m, c->in[0].data, &n, c->work, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
             (lapack_int *)(void *)(c->work + s.iwork), &info, 1);
   if (info != 0) return core_fail(c, "the singular values do not converge");

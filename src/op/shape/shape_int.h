@@ -99,7 +99,7 @@ damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out);
 /* ---- diagonal.c, triangle.c -------------------------------------------------------------------------------------- */
 
 damo_var *build_diag(build *b, damo_var *x, int64_t k); /* a matrix's k-th diagonal, or a vector's matrix */
-damo_var *build_trace(build *b, damo_var *x);                                          /* of a matrix */
+damo_var *build_trace(build *b, damo_var *x);           /* of a matrix */
 damo_status fn_diag(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_trace(build *b, const fn_args *a, ptrvec *out);
