@@ -68,8 +68,8 @@ local function segments()
   local n, count = 1000000, 1000
   local x, ids = damo.dvector "x", damo.lvector "ids"
   local places = damo.random.integers(1, count, { size = { n } })
-  return { case { name = "segment_sum", title = "segment_sum of 1e6, 1000 segments",
-    call = damo.compile({ x, ids }, damo.segment_sum(x, ids, { num_segments = count })), args = { normal(n), places } } }
+  return { case { name = "segment_sum", title = "segment_sum of 1e6, 1000 segments", args = { normal(n), places },
+    call = damo.compile({ x, ids }, damo.segment_sum(x, ids, { num_segments = count })) } }
 end
 
 local function draws()

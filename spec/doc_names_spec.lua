@@ -36,7 +36,8 @@ follow "README.md"
 
 local all = {}
 for path, text in pairs(pages) do
-  if path ~= "docs/pytensor_names.md" and path ~= "docs/numpy_names.md" then all[#all + 1] = text end -- only a list of names
+  local is_list = path == "docs/pytensor_names.md" or path == "docs/numpy_names.md" -- of names alone
+  if not is_list then all[#all + 1] = text end
 end
 all = table.concat(all, "\n")
 

@@ -14,7 +14,7 @@ local factors = require "factors"
 local values = require "values"
 local judge = require "judge"
 
--- ---- Cases that damo answers otherwise -------------------------------------------------------------------------------
+-- ---- Cases that damo answers otherwise ------------------------------------------------------------------------------
 
 local function set(list)
   local s = {}
@@ -70,9 +70,9 @@ local function check_outputs(case, vars, outputs, operands, report)
   if #outputs ~= #case.outputs then
     return report(("%d outputs, expected %d"):format(#outputs, #case.outputs))
   end
-  local results, turn = evaluate(vars, outputs, operands), nil
-  for i in ipairs(case.outputs) do results[i] = values.plain(results[i], outputs[i].dtype) end
-  results, turn = factors.align(case, results)
+  local plain = evaluate(vars, outputs, operands)
+  for i in ipairs(case.outputs) do plain[i] = values.plain(plain[i], outputs[i].dtype) end
+  local results, turn = factors.align(case, plain)
   for i, want in ipairs(case.outputs) do
     local offset = case.home and library.offset(case, i) or translate.positions[case.op] and 1 or 0
     local why = judge.output(results[i], want, case, offset)

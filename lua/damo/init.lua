@@ -1,9 +1,7 @@
 --- damo: numerical arrays and compiled graphs, scripted from Lua.
 -- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile`, `grad`.
--- The submodules `random`, `linalg`, `fft`, `nn`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
--- `require "damo.random"`.
--- The submodules `random`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress`, `tree` also load by
--- themselves: `require "damo.random"`.
+-- The submodules `random`, `linalg`, `fft`, `nn`, `dist`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`,
+-- `progress`, `tree` also load by themselves: `require "damo.random"`.
 -- @module damo
 
 local core = require "damo.core"

@@ -560,8 +560,8 @@ for _, row in ipairs(require("damo.core").registry()) do
   if not row.name:find "^sparse%." then h.registry[row.name] = row end
 end
 
-h.families = { "elemwise", "composed", "special", "floats", "statistics", "table", "reduce", "cumulative", "shape", "alloc",
-  "join", "index", "grid", "segment", "sets", "calculus", "blas", "nnet", "nn", "marker", "fft",
+h.families = { "elemwise", "composed", "special", "floats", "statistics", "table", "reduce", "cumulative", "shape",
+  "alloc", "join", "index", "grid", "segment", "sets", "calculus", "blas", "nnet", "nn", "marker", "fft",
 }
 
 --- The rows of a family: name → list of cases.

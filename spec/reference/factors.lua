@@ -1,5 +1,5 @@
--- Factors of matrices are not unique: the sign (complex: the phase) of each column of eigenvectors, of U, Q or Z is free,
--- and rows or columns of the other factors go with it; the order of the eigenvalues of a general matrix is free too.
+-- Factors of matrices are not unique: the sign (complex: the phase) of each column of eigenvectors, of U, Q or Z is
+-- free, and rows or columns of the other factors go with it; the order of the eigenvalues of a general matrix too.
 --
 --   factors.align(case, got) → got with the reference's signs and order; turn(i, cotangent), the cotangent of output i
 --                              as it belongs to the signs and the order of `got`

@@ -13,7 +13,8 @@ library.by_index = { subtensor = true, set_subtensor = true, inc_subtensor = tru
 
 library.homes = {
   dense_linalg = "linalg", dense_linalg2 = "linalg", dense_nn2 = "nn", dense_fft2 = "fft",
-  dense_special2 = "", dense_elemwise2 = "", dense_index2 = "", dense_interpn = "", dense_dist = "", dense_vectorize = "",
+  dense_special2 = "", dense_elemwise2 = "", dense_index2 = "", dense_interpn = "", dense_dist = "",
+  dense_vectorize = "",
 }
 
 local function set(list)
