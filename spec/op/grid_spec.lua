@@ -70,6 +70,17 @@ describe("select", function()
 end)
 
 describe("pack", function()
+  it("is told when a call's vector has other entries than the shapes of unpack", function()
+    local v = damo.dvector "v"
+    local f = damo.compile({ v }, { damo.unpack(v, { shapes = { { 2 }, {} } }) })
+    assert.equal(3, select(2, f(damo.array { 1, 2, 3 })))
+    for _, n in ipairs { 2, 4 } do
+      local ok, err = pcall(f, damo.ones { n })
+      assert.is_false(ok)
+      assert.equal("shape", err.kind)
+    end
+  end)
+
   it("gives what unpack needs, of values and of Variables", function()
     local x, y = damo.array { { 1., 2 }, { 3, 4 } }, damo.array(7.5)
     local v, shapes = damo.pack(x, y, damo.zeros { 0 })

@@ -234,29 +234,43 @@ static damo_status fn_pack(build *b, const fn_args *a, ptrvec *out) {
   return s;
 }
 
+/* The entries of one of the shapes: their product; its lengths into dims. */
+static damo_status unpack_size(build *b, const prop_value *shape, damo_var **dims, int *n, damo_var **size) {
+  DAMO_TRY(shape_check(b, "unpack", shape, dims, n));
+  *size = build_i64(b, 1);
+  for (int k = 0; k < *n; k++) *size = build_length_mul(b, *size, dims[k]);
+  return b->status;
+}
+
 static damo_status fn_unpack(build *b, const fn_args *a, ptrvec *out) {
   const prop_value *shapes = &FN_OPTIONS(a, grid_options)->shapes;
-  damo_var *dims[DAMO_MAX_NDIM], *at = build_i64(b, 0);
+  damo_var *dims[DAMO_MAX_NDIM], *at = build_i64(b, 0), *all = build_i64(b, 0);
   int64_t need = 0;
+  int n = 0;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *v = build_strong(b, a->in[0]);
   if (!v) return b->status;
   if (var_ndim(v) != 1) return ctx_fail(b->ctx, DAMO_ESHAPE, "unpack: a vector is expected, got %d axes", var_ndim(v));
   if (shapes->kind != PROP_LIST) return ctx_fail(b->ctx, DAMO_ETYPE, "unpack: shapes is a list of shapes");
   const int64_t have = v->type->shape[0];
-  for (int i = 0, n = 0; i < shapes->n; i++) {
-    damo_var *size = build_i64(b, 1);
-    DAMO_TRY(shape_check(b, "unpack", &shapes->u.list[i], dims, &n));
-    for (int k = 0; k < n; k++) size = build_length_mul(b, size, dims[k]);
+  for (int i = 0; i < shapes->n; i++) {
+    damo_var *size;
+    DAMO_TRY(unpack_size(b, &shapes->u.list[i], dims, &n, &size));
+    all = build_length_add(b, all, size);
+  }
+  if (all == NULL) return b->status;
+  if (have >= 0 && var_static_int(all, &need) && need != have)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "unpack: the shapes have %lld entries, the vector %lld", (long long)need,
+                    (long long)have);
+  if (have < 0 || !var_static_int(all, &need)) v = build_specify_shape(b, v, &all); /* told when it runs */
+  for (int i = 0; i < shapes->n && v != NULL; i++) {
+    damo_var *size;
+    DAMO_TRY(unpack_size(b, &shapes->u.list[i], dims, &n, &size));
     damo_var *end = build_length_add(b, at, size);
-    if (end && var_static_int(end, &need) && have >= 0 && need > have) break;
-    damo_var *part = end ? build_slice(b, v, 0, at, end, 1) : NULL;
+    damo_var *part = end != NULL ? build_slice(b, v, 0, at, end, 1) : NULL;
     DAMO_TRY(fn_give(b, out, part ? build_reshape(b, part, build_vector(b, dims, n), n) : NULL));
     at = end;
   }
-  if (have >= 0 && need != have && (need > have || var_static_int(at, &need)))
-    return ctx_fail(b->ctx, DAMO_ESHAPE, "unpack: the shapes have %lld entries, the vector %lld", (long long)need,
-                    (long long)have);
   return b->status;
 }
 
