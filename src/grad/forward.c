@@ -86,7 +86,7 @@ static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, 
   DAMO_TRY(make_dummies(b, node, workspace->u));
   DAMO_TRY(grad_node(b, node, workspace->u, workspace->gin));
   int64_t n = pair_up(b, node, eval, workspace);
-  if (n == 0) return b->status;
+  if (n == 0 || b->status != DAMO_OK) return b->status;
   for (int i = 0; i < node->n_in; i++) workspace->constant[i] = node->in[i];
   for (int o = 0; o < node->n_out; o++) workspace->constant[node->n_in + o] = node->out[o];
   grad_options o = {.known = workspace->known,
