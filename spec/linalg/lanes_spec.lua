@@ -81,6 +81,14 @@ describe("small matrices", function()
     assert.equal("index", select(2, pcall(linalg.lu_solve, a, damo.zeros({ COUNT, 3 }, { dtype = "int64" }), b)).kind)
   end)
 
+  it("take pivots that swap a row with an earlier one", function()
+    local lu, pivots = damo.array { { 2, 1 }, { 0.5, 3 } }, damo.array({ 1, 1 }, "int64")
+    local one, b = linalg.lu_solve(lu, pivots, damo.array { 1, 5 }), damo.array { { 1, 5 }, { 1, 5 } }
+    assert.same({ 2.75, -0.5 }, { one[1], one[2] })
+    local x = linalg.lu_solve(damo.stack { lu, lu }, damo.stack { pivots, pivots }, b, { b_ndim = 1 })
+    assert.same({ 2.75, -0.5 }, { x[{ 2, 1 }], x[{ 2, 2 }] })
+  end)
+
   it("whose determinants leave the range are computed with care", function()
     local big = damo.stack { damo.eye(4) * damo.array { 1e200, 1e200, 1e-200, 1e-200 }, damo.eye(4) }
     assert.is_true(damo.allclose(linalg.det(big), damo.array { 1, 1 }))

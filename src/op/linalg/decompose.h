@@ -29,7 +29,7 @@ void lanes_copy(const core_call *c, void *to, const void *from, int64_t entries)
 void lanes_identity(const core_call *c, int n, void *to);
 /* failed[l] = 1 where x is not a number between the least and the greatest normal ones. */
 void lanes_check_normal(const core_call *c, const void *x, uint8_t *failed);
-/* The same where one of n positions is not from 1 to n. */
+/* The same where one of n positions is not from its own, 1 to n, to n: the kernels swap rows with later ones alone. */
 void lanes_check_pivots(const core_call *c, int n, const void *pivots, uint8_t *failed);
 /* sign = the sign of x, and log = the logarithm of its modulus. */
 void lanes_sign_log(const core_call *c, const void *x, void *sign, void *log_abs);
