@@ -248,6 +248,23 @@ describe("a convolution", function()
     end
   end)
 
+  it("refuses padding whose copy would be too large for any memory", function()
+    local x, far = damo.ones { 1, 1, 1, 1, 1 }, 2 ^ 31 - 1
+    local pads = { { far, 0 }, { far, 0 }, { far, 0 } }
+    for _, c in ipairs {
+      { damo.ones { 1, 1, 2, 2, 2 }, { filter_dilation = far, border_mode = pads } },
+      { damo.ones { 1, 1, 1, 1, 1 }, { subsample = 2 ^ 30, border_mode = 2 ^ 30 } },
+    } do
+      local a, b = damo.dtensor5 "a", damo.dtensor5 "b"
+      local y = nn.conv3d(a, b, c[2])
+      for _, value in ipairs { y, (damo.grad(damo.sum(y), b)) } do
+        local ok, e = pcall(damo.compile({ a, b }, value), x, c[1])
+        assert.is_false(ok)
+        assert.matches("out of memory", tostring(e))
+      end
+    end
+  end)
+
   it("has gradients of zeros where there is no example, and no channel", function()
     local a, b = damo.dtensor3 "a", damo.dtensor3 "b"
     local ga, gb = table.unpack(damo.grad(damo.sum(nn.conv1d(a, b)), { a, b }))

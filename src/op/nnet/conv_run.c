@@ -11,11 +11,12 @@
 #include "kernel/conv/conv.h"
 #include "op/shape/shape_int.h"
 
-#define CONV_CHUNKS 8                /* of samples, in the gradient of the filters */
-#define CONV_SUMS ((int64_t)1 << 23) /* entries of their sums, at most */
-#define CONV_RESULTS 32768           /* entries of a strip's results */
-#define CONV_DEPTH 512               /* positions that one product sums over, about */
-#define CONV_CACHED (1 << 20)        /* bytes of the samples that one product reads together */
+#define CONV_CHUNKS 8                       /* of samples, in the gradient of the filters */
+#define CONV_SUMS ((int64_t)1 << 23)        /* entries of their sums, at most */
+#define CONV_RESULTS 32768                  /* entries of a strip's results */
+#define CONV_DEPTH 512                      /* positions that one product sums over, about */
+#define CONV_CACHED (1 << 20)               /* bytes of the samples that one product reads together */
+#define CONV_MOST_SOURCE ((int64_t)1 << 40) /* entries of the copy of a sample */
 
 /* Positions with the taps that meet them. */
 typedef struct conv_pass {
@@ -48,6 +49,16 @@ static const conv_fns *conv_fns_of(const frame *f, damo_dtype dtype) {
 }
 
 static int64_t conv_product(const int64_t *v) { return v[0] * v[1] * v[2]; }
+
+/* Fails where a sample's copy has more entries than any memory, so that sizes made of that number do not overflow. */
+static damo_status conv_check_source(damo_ctx *ctx, const conv_source *s) {
+  int64_t n = s->channels;
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    if (!i64_mul(n, s->phases[k], &n) || !i64_mul(n, s->length[k], &n) || n > CONV_MOST_SOURCE)
+      return ctx_fail_memory(ctx);
+  }
+  return DAMO_OK;
+}
 
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
@@ -227,6 +238,7 @@ damo_status conv_perform(const thunk *t, frame *f) {
                 .to = y->data,
                 .passes = &pass,
                 .n_passes = 1};
+  DAMO_TRY(conv_check_source(f->ctx, &j.source));
   const int64_t shares = conv_divide(&j, pool, l.batch);
   const size_t lists = conv_align((size_t)pass.depth * sizeof(int64_t)),
                weights = conv_align((size_t)(l.groups * l.filters * pass.depth) * j.size), copy = window_copy_bytes(x);
@@ -385,6 +397,7 @@ damo_status conv_grad_input_perform(const thunk *t, frame *f) {
   conv_residue_set set;
   conv_find_residues(s, &l, (conv_residue *)(void *)scratch, &set);
   j.source = set.source;
+  DAMO_TRY(conv_check_source(f->ctx, &j.source));
   j.passes = (conv_pass *)(void *)(scratch + residues);
   if (set.leaves || taps == 0) memset(x->data, 0, (size_t)array_size(x) * j.size);
   if (taps == 0) return DAMO_OK;
@@ -573,6 +586,7 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
                  .source = conv_source_of(s, &l),
                  .grid = conv_grid_of(&l),
                  .taps = l.channels * conv_product(l.taps)};
+  DAMO_TRY(conv_check_source(f->ctx, &j.source));
   const int64_t lanes = j.fns->lanes;
   j.width = (l.filters + lanes - 1) / lanes * lanes;
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
