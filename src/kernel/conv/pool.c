@@ -15,9 +15,10 @@ static inline pool_range pool_range_at(const pool_box *p, int axis, int64_t o) {
 
 static inline int64_t pool_entries(const int64_t *lengths) { return lengths[0] * lengths[1] * lengths[2]; }
 
-static inline int64_t pool_divisor(const pool_box *p, const pool_range *r) {
-  if (p->include_pad) return pool_entries(p->size);
-  return (r[0].to - r[0].from) * (r[1].to - r[1].from) * (r[2].to - r[2].from);
+/* A number that need not fit an integer: the padding of a window may have any size. */
+static inline double pool_divisor(const pool_box *p, const pool_range *r) {
+  if (p->include_pad) return (double)p->size[0] * (double)p->size[1] * (double)p->size[2];
+  return (double)((r[0].to - r[0].from) * (r[1].to - r[1].from) * (r[2].to - r[2].from));
 }
 
 /* The windows of a plane in C order. */

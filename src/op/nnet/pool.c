@@ -197,7 +197,7 @@ static damo_status pool_run_planes(const thunk *t, frame *f, const int64_t *leng
   w.first = window_contiguous(first, scratch);
   w.second = second ? window_contiguous(second, scratch + copy) : NULL;
   w.result = y->data;
-  const double window = (double)(w.box.size[0] * w.box.size[1] * w.box.size[2]);
+  const double window = (double)w.box.size[0] * (double)w.box.size[1] * (double)w.box.size[2];
   thread_pool *pool = ctx_pool(f->ctx, (double)(w.planes * entries[1]) * (2 + window));
   w.shares = pool_shares(pool, w.planes, 1);
   pool_run(pool, w.shares, pool_share, &w);
