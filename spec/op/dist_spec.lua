@@ -225,6 +225,16 @@ describe("distributions", function()
     assert.has_error(function() dist.Normal(0, 1):sample({}) end)
   end)
 
+  it("give up a search that does not end", function()
+    for _, c in ipairs { { "nbinom", 2, 1e-17 }, { "nbinom", 2, -1 }, { "poisson", 2 ^ 53 } } do
+      local args = { 0.5, table.unpack(c, 2) }
+      args[#args + 1] = { dist = c[1] }
+      local ok, e = pcall(function() return dist.quantile(table.unpack(args)) end)
+      assert.is_false(ok)
+      assert.matches("the search in " .. c[1] .. " does not end", tostring(e), 1, true)
+    end
+  end)
+
   it("broadcast, and keep float32", function()
     local mu = damo.array({ { 0 }, { 1 } }, { dtype = "float32" })
     local logp = dist.Normal(mu, 2):logp(damo.array({ 1, 2, 3 }, { dtype = "float32" }))

@@ -70,6 +70,7 @@ static damo_status quantile_one(damo_ctx *ctx, const quantile_law *l, const doub
                     number_shown(v[0]));
   }
   const double k = l->find(v + 1, v[0]);
+  if (isnan(k)) return ctx_fail(ctx, DAMO_EVALUE, "dist.quantile: the search in %s does not end", l->name);
   const int64_t count = k < 0x1p63 ? (int64_t)k : INT64_MAX;
   memcpy(out, &count, sizeof count);
   return DAMO_OK;

@@ -18,9 +18,11 @@ typedef struct count_law {
 #define NEGLIGIBLE 1e-20
 /* A q so little above a step is on it: it may be the distribution function there, as it was rounded. */
 #define NEAR 2e-14
+/* Steps on each side after which a sum is given up: its terms do not fall, or its integers are too large to be counted. */
+#define MOST_STEPS 0x1p28
 
 /* The weights relative to the middle's: `below` sums those less than it, `above` the others. The sums end, at from and to,
- * where what is left has no part in a digit of the smaller side of q. */
+ * where what is left has no part in a digit of the smaller side of q. `above` is nan where they do not end. */
 typedef struct count_sums {
   double from, weight_from, below, to, weight_to, above;
 } count_sums;
@@ -28,16 +30,18 @@ typedef struct count_sums {
 static count_sums count_sum(const count_law *law, const double *p, double q) {
   const double least = NEGLIGIBLE * (q < 0.5 ? q : 1 - q);
   count_sums s = {.from = law->middle, .weight_from = 1, .to = law->middle, .weight_to = 1, .above = 1};
-  while (s.to < law->high) {
+  for (double steps = 0; s.to < law->high; steps++) {
     const double ratio = law->ratio(p, s.to), next = s.weight_to * ratio;
     if (!(next > 0) || (ratio < 1 && next < least * s.above * (1 - ratio))) break;
+    if (steps >= MOST_STEPS || next == INFINITY) return (count_sums){.above = NAN};
     s.to++;
     s.weight_to = next;
     s.above += next;
   }
-  while (s.from > law->low) {
+  for (double steps = 0; s.from > law->low; steps++) {
     const double ratio = 1 / law->ratio(p, s.from - 1), next = s.weight_from * ratio;
     if (!(next > 0) || (ratio < 1 && next < least * (s.above + s.below) * (1 - ratio))) break;
+    if (steps >= MOST_STEPS || next == INFINITY) return (count_sums){.above = NAN};
     s.from--;
     s.weight_from = next;
     s.below += next;
@@ -50,6 +54,7 @@ static double count_find(const count_law *law, const double *p, double q) {
   if (q >= 1) return law->high;
   const count_sums s = count_sum(law, p, q);
   const double total = s.below + s.above;
+  if (isnan(total)) return NAN;
   if (q < 0.5) { /* the weights up to k */
     const double wanted = q * total * (1 - NEAR);
     double k = s.from, weight = s.weight_from, sum = weight;
