@@ -5,6 +5,13 @@ local h = assert(loadfile "spec/linalg/harness.lua")(describe, it)
 local linalg = damo.linalg
 
 describe("qr", function()
+  it("has the gradient of a column that lies in a wider matrix", function()
+    local x = damo.matrix "x"
+    local r = linalg.qr(x[{ {}, { 1, 1 } }], { mode = "r", pivoting = true })
+    local g = damo.compile({ x }, damo.grad(damo.sum(r * damo.array { { 1 }, { 2 }, { 5 } }), x))
+    local got = g(damo.array { { 2, 9 }, { 3, 7 }, { 6, 5 } }) -- the gradient of -|x|
+    assert.is_true(damo.allclose(got, damo.array { { -2, 0 }, { -3, 0 }, { -6, 0 } } / 7))
+  end)
   local shapes = { { 5, 3 }, { 4, 4 }, { 3, 5 }, { 2, 4, 3 } }
   for _, shape in ipairs(shapes) do
     local a = h.random(shape, 4)

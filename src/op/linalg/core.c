@@ -386,7 +386,7 @@ static bool core_present(core_mat *m, const core_mat *lie, char layout) {
       return true;
     case 'r':
       if (rows || cols) {
-        if (cols && (lie->rows <= 1 || lie->cols <= 1)) {
+        if (cols && (lie->cols <= 1 || (lie->rows <= 1 && rows))) {
           m->ld = core_ld(lie, size);
           return false;
         }
