@@ -170,6 +170,13 @@ describe("eigh", function()
       end)
     end
   end
+  it("of a stack whose entries are close to overflow", function()
+    for dtype, greatest in pairs { float32 = 3e38, float64 = 1.5e308 } do
+      local x = damo.zeros({ 9, 3, 3 }, { dtype = dtype }) + damo.array({ { greatest, 0, 0 }, { 0, 1, 0 }, { 0, 0, 2 } }, dtype)
+      local w = linalg.eigvalsh(x)
+      assert.is_true(damo.allclose(w / greatest, damo.array { 0, 0, 1 } * damo.ones { 9, 1 }))
+    end
+  end)
   h.case("of many small matrices", function(x)
     local w, v = linalg.eigh(x)
     return damo.matmul(scaled(v, damo.exp(0.3 * w)), adjoint(v))

@@ -22,6 +22,7 @@ static bool NAME(eigh_stack *s, const eigh_lanes_fns *fns, char *const *from, in
     if (!isfinite(most)) return false;
     int power;
     frexp((double)most, &power);
+    power--; /* 2^power is at most `most`: it does not overflow */
     scale[l] = (T)ldexp(1, power);
     for (int k = 0; k < n * n; k++) a[k * EIGH_LANES + l] = (T)ldexp((double)a[k * EIGH_LANES + l], -power);
   }
