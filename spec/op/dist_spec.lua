@@ -235,6 +235,14 @@ describe("distributions", function()
     end
   end)
 
+  it("draw from a large population", function()
+    local n, draws = 2 ^ 52, 2 ^ 30
+    local x = damo.random.hypergeometric(n, n, draws, { size = { 200 } })
+    local z = (x - draws / 2) / (draws / 4) ^ 0.5
+    assert.is_true(math.abs(damo.mean(z)) < 0.4)
+    assert.is_true(math.abs(damo.std(z) - 1) < 0.3)
+  end)
+
   it("broadcast, and keep float32", function()
     local mu = damo.array({ { 0 }, { 1 } }, { dtype = "float32" })
     local logp = dist.Normal(mu, 2):logp(damo.array({ 1, 2, 3 }, { dtype = "float32" }))

@@ -118,15 +118,31 @@ double draw_binomial_positive(philox_words *w, double n, double p) {
 /* log of n over k. */
 static double log_choose(double n, double k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
+#define LARGE_POPULATION 0x1p36
+
+/* The probability of the mode as 1 over the sum of all relative to it. In a large population the logarithms of factorials
+ * are so large that their difference has no digit left. */
+static double hypergeometric_at_mode(double good, double bad, double draws, double mode) {
+  double total = 1, part = 1;
+  for (double k = mode; part > 1e-18; k++, total += part)
+    part *= (good - k) / (k + 1) * ((draws - k) / (bad - draws + k + 1));
+  part = 1;
+  for (double k = mode; part > 1e-18; k--, total += part)
+    part *= k / (good - k + 1) * ((bad - draws + k) / (draws - k + 1));
+  return 1 / total;
+}
+
 /* Inversion from the mode outwards, on both sides by turns: as many steps as the draw lies standard deviations away,
  * times these. */
 double draw_hypergeometric(philox_words *w, double good, double bad, double draws) {
   const double low = draws > bad ? draws - bad : 0, high = draws < good ? draws : good;
   const double top = floor((draws + 1) / (good + bad + 2) * (good + 1));
   const double mode = top < low ? low : top > high ? high : top;
-  const double at_mode =
-      draw_exp(log_choose(good, mode) + log_choose(bad, draws - mode) - log_choose(good + bad, draws));
   if (low >= high) return low;
+  const double at_mode =
+      good + bad > LARGE_POPULATION
+          ? hypergeometric_at_mode(good, bad, draws, mode)
+          : draw_exp(log_choose(good, mode) + log_choose(bad, draws - mode) - log_choose(good + bad, draws));
   for (;;) {
     double u = philox_unit(w) - at_mode, above = at_mode, below = at_mode, up = mode, down = mode;
     if (u < 0) return mode;
