@@ -85,8 +85,11 @@ describe("a determinant", function()
   rule("of a Cholesky factor", "c", function(c) return select(2, linalg.slogdet(linalg.cholesky(c))) end, "Cholesky")
   rule("of a diagonal matrix", "v", function(v) return linalg.det(damo.diag(v)) end, "")
   rule("and its logarithm of a diagonal matrix", "v", function(v) return linalg.slogdet(damo.diag(v)) end, "")
-  rule("of a product", "ac", function(a, c) return linalg.det(damo.dot(a, c)) end, "Det Det", true)
-  rule("of a product of what may not be square stays", "ac", function(a, c) return linalg.det(damo.dot(a, c)) end)
+  rule("and its logarithm of a product", "ac", function(a, c) return linalg.slogdet(damo.dot(a, c)) end, "SLogDet SLogDet", true)
+  rule("and its logarithm of a product of what may not be square stays", "ac",
+    function(a, c) return linalg.slogdet(damo.dot(a, c)) end)
+  rule("of a product, whose factors' may overflow, stays", "ac", function(a, c) return linalg.det(damo.dot(a, c)) end, nil,
+    true)
 end)
 
 describe("one matrix", function()

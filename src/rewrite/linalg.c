@@ -200,9 +200,9 @@ static damo_status det_of_triangle(build *b, damo_fgraph *fg, damo_apply *node, 
   return d != NULL ? give_of_diagonal(b, node, d, repl, did) : b->status;
 }
 
-/* det(A·B) → det(A)·det(B), slogdet likewise, for square A and B, if nobody else reads A·B and one of them is
- * triangular or diagonal: the product costs more than the determinants. */
-static damo_status det_of_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+/* slogdet(A·B) → that of A and of B, for square A and B, if nobody else reads A·B: the product costs more. (Not of det,
+ * which may overflow for A and vanish for B where that of the product is a number.) */
+static damo_status slogdet_of_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *product = node->in[0];
   const damo_apply *dot = match_class_of(product, (const op_def *const[]){&dot_def, &matmul_def, NULL});
   if (dot == NULL || !match_single_use(fg, product)) return DAMO_OK;
@@ -212,7 +212,7 @@ static damo_status det_of_product(build *b, damo_fgraph *fg, damo_apply *node, d
   const damo_apply *p = build_core(b, node->op->def, NULL, &x, 1), *q = build_core(b, node->op->def, NULL, &y, 1);
   if (p == NULL || q == NULL) return b->status;
   repl[0] = build_mul(b, p->out[0], q->out[0]);
-  if (node->n_out == 2) repl[1] = build_add(b, p->out[1], q->out[1]);
+  repl[1] = build_add(b, p->out[1], q->out[1]);
   *did = b->status == DAMO_OK;
   return b->status;
 }
@@ -420,11 +420,11 @@ const rewrite_rule linalg_rules[] = {
      .tags = "fast_run specialize inexact",
      TRACKS(&det_def, &slogdet_def),
      .local = det_of_triangle},
-    {.name = "det_of_product",
+    {.name = "slogdet_of_product",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize inexact",
-     TRACKS(&det_def, &slogdet_def),
-     .local = det_of_product},
+     TRACKS(&slogdet_def),
+     .local = slogdet_of_product},
     {.name = "solve_structured",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize inexact",
