@@ -83,8 +83,8 @@ describe("small matrices", function()
 
   it("take pivots that swap a row with an earlier one", function()
     local lu, pivots = damo.array { { 2, 1 }, { 0.5, 3 } }, damo.array({ 1, 1 }, "int64")
-    local one, b = linalg.lu_solve(lu, pivots, damo.array { 1, 5 }), damo.array { { 1, 5 }, { 1, 5 } }
-    assert.same({ 2.75, -0.5 }, { one[1], one[2] })
+    local alone, b = linalg.lu_solve(lu, pivots, damo.array { 1, 5 }), damo.array { { 1, 5 }, { 1, 5 } }
+    assert.same({ 2.75, -0.5 }, { alone[1], alone[2] })
     local x = linalg.lu_solve(damo.stack { lu, lu }, damo.stack { pivots, pivots }, b, { b_ndim = 1 })
     assert.same({ 2.75, -0.5 }, { x[{ 2, 1 }], x[{ 2, 2 }] })
   end)
