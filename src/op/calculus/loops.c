@@ -1,5 +1,6 @@
 /* loops: convolutions and polynomials, type by type. */
 #include "loops.h"
+#include "op/complex_arith.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -28,24 +29,16 @@
 
 #define CALCULUS_ZERO \
   { 0, 0 }
-static damo_c64 calculus_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
-static damo_c64 calculus_mul_c64(damo_c64 a, damo_c64 b) {
-  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 #define T damo_c64
 #define SUFFIX _c64
-#define ADD calculus_add_c64
-#define MUL calculus_mul_c64
+#define ADD add_c64
+#define MUL mul_c64
 #include "calculus_body.h"
 
-static damo_c128 calculus_add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
-static damo_c128 calculus_mul_c128(damo_c128 a, damo_c128 b) {
-  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 #define T damo_c128
 #define SUFFIX _c128
-#define ADD calculus_add_c128
-#define MUL calculus_mul_c128
+#define ADD add_c128
+#define MUL mul_c128
 #include "calculus_body.h"
 #undef CALCULUS_ZERO
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "op/complex_arith.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 #include "loop/loop.h"
@@ -38,24 +39,16 @@
 #define MUL TIMES
 #include "cumulative_body.h"
 
-static damo_c64 cumulative_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
-static damo_c64 cumulative_mul_c64(damo_c64 a, damo_c64 b) {
-  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 #define T damo_c64
 #define SUFFIX _c64
-#define ADD cumulative_add_c64
-#define MUL cumulative_mul_c64
+#define ADD add_c64
+#define MUL mul_c64
 #include "cumulative_body.h"
 
-static damo_c128 cumulative_add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
-static damo_c128 cumulative_mul_c128(damo_c128 a, damo_c128 b) {
-  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 #define T damo_c128
 #define SUFFIX _c128
-#define ADD cumulative_add_c128
-#define MUL cumulative_mul_c128
+#define ADD add_c128
+#define MUL mul_c128
 #include "cumulative_body.h"
 
 typedef struct scan_props {

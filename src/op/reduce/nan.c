@@ -109,7 +109,7 @@ static damo_var *build_nanvar(build *b, const fn_args *a) {
 
 static damo_status fn_nanvar(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, build_nanvar(b, a)); }
 
-/* The root of the variance. Where that is 0, which it is of a single element whatever its value, the gradient is 0. */
+/* The square root of nanvar. Its gradient is 0 where the variance is 0: a single element always has variance 0. */
 static damo_status fn_nanstd(build *b, const fn_args *a, ptrvec *out) {
   damo_var *v = build_nanvar(b, a), *zero = build_num(b, 0);
   return fn_give(b, out, v ? build_switch(b, build_eq(b, v, zero), zero, build_sqrt(b, v)) : NULL);

@@ -1,5 +1,6 @@
 /* segment_loops: the loops of the segment family, by kind and dtype. */
 #include "segment_int.h"
+#include "op/complex_arith.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,24 +111,16 @@ static inline double segment_pick_f64(bool which, double a, double b) {
 #define PICK segment_pick_f64
 #include "segment_body.h"
 
-static damo_c64 segment_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
-static damo_c64 segment_mul_c64(damo_c64 a, damo_c64 b) {
-  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 #define T damo_c64
 #define SUFFIX _c64
-#define ADD segment_add_c64
-#define MUL segment_mul_c64
+#define ADD add_c64
+#define MUL mul_c64
 #include "segment_body.h"
 
-static damo_c128 segment_add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
-static damo_c128 segment_mul_c128(damo_c128 a, damo_c128 b) {
-  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 #define T damo_c128
 #define SUFFIX _c128
-#define ADD segment_add_c128
-#define MUL segment_mul_c128
+#define ADD add_c128
+#define MUL mul_c128
 #include "segment_body.h"
 
 static const segment_fold_fn fold_table[SEGMENT_KINDS][DAMO_N_DTYPES] = {

@@ -1,0 +1,16 @@
+/* complex_arith: sums and products of complex numbers, for loop bodies that are compiled for every dtype. */
+#ifndef DAMO_OP_COMPLEX_ARITH_H
+#define DAMO_OP_COMPLEX_ARITH_H
+
+#include "base/base.h"
+
+static inline damo_c64 add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
+static inline damo_c64 mul_c64(damo_c64 a, damo_c64 b) {
+  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+static inline damo_c128 add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
+static inline damo_c128 mul_c128(damo_c128 a, damo_c128 b) {
+  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+#endif
