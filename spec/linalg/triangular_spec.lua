@@ -25,6 +25,25 @@ describe("cholesky", function()
     assert.is_true(damo.allclose(linalg.cholesky(a.T, { lower = false }), linalg.cholesky(damo.array { { 4, 2 }, { 2, 3 } }).T))
   end)
 
+  it("reads one triangle of matrices of every order and dtype, and clears the other", function()
+    for _, n in ipairs { 1, 31, 63, 64, 65, 97, 160 } do
+      for _, dtype in ipairs { "float32", "float64", "complex64", "complex128" } do
+        local a = h.random({ n, n }, n)
+        if dtype:find "complex" then a = damo.complex(a, h.random({ n, n }, n + 1)) end
+        a = (damo.matmul(a, damo.conj(a.T)) + n * damo.eye(n)):astype(dtype)
+        local unread = damo.triu(damo.full({ n, n }, 0 / 0), 1):astype(dtype)
+        local l = linalg.cholesky(damo.tril(a) + damo.where(damo.isnan(unread), unread, 0):astype(dtype))
+        local u = linalg.cholesky(damo.triu(a) + damo.where(damo.isnan(unread.T), unread.T, 0):astype(dtype), { lower = false })
+        local single = dtype == "float32" or dtype == "complex64"
+        local tolerance = { rtol = single and 1e-4 or 1e-12, atol = single and 1e-3 or 1e-10 }
+        assert.is_true(damo.allclose(damo.matmul(l, damo.conj(l.T)), a, tolerance), dtype .. n)
+        assert.is_true(damo.allclose(damo.matmul(damo.conj(u.T), u), a, tolerance), dtype .. n)
+        assert.equal(0, damo.max(damo.abs(damo.triu(l, 1))))
+        assert.equal(0, damo.max(damo.abs(damo.tril(u, -1))))
+      end
+    end
+  end)
+
   it("takes integers as float64, and keeps float32", function()
     assert.equal("float64", linalg.cholesky(damo.array({ { 4, 2 }, { 2, 3 } }, "int32")).dtype)
     assert.equal("float32", linalg.cholesky(damo.array({ { 4, 2 }, { 2, 3 } }, "float32")).dtype)
