@@ -9,36 +9,45 @@
 #include "walk.h"
 
 /* memcpy of a constant size compiles to one move, at any alignment. */
-#define STRIDED(size, type)                                                                                \
-  static void copy_strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {         \
-    for (int64_t i = 0; i < n; i++) {                                                                      \
-      type element;                                                                                        \
-      memcpy(&element, src + i * ss, sizeof element);                                                      \
-      memcpy(dst + i * ds, &element, sizeof element);                                                      \
-    }                                                                                                      \
-  }                                                                                                        \
-  /* To a contiguous destination: the compiler vectorises it. */                                           \
-  static void copy_gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {    \
-    for (int64_t i = 0; i < n; i++) {                                                                      \
-      type element;                                                                                        \
-      memcpy(&element, src + i * ss, sizeof element);                                                      \
-      memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);                                 \
-    }                                                                                                      \
-  }                                                                                                        \
-  static void copy_fill_##size(const char *restrict src, char *restrict dst, int64_t n) {                  \
-    type element;                                                                                          \
-    memcpy(&element, src, sizeof element);                                                                 \
-    for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);   \
-  }                                                                                                        \
-  /* Rows of few elements: no call for each row. */                                                        \
-  static void copy_rows_##size(const char *src, int64_t sp, int64_t ss, char *dst, int64_t dp, int64_t ds, \
-                               int64_t rows, int64_t n) {                                                  \
-    for (int64_t r = 0; r < rows; r++, src += sp, dst += dp)                                               \
-      for (int64_t i = 0; i < n; i++) {                                                                    \
-        type element;                                                                                      \
-        memcpy(&element, src + i * ss, sizeof element);                                                    \
-        memcpy(dst + i * ds, &element, sizeof element);                                                    \
-      }                                                                                                    \
+#define STRIDED(size, type)                                                                                  \
+  static void copy_strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {           \
+    for (int64_t i = 0; i < n; i++) {                                                                        \
+      type element;                                                                                          \
+      memcpy(&element, src + i * ss, sizeof element);                                                        \
+      memcpy(dst + i * ds, &element, sizeof element);                                                        \
+    }                                                                                                        \
+  }                                                                                                          \
+  /* To a contiguous destination: the compiler vectorises it. */                                             \
+  static void copy_gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {      \
+    for (int64_t i = 0; i < n; i++) {                                                                        \
+      type element;                                                                                          \
+      memcpy(&element, src + i * ss, sizeof element);                                                        \
+      memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);                                   \
+    }                                                                                                        \
+  }                                                                                                          \
+  static void copy_fill_##size(const char *restrict src, char *restrict dst, int64_t n) {                    \
+    type element;                                                                                            \
+    memcpy(&element, src, sizeof element);                                                                   \
+    for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);     \
+  }                                                                                                          \
+  /* Rows of few elements: no call for each row. */                                                          \
+  static void copy_rows_##size(const char *src, int64_t sp, int64_t ss, char *dst, int64_t dp, int64_t ds,   \
+                               int64_t rows, int64_t n) {                                                    \
+    for (int64_t r = 0; r < rows; r++, src += sp, dst += dp)                                                 \
+      for (int64_t i = 0; i < n; i++) {                                                                      \
+        type element;                                                                                        \
+        memcpy(&element, src + i * ss, sizeof element);                                                      \
+        memcpy(dst + i * ds, &element, sizeof element);                                                      \
+      }                                                                                                      \
+  }                                                                                                          \
+  static void copy_tiles_##size(const char *restrict src, int64_t sp, const int64_t *restrict at, int64_t n, \
+                                char *restrict dst, int64_t tiles) {                                         \
+    for (int64_t t = 0; t < tiles; t++, src += sp)                                                           \
+      for (int64_t i = 0; i < n; i++, dst += sizeof(type)) {                                                 \
+        type element;                                                                                        \
+        memcpy(&element, src + at[i], sizeof element);                                                       \
+        memcpy(dst, &element, sizeof element);                                                               \
+      }                                                                                                      \
   }
 STRIDED(1, uint8_t)
 STRIDED(2, uint16_t)
@@ -52,13 +61,14 @@ typedef struct copy_fns {
   void (*gather)(const char *src, int64_t ss, char *dst, int64_t n);
   void (*fill)(const char *src, char *dst, int64_t n);
   void (*rows)(const char *src, int64_t sp, int64_t ss, char *dst, int64_t dp, int64_t ds, int64_t rows, int64_t n);
+  void (*tiles)(const char *src, int64_t sp, const int64_t *at, int64_t n, char *dst, int64_t tiles);
 } copy_fns;
 
-static const copy_fns copy_fns_1 = {copy_strided_1, copy_gather_1, copy_fill_1, copy_rows_1},
-                      copy_fns_2 = {copy_strided_2, copy_gather_2, copy_fill_2, copy_rows_2},
-                      copy_fns_4 = {copy_strided_4, copy_gather_4, copy_fill_4, copy_rows_4},
-                      copy_fns_8 = {copy_strided_8, copy_gather_8, copy_fill_8, copy_rows_8},
-                      copy_fns_16 = {copy_strided_16, copy_gather_16, copy_fill_16, copy_rows_16};
+static const copy_fns copy_fns_1 = {copy_strided_1, copy_gather_1, copy_fill_1, copy_rows_1, copy_tiles_1},
+                      copy_fns_2 = {copy_strided_2, copy_gather_2, copy_fill_2, copy_rows_2, copy_tiles_2},
+                      copy_fns_4 = {copy_strided_4, copy_gather_4, copy_fill_4, copy_rows_4, copy_tiles_4},
+                      copy_fns_8 = {copy_strided_8, copy_gather_8, copy_fill_8, copy_rows_8, copy_tiles_8},
+                      copy_fns_16 = {copy_strided_16, copy_gather_16, copy_fill_16, copy_rows_16, copy_tiles_16};
 
 static const copy_fns *copy_fns_of(size_t size) {
   if (size == 1) return &copy_fns_1;
@@ -91,6 +101,11 @@ void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, ch
   }
   for (int64_t r = 0; r < rows; r++)
     kernel_copy_strided(src + r * src_pitch, src_stride, dst + r * dst_pitch, dst_stride, n, size);
+}
+
+void kernel_copy_tiles(const char *src, int64_t src_pitch, const int64_t *at, int64_t n, char *dst, int64_t tiles,
+                       size_t size) {
+  copy_fns_of(size)->tiles(src, src_pitch, at, n, dst, tiles);
 }
 
 /* ---- n-d copies -------------------------------------------------------------------------------------------------- */
@@ -140,8 +155,8 @@ static void copy_move_axis(nd_space *s, int axis) {
 #define COPY_TILE 32
 
 /* Copies the two innermost axes in tiles. */
-static void copy_tiles(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
-                       int64_t dst_stride, int64_t rows, int64_t n, size_t size) {
+static void copy_transposed(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
+                            int64_t dst_stride, int64_t rows, int64_t n, size_t size) {
   const copy_fns *fns = copy_fns_of(size);
   for (int64_t i = 0; i < rows; i += COPY_TILE) {
     const int64_t tile_rows = rows - i < COPY_TILE ? rows - i : COPY_TILE;
@@ -197,7 +212,7 @@ void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, cons
   nd_walk w;
   nd_begin(&w, &s);
   do
-    (closest == inner ? kernel_copy_rows : copy_tiles)(p[COPY_SRC], outer[COPY_SRC], step[COPY_SRC], p[COPY_DST],
-                                                       outer[COPY_DST], step[COPY_DST], n[0], n[1], size);
+    (closest == inner ? kernel_copy_rows : copy_transposed)(p[COPY_SRC], outer[COPY_SRC], step[COPY_SRC], p[COPY_DST],
+                                                            outer[COPY_DST], step[COPY_DST], n[0], n[1], size);
   while (nd_next(&w, p));
 }

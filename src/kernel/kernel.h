@@ -48,6 +48,10 @@ void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t
 /* The same for `rows` rows of n elements each; the first elements of consecutive rows are a pitch apart. */
 void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
                       int64_t dst_stride, int64_t rows, int64_t n, size_t size);
+/* Copies tiles of n elements to a contiguous block: element i of a tile lies at[i] bytes from its first one, and the
+ * first elements of consecutive tiles are a pitch apart. */
+void kernel_copy_tiles(const char *src, int64_t src_pitch, const int64_t *at, int64_t n, char *dst, int64_t tiles,
+                       size_t size);
 /* dst = src over an n-d array, same element size; dst_strides NULL: C-contiguous. Axes are merged and tiled. */
 void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides, int ndim,
                     const int64_t *shape, size_t size);
