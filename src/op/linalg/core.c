@@ -564,43 +564,72 @@ static size_t core_lane_bytes(const core_mat *m, damo_dtype dtype) {
   return (size_t)m->rows * (size_t)m->cols * LANE_COUNT * dtype_size(dtype);
 }
 
-#define CORE_MOVE(name, type)                                                                                 \
-  static void core_gather_##name(char *const *at, const core_mat *m, bool transposed, void *lanes) {          \
-    type *to = lanes;                                                                                         \
-    const int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;               \
-    const int64_t rs = transposed ? m->cs : m->rs, cs = transposed ? m->rs : m->cs;                           \
-    for (int64_t i = 0; i < rows; i++) {                                                                      \
-      for (int64_t j = 0; j < cols; j++, to += LANE_COUNT) {                                                  \
-        const int64_t off = i * rs + j * cs;                                                                  \
-        if (m->dtype == DAMO_INT64) {                                                                         \
-          for (int l = 0; l < LANE_COUNT; l++) to[l] = (type)(*(const int64_t *)(const void *)(at[l] + off)); \
-        } else {                                                                                              \
-          for (int l = 0; l < LANE_COUNT; l++) to[l] = *(const type *)(const void *)(at[l] + off);            \
-        }                                                                                                     \
-      }                                                                                                       \
-    }                                                                                                         \
-  }                                                                                                           \
-  static void core_scatter_##name(char *const *at, const core_mat *m, bool transposed, const void *lanes,     \
-                                  const uint8_t *failed, int n) {                                             \
-    const type *from = lanes;                                                                                 \
-    const int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;               \
-    const int64_t rs = transposed ? m->cs : m->rs, cs = transposed ? m->rs : m->cs;                           \
-    for (int64_t i = 0; i < rows; i++) {                                                                      \
-      for (int64_t j = 0; j < cols; j++, from += LANE_COUNT) {                                                \
-        const int64_t off = i * rs + j * cs;                                                                  \
-        for (int l = 0; l < n; l++) {                                                                         \
-          if (failed[l]) continue;                                                                            \
-          if (m->dtype == DAMO_INT64)                                                                         \
-            *(int64_t *)(void *)(at[l] + off) = (int64_t)from[l];                                             \
-          else                                                                                                \
-            *(type *)(void *)(at[l] + off) = from[l];                                                         \
-        }                                                                                                     \
-      }                                                                                                       \
-    }                                                                                                         \
+/* Where the elements of a matrix lie, in the order in which lanes hold them. */
+typedef struct core_lie {
+  bool is_index; /* positions, which lanes hold as floats */
+  int n;
+  int32_t at[CORE_LANE_MOST * CORE_LANE_MOST];
+} core_lie;
+
+static void core_lie_of(core_lie *lie, const core_mat *m, bool transposed) {
+  const int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;
+  const int64_t rs = transposed ? m->cs : m->rs, cs = transposed ? m->rs : m->cs;
+  lie->is_index = m->dtype == DAMO_INT64;
+  lie->n = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < cols; j++) lie->at[lie->n++] = i * rs + j * cs;
+  }
+}
+
+#define CORE_MOVE(name, type)                                                                                     \
+  static void core_gather_##name(char *const *at, const core_lie *lie, void *lanes) {                             \
+    for (int l = 0; l < LANE_COUNT; l++) {                                                                        \
+      type *restrict to = (type *)lanes + l;                                                                      \
+      const char *restrict from = at[l];                                                                          \
+      if (lie->is_index) {                                                                                        \
+        for (int e = 0; e < lie->n; e++)                                                                          \
+          to[e * LANE_COUNT] = (type)(*(const int64_t *)(const void *)(from + lie->at[e]));                       \
+      } else {                                                                                                    \
+        for (int e = 0; e < lie->n; e++) to[e * LANE_COUNT] = *(const type *)(const void *)(from + lie->at[e]);   \
+      }                                                                                                           \
+    }                                                                                                             \
+  }                                                                                                               \
+  static void core_scatter_##name(char *const *at, const core_lie *lie, const void *lanes, const uint8_t *failed, \
+                                  int n) {                                                                        \
+    for (int l = 0; l < n; l++) {                                                                                 \
+      const type *restrict from = (const type *)lanes + l;                                                        \
+      char *restrict to = at[l];                                                                                  \
+      if (failed[l]) continue;                                                                                    \
+      if (lie->is_index) {                                                                                        \
+        for (int e = 0; e < lie->n; e++) *(int64_t *)(void *)(to + lie->at[e]) = (int64_t)from[e * LANE_COUNT];   \
+      } else {                                                                                                    \
+        for (int e = 0; e < lie->n; e++) *(type *)(void *)(to + lie->at[e]) = from[e * LANE_COUNT];               \
+      }                                                                                                           \
+    }                                                                                                             \
   }
 CORE_MOVE(f32, float)
 CORE_MOVE(f64, double)
 #undef CORE_MOVE
+
+/* The addresses of the next n entries of each matrix; lanes without an entry get the last one's. */
+static void core_lane_addresses(nd_walk *w, char **at, int n_mats, int n, char *where[][LANE_COUNT]) {
+  const nd_space *s = w->space;
+  const int axis = s->n_axes - s->n_core - 1;
+  if (n == LANE_COUNT && axis >= 0 && w->at[axis] + n < s->shape[axis]) {
+    const int64_t *stride = s->stride + (int64_t)axis * s->pitch;
+    for (int k = 0; k < n_mats; k++) {
+      for (int l = 0; l < LANE_COUNT; l++) where[k][l] = at[k] + l * stride[k];
+      at[k] += LANE_COUNT * stride[k];
+    }
+    w->at[axis] += LANE_COUNT;
+    w->row += LANE_COUNT;
+    return;
+  }
+  for (int l = 0; l < LANE_COUNT; l++) {
+    for (int k = 0; k < n_mats; k++) where[k][l] = l < n ? at[k] : where[k][n - 1];
+    if (l < n) nd_next(w, at);
+  }
+}
 
 /* The blocks of one share. */
 static void core_share(void *arg, int64_t share, int worker) {
@@ -611,6 +640,7 @@ static void core_share(void *arg, int64_t share, int worker) {
   const int n_mats = c->n_in + c->n_out;
   char *scratch = p->scratch + (size_t)worker * p->bytes, *at[2 * CORE_MOST], *where[2 * CORE_MOST][LANE_COUNT];
   core_lanes lanes = {.fns = &c->ctx->isa->lanes[single ? 0 : 1]};
+  core_lie lie[2 * CORE_MOST];
   nd_walk w;
   const int64_t blocks = (p->rows + LANE_COUNT - 1) / LANE_COUNT;
   const int64_t first = pool_share_first(blocks, share, p->shares) * LANE_COUNT;
@@ -618,6 +648,7 @@ static void core_share(void *arg, int64_t share, int worker) {
   last = last < p->rows ? last : p->rows;
   for (int k = 0; k < n_mats; k++) {
     *(k < c->n_in ? &lanes.in[k] : &lanes.out[k - c->n_in]) = scratch;
+    core_lie_of(&lie[k], &r->lie[k], k < c->n_in ? p->plan.transposed_in[k] : p->plan.transposed_out[k - c->n_in]);
     scratch += core_lane_bytes(&r->lie[k], c->dtype);
     at[k] = r->at[k];
   }
@@ -628,18 +659,13 @@ static void core_share(void *arg, int64_t share, int worker) {
   for (int64_t row = first; row < last; row += LANE_COUNT) {
     const int n = last - row < LANE_COUNT ? (int)(last - row) : LANE_COUNT;
     uint8_t failed[LANE_COUNT] = {0};
-    for (int l = 0; l < LANE_COUNT; l++) {
-      for (int k = 0; k < n_mats; k++) where[k][l] = l < n ? at[k] : where[k][n - 1];
-      if (l < n) nd_next(&w, at);
-    }
+    core_lane_addresses(&w, at, n_mats, n, where);
     lanes.failed = failed;
-    for (int i = 0; i < c->n_in; i++)
-      (single ? core_gather_f32 : core_gather_f64)(where[i], &r->lie[i], p->plan.transposed_in[i], lanes.in[i]);
+    for (int i = 0; i < c->n_in; i++) (single ? core_gather_f32 : core_gather_f64)(where[i], &lie[i], lanes.in[i]);
     p->class->run_lanes(c, &lanes);
     for (int o = 0; o < c->n_out; o++) {
       const int k = c->n_in + o;
-      (single ? core_scatter_f32 : core_scatter_f64)(where[k], &r->lie[k], p->plan.transposed_out[o], lanes.out[o],
-                                                     failed, n);
+      (single ? core_scatter_f32 : core_scatter_f64)(where[k], &lie[k], lanes.out[o], failed, n);
     }
     memcpy(p->failed + row, failed, (size_t)n);
   }
