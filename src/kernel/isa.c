@@ -11,6 +11,7 @@
 #include "kernel/fft/fft.h"
 #include "kernel/sparse/sparse_tables.h"
 #include "kernel/sparse/stream_copy.h"
+#include "blas/blas.h"
 #include "conv/conv.h"
 #include "lanes/eigh_lanes.h"
 #include "lanes/lanes.h"
@@ -38,6 +39,7 @@
       .reduce = &reduce_fns_##fold_isa,                                                                     \
       .stream_copy = stream_copy_##copy_isa,                                                                \
       .small_gemm = &small_gemm_##small_gemm_isa,                                                           \
+      .blas = &blas_##small_gemm_isa,                                                                       \
       .fft = &fft_##fft_isa,                                                                           \
       .conv = &conv_isa_##conv_set,                                                                         \
       .eigh_lanes = &eigh_lanes_##eigh_isa,                                                                 \

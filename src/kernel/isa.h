@@ -20,6 +20,7 @@ typedef struct kernel_set {
 } kernel_set;
 
 typedef struct philox_state philox_state; /* random.h */
+typedef struct blas_fns blas_fns;         /* blas/blas.h */
 
 /* Kernels of random draws: the same bits for every instruction set. */
 typedef struct draw_fns {
@@ -104,6 +105,7 @@ struct kernel_isa {
   const draw_fns *draw;
   void (*stream_copy)(char *to, const char *from, size_t n);
   const small_gemm_fns *small_gemm;
+  const blas_fns *blas;      /* kernel/blas/blas.h */
   const struct fft_fns *fft; /* kernel/fft/fft.h */
   const conv_isa *conv;
   const eigh_lanes_fns *eigh_lanes;
