@@ -970,6 +970,21 @@ function io.save(path, value, options) end
 ---@param options? { delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
 ---@return damo.Array
 function io.read_csv(path, options) end
+---@param path string
+---@param value damo.Array|table
+---@param options? { header?: string[], delimiter?: string, on_fail?: "raise"|"return" }
+---@return boolean
+function io.write_csv(path, value, options) end
+---What the readers give of a file of these bytes. format: only CSV needs it.
+---@param bytes string
+---@param options? { format?: "npy"|"npz"|"mtx"|"csv", max_bytes?: integer, delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
+---@return any
+function io.parse(bytes, options) end
+---The bytes that the writers write.
+---@param value any
+---@param options { format: "npy"|"npz"|"mtx"|"csv", header?: string[], delimiter?: string, comment?: string, pattern?: boolean, symmetry?: "general"|"symmetric"|"skew-symmetric"|"hermitian", on_fail?: "raise"|"return" }
+---@return string
+function io.format(value, options) end
 ---A sparse matrix of a coordinate file (entries listed twice are summed, symmetric storage is expanded), an Array of an
 ---array file. An io error names the line and the reason.
 ---@param path string

@@ -417,18 +417,34 @@ DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
 
 /* Paths are those of the host's file system. A file is written under a temporary name in the same folder and renamed to
  * its path when it is complete. Failures are io errors that name the file and, if there is one, the line or member; in
- * a sandbox each of these functions fails with a state error. */
+ * a sandbox each function that takes a path fails with a state error.
+ *
+ * What …_read reads from a path, …_parse reads from n bytes in memory, and what …_write writes to a path, …_format gives
+ * as bytes: for hosts with file systems of their own, and for sandboxes. */
+
+/* Bytes that damo made, to be freed with damo_bytes_free; zero-terminated, the zero not counted. cap is damo's own. */
+typedef struct damo_bytes {
+  char *at;
+  size_t n, cap;
+} damo_bytes;
+/* Frees the bytes and clears the struct; NULL and a cleared struct are allowed. */
+DAMO_API void damo_bytes_free(damo_ctx *ctx, damo_bytes *bytes);
 
 /* Reads the array of a .npy file: versions 1 to 3, either byte order, C or Fortran order. */
 DAMO_API damo_array *damo_npy_read(damo_ctx *ctx, const char *path);
 /* Writes an array as a .npy file, in C order. */
 DAMO_API damo_status damo_npy_write(const char *path, const damo_array *a);
+/* The same from and to memory. */
+DAMO_API damo_array *damo_npy_parse(damo_ctx *ctx, const void *bytes, size_t n);
+DAMO_API damo_status damo_npy_format(const damo_array *a, damo_bytes *out);
 
 /* The arrays of a .npz file, in the order of the file, with their names without ".npy". */
 typedef struct damo_npz damo_npz;
 /* Reads all arrays of a .npz file; free with damo_npz_free. A file whose compressed members would take more than
  * max_bytes (0: 2^30) is refused before any memory is taken. */
 DAMO_API damo_npz *damo_npz_read(damo_ctx *ctx, const char *path, uint64_t max_bytes);
+/* The same from memory. */
+DAMO_API damo_npz *damo_npz_parse(damo_ctx *ctx, const void *bytes, size_t n, uint64_t max_bytes);
 /* Frees it (NULL is allowed). Arrays of it that were retained stay valid. */
 DAMO_API void damo_npz_free(damo_npz *z);
 /* The number of arrays. */
@@ -440,10 +456,16 @@ DAMO_API damo_array *damo_npz_find(const damo_npz *z, const char *name);
 /* Writes n arrays under these names (without ".npy") as a .npz file, without compression. */
 DAMO_API damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char *const *names,
                                     damo_array *const *arrays, int64_t n);
+/* The same to memory. */
+DAMO_API damo_status damo_npz_format(damo_ctx *ctx, const char *const *names, damo_array *const *arrays, int64_t n,
+                                     damo_bytes *out);
 /* Reads a sparse matrix as SciPy's save_npz writes it: csr and csc as they are, coo, dia and bsr as csr. */
 DAMO_API damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path);
 /* Writes a sparse matrix as SciPy's load_npz reads it. */
 DAMO_API damo_status damo_npz_write_sparse(const char *path, const damo_sparse *a);
+/* The same from and to memory. */
+DAMO_API damo_sparse *damo_npz_parse_sparse(damo_ctx *ctx, const void *bytes, size_t n);
+DAMO_API damo_status damo_npz_format_sparse(const damo_sparse *a, damo_bytes *out);
 
 /* Symmetry of a matrix in a Matrix Market file, which then lists one triangle only. */
 typedef enum damo_symmetry { DAMO_GENERAL, DAMO_SYMMETRIC, DAMO_SKEW, DAMO_HERMITIAN } damo_symmetry;
@@ -460,6 +482,9 @@ DAMO_API damo_obj *damo_mtx_read(damo_ctx *ctx, const char *path, damo_format fo
 /* Writes a sparse matrix as a coordinate file, an array of one or two dimensions as an array file, each value with as
  * many digits as reading it back exactly takes. options may be NULL. */
 DAMO_API damo_status damo_mtx_write(const char *path, const damo_obj *value, const damo_mtx_options *options);
+/* The same from and to memory. */
+DAMO_API damo_obj *damo_mtx_parse(damo_ctx *ctx, const void *bytes, size_t n, damo_format format);
+DAMO_API damo_status damo_mtx_format(const damo_obj *value, const damo_mtx_options *options, damo_bytes *out);
 
 typedef struct damo_csv_options {
   size_t size;       /* sizeof(damo_csv_options) */
@@ -472,6 +497,13 @@ typedef struct damo_csv_options {
 /* Reads a table of numbers as an array of rows × columns. header, which may be NULL, receives the cells of the header
  * line, separated by newlines, to be freed with damo_text_free; NULL if there is no header. options may be NULL. */
 DAMO_API damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_options *options, char **header);
+/* Writes a vector (one column) or a matrix of real numbers, each with as many digits as reading it back exactly takes,
+ * nan as an empty cell where the table has several columns. header: n_header names, one a column, or 0: no header line. */
+DAMO_API damo_status damo_csv_write(const char *path, const damo_array *a, const char *const *header, int64_t n_header);
+/* The same from and to memory. */
+DAMO_API damo_array *damo_csv_parse(damo_ctx *ctx, const void *bytes, size_t n, const damo_csv_options *options,
+                                    char **header);
+DAMO_API damo_status damo_csv_format(const damo_array *a, const char *const *header, int64_t n_header, damo_bytes *out);
 
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 

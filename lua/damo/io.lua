@@ -1,4 +1,5 @@
---- Files of Arrays and sparse matrices: `load`, `save` (.npy, .npz), `read_csv`, `read_mtx`, `write_mtx`.
+--- Files of Arrays and sparse matrices: `load`, `save` (.npy, .npz), `read_csv`, `write_csv`, `read_mtx`, `write_mtx`;
+-- `parse`, `format`: the same from and to strings.
 -- @module damo.io
 
 local core = require "damo.core"
@@ -8,13 +9,13 @@ local files = {}
 for name, fn in pairs(core.io) do files[name] = fn end
 
 -- A path of names and positions in an .npz: "layers/1/w".
-local function flattened(tree)
-  local list, def = leaves.apart(tree, "save", leaves.is_value)
+local function flattened(tree, func)
+  local list, def = leaves.apart(tree, func, leaves.is_value)
   local flat = {}
   for i, name in ipairs(leaves.file_names(def)) do
     local v = list[i]
     if core.system.variable_kind(v) == "shared" then v = v:get_value { borrow = true } end
-    if flat[name] ~= nil then core.raise("value", ("save: two entries have the name '%s'"):format(name)) end
+    if flat[name] ~= nil then core.raise("value", ("%s: two entries have the name '%s'"):format(func, name)) end
     flat[name] = v
   end
   return flat
@@ -46,6 +47,17 @@ local function nested(flat)
   return tree
 end
 
+-- Of a table whose names are paths the nested one; any other value as it is.
+local function unflattened(value, ...)
+  if not leaves.is_branch(value) then return value, ... end
+  for name in pairs(value) do
+    if name:find "/" or name:match "^%-?%d+$" then return nested(value), ... end
+  end
+  return value, ...
+end
+
+local function is_tree(value) return leaves.is_branch(value) and not leaves.is_value(value) end
+
 --- Writes an Array to a .npy, a table of values or a sparse matrix to an .npz. A table may be nested and hold shared
 -- Variables, whose values are written; the entry layers[1].w has the name "layers/1/w" in the file.
 -- @function save
@@ -54,9 +66,7 @@ end
 -- @tparam[opt] table options `on_fail`
 -- @treturn boolean
 function files.save(path, value, options, ...)
-  if type(path) == "string" and path:match "%.npz$" and leaves.is_branch(value) and not leaves.is_value(value) then
-    value = flattened(value)
-  end
+  if type(path) == "string" and path:match "%.npz$" and is_tree(value) then value = flattened(value, "save") end
   return core.io.save(path, value, options, ...)
 end
 
@@ -64,13 +74,24 @@ end
 -- @function load
 -- @tparam string path
 -- @tparam[opt] table options `max_bytes`, `on_fail`
-function files.load(path, options, ...)
-  local value, why = core.io.load(path, options, ...)
-  if not leaves.is_branch(value) then return value, why end
-  for name in pairs(value) do
-    if name:find "/" or name:match "^%-?%d+$" then return nested(value) end
+function files.load(path, options, ...) return unflattened(core.io.load(path, options, ...)) end
+
+--- Reads what `load`, `read_csv` and `read_mtx` read of files from a string that holds the bytes of one.
+-- @function parse
+-- @tparam string bytes
+-- @tparam[opt] table options `format`: "npy", "npz", "mtx" or "csv", where the bytes do not tell; those of the reader
+function files.parse(bytes, options, ...) return unflattened(core.io.parse(bytes, options, ...)) end
+
+--- The bytes that `save`, `write_csv` and `write_mtx` write to files, as a string.
+-- @function format
+-- @param value
+-- @tparam table options `format`: "npy", "npz", "mtx" or "csv"; those of the writer
+-- @treturn string
+function files.format(value, options, ...)
+  if type(options) == "table" and rawget(options, "format") == "npz" and is_tree(value) then
+    value = flattened(value, "format")
   end
-  return value
+  return core.io.format(value, options, ...)
 end
 
 return core.names.seal(files, "damo.io")

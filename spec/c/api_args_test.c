@@ -150,6 +150,22 @@ static void test_files(void) {
   FAILS(EVALUE, "damo_mtx_write: the options' size", damo_mtx_write(path, (damo_obj *)m, &huge));
   NONE(EVALUE, "damo_csv_read: path", damo_csv_read(ctx, NULL, NULL, NULL));
   NONE(EVALUE, "damo_csv_read: the options' size is 1", damo_csv_read(ctx, path, &csv, NULL));
+  FAILS(EVALUE, "damo_csv_write: path", damo_csv_write(NULL, a, NULL, 0));
+  FAILS(EVALUE, "damo_csv_write: the list of header", damo_csv_write(path, a, NULL, 1));
+  FAILS(EVALUE, "damo_csv_write: a name is NULL", damo_csv_write(path, a, no_name, 1));
+  damo_bytes_free(ctx, NULL);
+  damo_bytes_free(NULL, NULL);
+  NONE(EVALUE, "damo_npy_parse: bytes", damo_npy_parse(ctx, NULL, 1));
+  FAILS(EVALUE, "damo_npy_format: out", damo_npy_format(a, NULL));
+  NONE(EVALUE, "damo_npz_parse: bytes", damo_npz_parse(ctx, NULL, 1, 0));
+  FAILS(EVALUE, "damo_npz_format: out", damo_npz_format(ctx, names, &a, 1, NULL));
+  NONE(EVALUE, "damo_npz_parse_sparse: bytes", damo_npz_parse_sparse(ctx, NULL, 1));
+  FAILS(EVALUE, "damo_npz_format_sparse: out", damo_npz_format_sparse(m, NULL));
+  NONE(EVALUE, "damo_mtx_parse: bytes", damo_mtx_parse(ctx, NULL, 1, DAMO_CSR));
+  NONE(EVALUE, "damo_mtx_parse: 3 is not a format", damo_mtx_parse(ctx, "x", 1, (damo_format)3));
+  FAILS(EVALUE, "damo_mtx_format: out", damo_mtx_format((damo_obj *)m, NULL, NULL));
+  NONE(EVALUE, "damo_csv_parse: bytes", damo_csv_parse(ctx, NULL, 1, NULL, NULL));
+  FAILS(EVALUE, "damo_csv_format: out", damo_csv_format(a, NULL, 0, NULL));
   CHECK(damo_npz_size(NULL) == 0 && damo_npz_get_name(NULL, 0) == NULL && damo_npz_get_array(NULL, 0) == NULL);
   CHECK(damo_npz_find(NULL, "x") == NULL);
   damo_npz_free(NULL);
@@ -350,7 +366,12 @@ static void test_null(void) {
   CHECK(damo_npz_read(NULL, "x", 0) == NULL && damo_npz_write(NULL, "x", NULL, NULL, 0) == DAMO_EVALUE);
   CHECK(damo_npz_read_sparse(NULL, "x") == NULL && damo_npz_write_sparse("x", NULL) == DAMO_EVALUE);
   CHECK(damo_mtx_read(NULL, "x", DAMO_CSR) == NULL && damo_mtx_write("x", NULL, NULL) == DAMO_EVALUE);
-  CHECK(damo_csv_read(NULL, "x", NULL, NULL) == NULL);
+  CHECK(damo_csv_read(NULL, "x", NULL, NULL) == NULL && damo_csv_write("x", NULL, NULL, 0) == DAMO_EVALUE);
+  CHECK(damo_npy_parse(NULL, "x", 1) == NULL && damo_npy_format(NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_npz_parse(NULL, "x", 1, 0) == NULL && damo_npz_format(NULL, NULL, NULL, 0, NULL) == DAMO_EVALUE);
+  CHECK(damo_npz_parse_sparse(NULL, "x", 1) == NULL && damo_npz_format_sparse(NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_mtx_parse(NULL, "x", 1, DAMO_CSR) == NULL && damo_mtx_format(NULL, NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_csv_parse(NULL, "x", 1, NULL, NULL) == NULL && damo_csv_format(NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_sparse_from_array(NULL, DAMO_CSR) == NULL && damo_sparse_shape(NULL) == NULL &&
         damo_sparse_nnz(NULL) == 0);
   CHECK(damo_sparse_format(NULL) == DAMO_CSR && damo_sparse_dtype(NULL) == DAMO_N_DTYPES);

@@ -29,7 +29,7 @@ static const fact FACTS[] = {
 static damo_sparse *read_matrix(damo_ctx *ctx, const char *name, damo_format format) {
   char path[256];
   snprintf(path, sizeof path, "spec/data/mtx/%s.mtx", name);
-  damo_sparse *a = (damo_sparse *)io_read_mtx(ctx, path, format);
+  damo_sparse *a = (damo_sparse *)io_read_mtx(ctx, IO_FROM_FILE(path), format);
   if (!CHECK(a)) return NULL;
   damo_sparse *b = sparse_cast(a, dtype_is_complex(sparse_dtype(a)) ? DAMO_COMPLEX128 : DAMO_FLOAT64);
   damo_release(a);

@@ -52,16 +52,16 @@ static void test_npy_round_trip(damo_ctx *ctx) {
   for (int dtype = 0; dtype < DAMO_N_DTYPES; dtype++) {
     for (int ndim = 0; ndim <= 3; ndim++) {
       damo_array *a = counting(ctx, (damo_dtype)dtype, ndim, shapes);
-      CHECK_EQ_I(io_write_npy(path("a.npy"), a), DAMO_OK);
-      damo_array *b = io_read_npy(ctx, path("a.npy"));
+      CHECK_EQ_I(io_write_npy(IO_TO_FILE(path("a.npy")), a), DAMO_OK);
+      damo_array *b = io_read_npy(ctx, IO_FROM_FILE(path("a.npy")));
       CHECK(b && array_equal(a, b, true));
       damo_release(a);
       damo_release(b);
     }
   }
   damo_array *empty = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){0, 5});
-  CHECK_EQ_I(io_write_npy(path("a.npy"), empty), DAMO_OK);
-  damo_array *back = io_read_npy(ctx, path("a.npy"));
+  CHECK_EQ_I(io_write_npy(IO_TO_FILE(path("a.npy")), empty), DAMO_OK);
+  damo_array *back = io_read_npy(ctx, IO_FROM_FILE(path("a.npy")));
   CHECK(back && array_equal(empty, back, true));
   damo_release(empty);
   damo_release(back);
@@ -83,7 +83,7 @@ static void test_npy_of_others(damo_ctx *ctx) {
   const uint8_t big[8] = {0, 1, 0, 2, 0, 3, 0, 4};
   size_t n = npy_bytes(bytes, 1, "{'descr': '>i2', 'fortran_order': False, 'shape': (4,), }\n", big, 8);
   put("big.npy", bytes, n);
-  damo_array *a = io_read_npy(ctx, path("big.npy"));
+  damo_array *a = io_read_npy(ctx, IO_FROM_FILE(path("big.npy")));
   if (CHECK(a && array_dtype(a) == DAMO_INT16 && a->ndim == 1)) CHECK_EQ_I(((int16_t *)a->data)[2], 3);
   damo_release(a);
 
@@ -91,7 +91,7 @@ static void test_npy_of_others(damo_ctx *ctx) {
   for (int version = 1; version <= 3; version++) {
     n = npy_bytes(bytes, version, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }\n", f, sizeof f);
     put("f.npy", bytes, n);
-    a = io_read_npy(ctx, path("f.npy"));
+    a = io_read_npy(ctx, IO_FROM_FILE(path("f.npy")));
     if (CHECK(a && a->ndim == 2 && array_shape(a)[0] == 2)) {
       CHECK_NEAR(array_get(a, (const int64_t[]){0, 2}).v.f, 3, 0);
       CHECK_NEAR(array_get(a, (const int64_t[]){1, 0}).v.f, 4, 0);
@@ -102,7 +102,7 @@ static void test_npy_of_others(damo_ctx *ctx) {
 
 static void expect_npy_error(damo_ctx *ctx, const void *bytes, size_t n, const char *text) {
   put("bad.npy", bytes, n);
-  damo_array *a = io_read_npy(ctx, path("bad.npy"));
+  damo_array *a = io_read_npy(ctx, IO_FROM_FILE(path("bad.npy")));
   CHECK(a == NULL);
   CHECK_EQ_I(ctx->error.status, DAMO_EIO);
   if (!CHECK(strstr(ctx->error.message, text) != NULL)) fprintf(stderr, "    %s\n", ctx->error.message);
@@ -131,9 +131,9 @@ static void test_npy_damaged(damo_ctx *ctx) {
   expect_npy_error(ctx, bytes, n, "length");
   n = npy_bytes(bytes, 9, "{}", data, sizeof data);
   expect_npy_error(ctx, bytes, n, "version");
-  CHECK(io_read_npy(ctx, path("nothing.npy")) == NULL);
+  CHECK(io_read_npy(ctx, IO_FROM_FILE(path("nothing.npy"))) == NULL);
   CHECK(strstr(ctx->error.message, "nothing.npy: can't be opened: ") != NULL);
-  CHECK(io_read_npy(ctx, dir) == NULL);
+  CHECK(io_read_npy(ctx, IO_FROM_FILE(dir)) == NULL);
 }
 
 /* ---- npz --------------------------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static void test_npy_damaged(damo_ctx *ctx) {
 static void write_two(damo_ctx *ctx, const char *name) {
   const char *names[2] = {"weights", "b"};
   damo_array *a = counting(ctx, DAMO_FLOAT32, 2, (const int64_t[]){5, 7}), *b = counting(ctx, DAMO_INT8, 0, NULL);
-  CHECK_EQ_I(io_write_npz(ctx, path(name), names, (damo_array *const[]){a, b}, 2), DAMO_OK);
+  CHECK_EQ_I(io_write_npz(ctx, IO_TO_FILE(path(name)), names, (damo_array *const[]){a, b}, 2), DAMO_OK);
   damo_release(a);
   damo_release(b);
 }
@@ -149,7 +149,7 @@ static void write_two(damo_ctx *ctx, const char *name) {
 static void test_npz_round_trip(damo_ctx *ctx) {
   npz z;
   write_two(ctx, "a.npz");
-  if (CHECK_EQ_I(io_read_npz(ctx, path("a.npz"), 0, &z), DAMO_OK)) {
+  if (CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("a.npz")), 0, &z), DAMO_OK)) {
     damo_array *a = counting(ctx, DAMO_FLOAT32, 2, (const int64_t[]){5, 7});
     CHECK_EQ_I(z.n, 2);
     CHECK_EQ_S(z.at[0].name, "weights");
@@ -159,8 +159,8 @@ static void test_npz_round_trip(damo_ctx *ctx) {
     npz_clear(&z);
   }
   CHECK(access(path("a.npz.part"), F_OK) != 0);
-  CHECK_EQ_I(io_write_npz(ctx, path("none.npz"), NULL, NULL, 0), DAMO_OK);
-  if (CHECK_EQ_I(io_read_npz(ctx, path("none.npz"), 0, &z), DAMO_OK)) {
+  CHECK_EQ_I(io_write_npz(ctx, IO_TO_FILE(path("none.npz")), NULL, NULL, 0), DAMO_OK);
+  if (CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("none.npz")), 0, &z), DAMO_OK)) {
     CHECK_EQ_I(z.n, 0);
     npz_clear(&z);
   }
@@ -206,7 +206,7 @@ static void test_npz_deflated(damo_ctx *ctx) {
   const size_t n = npy_bytes(npy, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (200,), }", data, sizeof data);
   const size_t all = deflated_zip(bytes, "x.npy", npy, n);
   put("d.npz", bytes, all);
-  if (CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), 0, &z), DAMO_OK)) {
+  if (CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("d.npz")), 0, &z), DAMO_OK)) {
     CHECK_EQ_I(z.n, 1);
     CHECK_EQ_S(z.at[0].name, "x");
     CHECK_NEAR(((double *)z.at[0].array->data)[198], 3, 0);
@@ -215,10 +215,10 @@ static void test_npz_deflated(damo_ctx *ctx) {
   /* Every truncation and every changed byte gives an error or a valid array, never a crash. */
   for (size_t i = 0; i < all; i++) {
     put("t.npz", bytes, i);
-    CHECK(io_read_npz(ctx, path("t.npz"), 0, &z) != DAMO_OK);
+    CHECK(io_read_npz(ctx, IO_FROM_FILE(path("t.npz")), 0, &z) != DAMO_OK);
     bytes[i] ^= (char)0x5a;
     put("t.npz", bytes, all);
-    if (io_read_npz(ctx, path("t.npz"), 0, &z) == DAMO_OK) npz_clear(&z);
+    if (io_read_npz(ctx, IO_FROM_FILE(path("t.npz")), 0, &z) == DAMO_OK) npz_clear(&z);
     bytes[i] ^= (char)0x5a;
   }
 }
@@ -232,20 +232,20 @@ static void test_npz_bound(damo_ctx *ctx) {
   const size_t all = deflated_zip(bytes, "x.npy", npy, n);
   CHECK(all < 400);
   put("d.npz", bytes, all);
-  CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), n - 1, &z), DAMO_EIO);
+  CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("d.npz")), n - 1, &z), DAMO_EIO);
   CHECK(strstr(ctx->error.message, "d.npz: inflated, the archive has more than ") != NULL);
   CHECK(strstr(ctx->error.message, "the option max_bytes (default 1073741824) allows more") != NULL);
-  CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), n, &z), DAMO_OK);
+  CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("d.npz")), n, &z), DAMO_OK);
   npz_clear(&z);
   write_two(ctx, "a.npz");
-  CHECK_EQ_I(io_read_npz(ctx, path("a.npz"), 1, &z), DAMO_OK);
+  CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("a.npz")), 1, &z), DAMO_OK);
   npz_clear(&z);
   put("d.npz", bytes, deflated_zip(bytes, "x\1.npy", npy, n));
   for (size_t i = 0; i + 1 < sizeof bytes; i++) {
     if (bytes[i] == 'x' && bytes[i + 1] == 1) bytes[i + 1] = 0;
   }
   put("d.npz", bytes, all + 2);
-  CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), 0, &z), DAMO_EIO);
+  CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("d.npz")), 0, &z), DAMO_EIO);
   CHECK(strstr(ctx->error.message, "a member has a zero byte") != NULL);
 }
 
@@ -256,7 +256,7 @@ static void test_npz_damaged(damo_ctx *ctx) {
   const size_t n = get("a.npz", bytes, sizeof bytes);
   bytes[150] ^= 1; /* an entry of weights */
   put("bad.npz", bytes, n);
-  CHECK_EQ_I(io_read_npz(ctx, path("bad.npz"), 0, &z), DAMO_EIO);
+  CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("bad.npz")), 0, &z), DAMO_EIO);
   CHECK(strstr(ctx->error.message, "member 'weights.npy': the data are damaged") != NULL);
   bytes[150] ^= 1;
   for (size_t i = 0; i < n; i++) {
@@ -264,13 +264,13 @@ static void test_npz_damaged(damo_ctx *ctx) {
       const char old = bytes[i];
       bytes[i] = k ? (char)0xff : (char)(bytes[i] ^ 0x21);
       put("bad.npz", bytes, n);
-      if (io_read_npz(ctx, path("bad.npz"), 0, &z) == DAMO_OK) npz_clear(&z);
+      if (io_read_npz(ctx, IO_FROM_FILE(path("bad.npz")), 0, &z) == DAMO_OK) npz_clear(&z);
       bytes[i] = old;
     }
   }
   put("bad.npz", "PK\5\6", 4);
-  CHECK_EQ_I(io_read_npz(ctx, path("bad.npz"), 0, &z), DAMO_EIO);
-  CHECK_EQ_I(io_write_npz(ctx, "damo_no_such_dir/x.npz", NULL, NULL, 0), DAMO_EIO);
+  CHECK_EQ_I(io_read_npz(ctx, IO_FROM_FILE(path("bad.npz")), 0, &z), DAMO_EIO);
+  CHECK_EQ_I(io_write_npz(ctx, IO_TO_FILE("damo_no_such_dir/x.npz"), NULL, NULL, 0), DAMO_EIO);
   CHECK(strstr(ctx->error.message, "damo_no_such_dir/x.npz: can't be written: ") != NULL);
 }
 
@@ -278,7 +278,7 @@ static void test_npz_damaged(damo_ctx *ctx) {
 
 static damo_array *csv_of(damo_ctx *ctx, const char *text, const csv_options *o, char **header) {
   put("a.csv", text, strlen(text));
-  return io_read_csv(ctx, path("a.csv"), o, header);
+  return io_read_csv(ctx, IO_FROM_FILE(path("a.csv")), o, header);
 }
 
 static double at(const damo_array *a, int64_t i, int64_t j) {
@@ -389,7 +389,7 @@ static void test_csv_damaged(damo_ctx *ctx) {
   expect_csv_error(ctx, "1,\"2\"x\n", NULL, "line 1: text follows a closing quote");
   expect_csv_error(ctx, "", NULL, "no data");
   put("a.csv", "a\0b,c\n1,2\n", 10);
-  CHECK(!io_read_csv(ctx, path("a.csv"), NULL, NULL));
+  CHECK(!io_read_csv(ctx, IO_FROM_FILE(path("a.csv")), NULL, NULL));
   CHECK(strstr(ctx->error.message, "line 1, cell 1: 'a' has a zero byte in it") != NULL);
   expect_csv_error(ctx, "255\n256\n", &bytes, "line 2, cell 1: '256' is outside");
   expect_csv_error(ctx, "1\n1.5\n", &bytes, "'1.5' is not a value");

@@ -121,7 +121,7 @@ static void test_facts(damo_ctx *ctx) {
     if (split(line, cells) <= NORM_AX || !is_file(cells[FILE_NAME]) || !*cells[ROWS]) continue;
     snprintf(at, sizeof at, DATA "%s", cells[FILE_NAME]);
     for (int format = 0; format < 2; format++) {
-      damo_obj *v = io_read_mtx(ctx, at, (damo_format)format);
+      damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(at), (damo_format)format);
       if (!CHECK(v != NULL)) {
         fprintf(stderr, "    %s\n", ctx->error.message);
         continue;
@@ -143,25 +143,25 @@ static void test_facts(damo_ctx *ctx) {
 /* Files that SciPy refuses but other readers accept. */
 static void test_tolerated(damo_ctx *ctx) {
   bool same = false;
-  damo_obj *a = io_read_mtx(ctx, DATA "mtx/west0067.mtx", DAMO_CSR);
-  damo_obj *b = io_read_mtx(ctx, DATA "mtx/west0067_jumbled.mtx", DAMO_CSC);
+  damo_obj *a = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx/west0067.mtx"), DAMO_CSR);
+  damo_obj *b = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx/west0067_jumbled.mtx"), DAMO_CSC);
   CHECK(a && b && sparse_equal((damo_sparse *)a, (damo_sparse *)b, false, &same) == DAMO_OK && same);
   damo_release(a);
   damo_release(b);
-  b = io_read_mtx(ctx, DATA "mtx_forms/fullcsa.mtx", DAMO_CSR);
+  b = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx_forms/fullcsa.mtx"), DAMO_CSR);
   if (CHECK(b && b->kind == OBJ_ARRAY)) {
     const scalar z = array_get((damo_array *)b, (const int64_t[]){0, 1});
     CHECK(z.v.c.re == 3.4 && z.v.c.im == 1.7);
   }
   damo_release(b);
-  b = io_read_mtx(ctx, DATA "mtx_forms/matrix_uint64.mtx", DAMO_CSR);
+  b = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx_forms/matrix_uint64.mtx"), DAMO_CSR);
   if (CHECK(b != NULL)) {
     damo_array *d = sparse_to_dense((damo_sparse *)b);
     CHECK(array_dtype(d) == DAMO_UINT64 && array_get(d, (const int64_t[]){0, 1}).v.u == UINT64_MAX);
     damo_release(d);
   }
   damo_release(b);
-  b = io_read_mtx(ctx, DATA "mtx_forms/matrix_fp64.mtx", DAMO_CSR);
+  b = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx_forms/matrix_fp64.mtx"), DAMO_CSR);
   CHECK(b && sparse_dtype((damo_sparse *)b) == DAMO_FLOAT64);
   damo_release(b);
   b = parse(ctx, "% no first line\n\n2 3 2\n1 1 5\n% between\n\n2 3 .5\r\n\n");
@@ -225,7 +225,7 @@ static void test_damaged(damo_ctx *ctx) {
                "x.mtx: line 1: 'vector' is not an object that can be read, expected matrix");
   expect_error(ctx, "%%MatrixMarket matrix array pattern general\n2 2\n",
                "x.mtx: line 1: an array file can't have the field pattern");
-  CHECK(io_read_mtx(ctx, DATA "nothing.mtx", DAMO_CSR) == NULL);
+  CHECK(io_read_mtx(ctx, IO_FROM_FILE(DATA "nothing.mtx"), DAMO_CSR) == NULL);
   CHECK(strstr(ctx->error.message, "nothing.mtx: can't be opened") != NULL);
 }
 
@@ -236,7 +236,7 @@ static void test_bad_files(damo_ctx *ctx) {
   char at[256];
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     snprintf(at, sizeof at, DATA "mtx_bad/mangled%s.mtx", bad[i]);
-    damo_obj *v = io_read_mtx(ctx, at, DAMO_CSR);
+    damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(at), DAMO_CSR);
     CHECK(v == NULL);
     CHECK_EQ_I(ctx->error.status, DAMO_EIO);
     CHECK(strncmp(ctx->error.message, at, strlen(at)) == 0 && strstr(ctx->error.message, ": line "));
@@ -245,11 +245,11 @@ static void test_bad_files(damo_ctx *ctx) {
   for (size_t i = 0; i < sizeof free_to_read / sizeof *free_to_read; i++) {
     snprintf(at, sizeof at, DATA "mtx_bad/mangled%s.mtx", free_to_read[i]);
     ctx_clear_error(ctx);
-    damo_obj *v = io_read_mtx(ctx, at, DAMO_CSC);
+    damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(at), DAMO_CSC);
     CHECK(v || ctx->error.status == DAMO_EIO);
     damo_release(v);
   }
-  damo_obj *v = io_read_mtx(ctx, DATA "mtx_forms/fullcrud.mtx", DAMO_CSR);
+  damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx_forms/fullcrud.mtx"), DAMO_CSR);
   CHECK(v == NULL && strstr(ctx->error.message, "line 6: the file ends after 3 of 4 entries"));
   damo_release(v);
 }

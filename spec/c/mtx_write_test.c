@@ -26,8 +26,8 @@ static void test_round_trips(damo_ctx *ctx) {
     damo_array *d = sparse_to_dense(a);
     const mtx_options o = {.comment = "two\nlines"};
     for (int dense = 0; dense < 2; dense++) {
-      CHECK_EQ_I(io_write_mtx(path("a.mtx"), dense ? &d->obj : &a->obj, &o), DAMO_OK);
-      damo_obj *v = io_read_mtx(ctx, path("a.mtx"), DAMO_CSR);
+      CHECK_EQ_I(io_write_mtx(IO_TO_FILE(path("a.mtx")), dense ? &d->obj : &a->obj, &o), DAMO_OK);
+      damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(path("a.mtx")), DAMO_CSR);
       if (!CHECK(v && v->kind == (dense ? OBJ_ARRAY : OBJ_SPARSE))) {
         fprintf(stderr, "    %s\n", ctx->error.message);
         continue;
@@ -40,8 +40,8 @@ static void test_round_trips(damo_ctx *ctx) {
       damo_release(v);
     }
     const mtx_options pattern = {.pattern = true};
-    CHECK_EQ_I(io_write_mtx(path("a.mtx"), &a->obj, &pattern), DAMO_OK);
-    damo_obj *v = io_read_mtx(ctx, path("a.mtx"), DAMO_CSC);
+    CHECK_EQ_I(io_write_mtx(IO_TO_FILE(path("a.mtx")), &a->obj, &pattern), DAMO_OK);
+    damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(path("a.mtx")), DAMO_CSC);
     bool same = false;
     CHECK(v && sparse_same_pattern(a, (damo_sparse *)v, &same) == DAMO_OK && same);
     damo_release(v);
@@ -50,8 +50,8 @@ static void test_round_trips(damo_ctx *ctx) {
   }
   damo_array *odd = damo_array_from(ctx, DAMO_FLOAT64, 1, (const int64_t[]){6},
                                     (const double[]){NAN, INFINITY, -INFINITY, -0.0, 5e-324, 0.1 + 0.2});
-  CHECK_EQ_I(io_write_mtx(path("a.mtx"), &odd->obj, NULL), DAMO_OK);
-  damo_obj *v = io_read_mtx(ctx, path("a.mtx"), DAMO_CSR);
+  CHECK_EQ_I(io_write_mtx(IO_TO_FILE(path("a.mtx")), &odd->obj, NULL), DAMO_OK);
+  damo_obj *v = io_read_mtx(ctx, IO_FROM_FILE(path("a.mtx")), DAMO_CSR);
   if (CHECK(v != NULL)) {
     const double *p = (const double *)(void *)((damo_array *)v)->data;
     CHECK(isnan(p[0]) && p[1] == INFINITY && p[2] == -INFINITY && signbit(p[3]) && p[4] == 5e-324 && p[5] == 0.1 + 0.2);
@@ -74,10 +74,10 @@ static void test_symmetries(damo_ctx *ctx) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char at[256];
     snprintf(at, sizeof at, DATA "%s", cases[i].file);
-    damo_obj *a = io_read_mtx(ctx, at, DAMO_CSR);
+    damo_obj *a = io_read_mtx(ctx, IO_FROM_FILE(at), DAMO_CSR);
     const mtx_options o = {.symmetry = cases[i].symmetry};
-    CHECK_EQ_I(io_write_mtx(path("s.mtx"), a, &o), DAMO_OK);
-    damo_obj *b = io_read_mtx(ctx, path("s.mtx"), DAMO_CSR);
+    CHECK_EQ_I(io_write_mtx(IO_TO_FILE(path("s.mtx")), a, &o), DAMO_OK);
+    damo_obj *b = io_read_mtx(ctx, IO_FROM_FILE(path("s.mtx")), DAMO_CSR);
     bool same = false;
     if (!CHECK(b && a->kind == b->kind)) continue;
     if (a->kind == OBJ_SPARSE)
@@ -89,11 +89,11 @@ static void test_symmetries(damo_ctx *ctx) {
   }
   damo_obj *z = parse(ctx, "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n2 1 1 4\n");
   const mtx_options h = {.symmetry = MTX_HERMITIAN}, s = {.symmetry = MTX_SYMMETRIC};
-  CHECK_EQ_I(io_write_mtx(path("s.mtx"), z, &h), DAMO_OK);
-  damo_obj *again = io_read_mtx(ctx, path("s.mtx"), DAMO_CSR);
+  CHECK_EQ_I(io_write_mtx(IO_TO_FILE(path("s.mtx")), z, &h), DAMO_OK);
+  damo_obj *again = io_read_mtx(ctx, IO_FROM_FILE(path("s.mtx")), DAMO_CSR);
   bool same = false;
   CHECK(again && sparse_equal((damo_sparse *)z, (damo_sparse *)again, true, &same) == DAMO_OK && same);
-  CHECK_EQ_I(io_write_mtx(path("s.mtx"), z, &s), DAMO_EVALUE);
+  CHECK_EQ_I(io_write_mtx(IO_TO_FILE(path("s.mtx")), z, &s), DAMO_EVALUE);
   CHECK(strstr(ctx->error.message, "the matrix is not symmetric") != NULL);
   damo_release(again);
   damo_release(z);
@@ -113,8 +113,8 @@ static void test_npz(damo_ctx *ctx) {
   for (int dtype = 0; dtype < DAMO_N_DTYPES; dtype++) {
     damo_sparse *a = numbers(ctx, (damo_dtype)dtype, (damo_format)(dtype % 2));
     bool same = false;
-    CHECK_EQ_I(io_write_sparse_npz(path("a.npz"), a), DAMO_OK);
-    damo_sparse *b = io_read_sparse_npz(ctx, path("a.npz"));
+    CHECK_EQ_I(io_write_sparse_npz(IO_TO_FILE(path("a.npz")), a), DAMO_OK);
+    damo_sparse *b = io_read_sparse_npz(ctx, IO_FROM_FILE(path("a.npz")));
     CHECK(b && b->format == a->format && sparse_equal(a, b, true, &same) == DAMO_OK && same);
     damo_release(a);
     damo_release(b);
@@ -132,21 +132,22 @@ static void test_npz(damo_ctx *ctx) {
   const uint32_t csc[] = {'c', 's', 'c'}, lil[] = {'l', 'i', 'l'};
   for (int i = 0; i < 2; i++) {
     damo_array *format = damo_array_from(ctx, DAMO_UINT32, 1, (const int64_t[]){3}, i ? lil : csc);
-    CHECK_EQ_I(io_write_npz(ctx, path("b.npz"), names,
+    CHECK_EQ_I(io_write_npz(ctx, IO_TO_FILE(path("b.npz")), names,
                             (damo_array *const[]){format, shape, a->data, a->indices, a->indptr}, 5),
                DAMO_OK);
-    damo_sparse *b = io_read_sparse_npz(ctx, path("b.npz"));
+    damo_sparse *b = io_read_sparse_npz(ctx, IO_FROM_FILE(path("b.npz")));
     CHECK(i == 0 ? b && b->format == DAMO_CSC : !b && strstr(ctx->error.message, "the sparse format is 'lil'"));
     damo_release(b);
     if (i == 0) {
-      CHECK_EQ_I(io_write_npz(ctx, path("b.npz"), names,
+      CHECK_EQ_I(io_write_npz(ctx, IO_TO_FILE(path("b.npz")), names,
                               (damo_array *const[]){format, shape, a->data, a->indptr, a->indptr}, 5),
                  DAMO_OK);
-      CHECK(!io_read_sparse_npz(ctx, path("b.npz")));
+      CHECK(!io_read_sparse_npz(ctx, IO_FROM_FILE(path("b.npz"))));
       CHECK_EQ_I(ctx->error.status, DAMO_EIO);
-      CHECK_EQ_I(io_write_npz(ctx, path("b.npz"), names, (damo_array *const[]){format, shape, a->data, a->indices}, 4),
+      CHECK_EQ_I(io_write_npz(ctx, IO_TO_FILE(path("b.npz")), names,
+                              (damo_array *const[]){format, shape, a->data, a->indices}, 4),
                  DAMO_OK);
-      CHECK(!io_read_sparse_npz(ctx, path("b.npz")));
+      CHECK(!io_read_sparse_npz(ctx, IO_FROM_FILE(path("b.npz"))));
       CHECK(strstr(ctx->error.message, "the member 'indptr' of a sparse matrix is missing") != NULL);
     }
     damo_release(format);
@@ -163,7 +164,7 @@ static bool read_forms(damo_ctx *ctx) {
   for (size_t i = 0; ok && i < sizeof names / sizeof *names; i++) {
     char at[256];
     snprintf(at, sizeof at, DATA "npz/%s.npz", names[i]);
-    damo_sparse *a = io_read_sparse_npz(ctx, at);
+    damo_sparse *a = io_read_sparse_npz(ctx, IO_FROM_FILE(at));
     ok = a && sparse_check(a, NULL);
     damo_release(a);
   }
@@ -171,11 +172,12 @@ static bool read_forms(damo_ctx *ctx) {
 }
 
 static bool run_program(damo_ctx *ctx) {
-  damo_obj *a = io_read_mtx(ctx, DATA "mtx_forms/cha.mtx", DAMO_CSR);
-  damo_obj *b = a ? io_read_mtx(ctx, DATA "mtx_forms/full_symmetric.mtx", DAMO_CSR) : NULL;
-  bool ok = b && io_write_mtx(path("f.mtx"), a, NULL) == DAMO_OK && io_write_mtx(path("f.mtx"), b, NULL) == DAMO_OK &&
-            io_write_sparse_npz(path("f.npz"), (damo_sparse *)a) == DAMO_OK;
-  damo_sparse *c = ok ? io_read_sparse_npz(ctx, path("f.npz")) : NULL;
+  damo_obj *a = io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx_forms/cha.mtx"), DAMO_CSR);
+  damo_obj *b = a ? io_read_mtx(ctx, IO_FROM_FILE(DATA "mtx_forms/full_symmetric.mtx"), DAMO_CSR) : NULL;
+  bool ok = b && io_write_mtx(IO_TO_FILE(path("f.mtx")), a, NULL) == DAMO_OK &&
+            io_write_mtx(IO_TO_FILE(path("f.mtx")), b, NULL) == DAMO_OK &&
+            io_write_sparse_npz(IO_TO_FILE(path("f.npz")), (damo_sparse *)a) == DAMO_OK;
+  damo_sparse *c = ok ? io_read_sparse_npz(ctx, IO_FROM_FILE(path("f.npz"))) : NULL;
   damo_release(a);
   damo_release(b);
   damo_release(c);

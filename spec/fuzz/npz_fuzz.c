@@ -112,7 +112,7 @@ static void of_file(damo_ctx *ctx, const uint8_t *data, size_t n) {
   const int f = mkstemp(path);
   require(f >= 0 && write(f, data, n) == (ssize_t)n);
   close(f);
-  check(ctx, io_read_sparse_npz(ctx, path));
+  check(ctx, io_read_sparse_npz(ctx, IO_FROM_FILE(path)));
   remove(path);
 }
 

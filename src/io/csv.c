@@ -276,16 +276,17 @@ static damo_array *read_matrix(csv *c, strbuf *names) {
   return a;
 }
 
-damo_array *io_read_csv(damo_ctx *ctx, const char *path, const csv_options *options, char **header) {
-  csv c = {.ctx = ctx, .path = path, .line = 1, .cols = -1};
-  strbuf text, names;
+damo_array *io_read_csv(damo_ctx *ctx, const io_from *from, const csv_options *options, char **header) {
+  csv c = {.ctx = ctx, .path = from->path, .line = 1, .cols = -1};
+  strbuf file, names;
+  cell_text text;
   damo_array *a = NULL;
   c.o = options ? *options : (csv_options){.skip = -1, .dtype = DAMO_FLOAT64};
   if (c.o.delimiter == 0) c.o.delimiter = ',';
-  strbuf_init(&text, ctx);
+  strbuf_init(&file, ctx);
   strbuf_init(&names, ctx);
-  if (io_read_text(ctx, path, &text) == DAMO_OK) {
-    c.at = text.at ? text.at : "";
+  if (io_whole_text(ctx, from, &file, &text) == DAMO_OK) {
+    c.at = text.at;
     c.end = c.at + text.n;
     if (text.n >= 3 && memcmp(c.at, "\xEF\xBB\xBF", 3) == 0) c.at += 3;
     a = read_matrix(&c, &names);
@@ -302,6 +303,6 @@ damo_array *io_read_csv(damo_ctx *ctx, const char *path, const csv_options *opti
   if (c.values) mem_free(ctx, c.values, c.cap);
   if (c.cell) mem_free(ctx, c.cell, c.cell_cap);
   strbuf_clear(&names);
-  strbuf_clear(&text);
+  strbuf_clear(&file);
   return a;
 }

@@ -1,7 +1,7 @@
 /* io: files of arrays and sparse matrices. Independent of graphs.
  *
- * In: paths. Out: arrays and sparse matrices (owned), or an io error that names the file and, if there is one, the line
- * or member.
+ * In: paths, or the bytes of files. Out: arrays and sparse matrices (owned), or an io error that names the file and, if
+ * there is one, the line or member. Each format has one reader and one writer, for files and for memory alike.
  */
 #ifndef DAMO_IO_H
 #define DAMO_IO_H
@@ -9,9 +9,29 @@
 #include "array/array.h"
 #include "sparse/sparse.h"
 
+/* What a reader reads: the file at path; or, if bytes is not NULL, the n bytes there, and path is their name in
+ * messages. */
+typedef struct io_from {
+  const char *path;
+  const void *bytes;
+  size_t n;
+} io_from;
+#define IO_FROM_FILE(name) (&(const io_from){.path = (name)})
+/* Where a writer writes: a file at path, which is replaced when all is written; or, if text is not NULL, there: the
+ * bytes are appended, and path is their name in messages. Memory is open to a sandbox, files are not. */
+typedef struct io_to {
+  const char *path;
+  strbuf *text;
+} io_to;
+#define IO_TO_FILE(name) (&(const io_to){.path = (name)})
+
+/* The formats that the first bytes of a file tell; CSV has no mark. */
+typedef enum io_format { IO_NPY, IO_NPZ, IO_MTX, IO_CSV, IO_UNKNOWN } io_format;
+io_format io_recognise(const void *bytes, size_t n);
+
 /* .npy files: versions 1 to 3, either byte order, C or Fortran order, the dtypes of damo. */
-damo_array *io_read_npy(damo_ctx *ctx, const char *path);
-damo_status io_write_npy(const char *path, const damo_array *a);
+damo_array *io_read_npy(damo_ctx *ctx, const io_from *from);
+damo_status io_write_npy(const io_to *to, const damo_array *a);
 
 /* .npz files: zip archives of .npy members, which may be stored or deflated when read and are stored when written.
  * Names are without ".npy". A member that is one text (b"csr") is read as a vector of its character codes. */
@@ -28,9 +48,9 @@ typedef struct npz {
 #define IO_MAX_BYTES ((uint64_t)1 << 30)
 /* An archive whose deflated members inflate to more than max_bytes (0: IO_MAX_BYTES) is refused before memory is
  * allocated: deflate can compress a thousandfold. Free with npz_clear. */
-damo_status io_read_npz(damo_ctx *ctx, const char *path, uint64_t max_bytes, npz *out);
+damo_status io_read_npz(damo_ctx *ctx, const io_from *from, uint64_t max_bytes, npz *out);
 void npz_clear(npz *z);
-damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
+damo_status io_write_npz(damo_ctx *ctx, const io_to *to, const char *const *names, damo_array *const *arrays,
                          int64_t n);
 
 /* A CSV of numbers. */
@@ -42,13 +62,13 @@ typedef struct csv_options {
 } csv_options;
 /* Reads an array of rows × columns. header (may be NULL) receives the cells of the header line, separated by '\n', to
  * be freed by mem_strfree; NULL if there is no header. */
-damo_array *io_read_csv(damo_ctx *ctx, const char *path, const csv_options *options, char **header);
+damo_array *io_read_csv(damo_ctx *ctx, const io_from *from, const csv_options *options, char **header);
 
 /* Matrix Market: a coordinate file gives a sparse matrix in that format, an array file a dense array; tell them apart
  * by obj.kind. All fields and symmetries; symmetric storage is expanded, entries listed twice are summed. pattern and
  * real give float64, complex complex128, integer int64 (uint64 or float64 where a %%GraphBLAS comment names such a
  * type). A file without its first line is read as real and general. Errors name the line and the reason. */
-damo_obj *io_read_mtx(damo_ctx *ctx, const char *path, damo_format format);
+damo_obj *io_read_mtx(damo_ctx *ctx, const io_from *from, damo_format format);
 
 typedef enum mtx_symmetry { MTX_GENERAL, MTX_SYMMETRIC, MTX_SKEW, MTX_HERMITIAN } mtx_symmetry;
 
@@ -58,14 +78,23 @@ typedef struct mtx_options {
   mtx_symmetry symmetry; /* writes one triangle; a value error if the matrix is not that symmetric */
 } mtx_options;
 
+/* Writes a vector (one column) or a matrix as a table: one row a line, values with as few digits as reading them back
+ * exactly takes, nan as an empty cell unless it is the row's only one. */
+typedef struct csv_write_options {
+  char delimiter;            /* 0: ',' */
+  const char *const *header; /* one name a column, quoted where needed; NULL: no header line */
+  int64_t n_header;
+} csv_write_options;
+damo_status io_write_csv(const io_to *to, const damo_array *a, const csv_write_options *options);
+
 /* Writes a damo_sparse as a coordinate file, a damo_array (vector or matrix) as an array file; each value with as many
  * digits as reading it back exactly takes. options may be NULL. */
-damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *options);
+damo_status io_write_mtx(const io_to *to, damo_obj *value, const mtx_options *options);
 
 /* Sparse matrices in the layout of SciPy's save_npz: an .npz of format, shape, data and the other arrays of the format.
  * csr and csc are read as they are, coo, dia and bsr as csr; matrices are written as csr_array or csc_array. */
-damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path);
-damo_status io_write_sparse_npz(const char *path, const damo_sparse *a);
+damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const io_from *from);
+damo_status io_write_sparse_npz(const io_to *to, const damo_sparse *a);
 /* For an .npz that has been read: whether it holds a sparse matrix, and the matrix. */
 bool io_npz_is_sparse(const npz *z);
 damo_sparse *io_sparse_of_npz(const char *path, const npz *z);

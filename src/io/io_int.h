@@ -1,5 +1,5 @@
-/* io_int: private to io: errors, numbers in text, byte streams from files and zip members, and files that are replaced
- * when complete. */
+/* io_int: private to io: errors, numbers in text, bytes read from files, memory and zip members, and bytes written to
+ * memory or to files that are replaced when complete. */
 #ifndef DAMO_IO_IO_INT_H
 #define DAMO_IO_IO_INT_H
 
@@ -11,11 +11,22 @@
 
 /* Sets the io error "path: text", followed by the text of errno_value if that is not 0. */
 damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char *fmt, ...) PRINTF_LIKE(4, 5);
-/* Opens a file for reading; *size (size may be NULL) is its length. Directories are refused. NULL on failure. */
-FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size);
+/* Bytes that can be read from any position: a file's or those in memory. */
+typedef struct io_input {
+  damo_ctx *ctx;
+  const char *path; /* for error texts */
+  uint64_t size, at;
+  FILE *f;                    /* NULL: in memory */
+  const unsigned char *bytes; /* in memory */
+} io_input;
 
-/* Appends the whole file to out. */
-damo_status io_read_text(damo_ctx *ctx, const char *path, strbuf *out);
+/* Opens a file, which must not be a directory, or memory. On success input_close must follow. */
+damo_status input_open(io_input *in, damo_ctx *ctx, const io_from *from);
+void input_close(io_input *in);
+/* Reads up to n bytes; returns how many, fewer only at the end or where reading fails. */
+size_t input_read(io_input *in, void *dst, size_t n);
+/* Sets the position; false if the system refuses. */
+bool input_seek(io_input *in, uint64_t at);
 
 /* ---- Numbers in text: number.c ----------------------------------------------------------------------------------- */
 
@@ -31,6 +42,15 @@ typedef struct decimal {
   int64_t exponent;
 } decimal;
 
+/* The text of `from`: bytes in memory as they are, those of a file in `file`, which the caller has initialised and
+ * clears. */
+damo_status io_whole_text(damo_ctx *ctx, const io_from *from, strbuf *file, cell_text *out);
+
+#define NUMBER_TEXT 40
+/* Writes the shortest of %.15g, %.16g and %.17g (single: from %.6g on) that reads back as x, with a point whatever the
+ * locale; nan, inf and -inf by these words. Returns its length. */
+size_t number_shortest(double x, bool single, char dst[NUMBER_TEXT]);
+
 /* Parses a decimal literal; false if the text is none. */
 bool number_decimal(cell_text t, decimal *d);
 /* Parses a number, the words nan and inf included; an empty text is nan. False if the text is none of these. */
@@ -41,13 +61,13 @@ bool number_double(cell_text t, double *out);
 
 #define SOURCE_BUFFER 16384
 
-/* A stream of the bytes of a file from its current position on, or of a zip member, inflated if it is deflated. */
+/* A stream of the bytes of an input from its position on, or of a zip member, inflated if it is deflated. */
 typedef struct io_source {
   damo_ctx *ctx;
   const char *path, *member; /* for error texts; member may be NULL */
-  FILE *f;
+  io_input *in;
   uint64_t left;        /* bytes that may still be read */
-  uint64_t packed_left; /* deflated bytes not yet taken from the file */
+  uint64_t packed_left; /* deflated bytes not yet taken from the input */
   bool deflated;
   z_stream z;
   uint32_t crc; /* CRC-32 of the bytes read */
@@ -67,7 +87,7 @@ damo_status source_fail(const io_source *s, const char *fmt, ...) PRINTF_LIKE(2,
 
 /* A file that is written under a temporary name in the same folder, and at the end renamed to its path, with the mode
  * of the file that it replaces. A symbolic link is followed. A path that is no regular file (a device, a pipe) is
- * written directly. */
+ * written directly. Or a text in memory, from which a failure takes what was appended. */
 typedef struct io_sink {
   damo_ctx *ctx;
   const char *path;    /* for error texts */
@@ -75,12 +95,14 @@ typedef struct io_sink {
   size_t target_size, part_size;
   sigset_t signals; /* signal mask of the thread before, if target is written directly */
   bool was_pending;
-  FILE *f;
+  FILE *f;      /* NULL: memory */
+  strbuf *text; /* memory */
+  size_t text_start;
   uint64_t written;
 } io_sink;
 
 /* Opens the sink; on success sink_close must follow. */
-damo_status sink_open(io_sink *s, damo_ctx *ctx, const char *path);
+damo_status sink_open(io_sink *s, damo_ctx *ctx, const io_to *to);
 damo_status sink_write(io_sink *s, const void *data, size_t n);
 /* Closes the file and renames it to its path if status is DAMO_OK, else removes it. Returns status, or the status of a
  * failure here. */
@@ -103,7 +125,7 @@ size_t npy_text_header(const damo_array *a, char out[NPY_HEADER_MAX]);
 damo_status npz_too_large(damo_ctx *ctx, const char *path, uint64_t max_bytes, const char *what);
 
 /* As io_write_npz, but arrays[text], a uint8 vector, is written as one text (-1: none). */
-damo_status npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays, int64_t n,
+damo_status npz_write(damo_ctx *ctx, const io_to *to, const char *const *names, damo_array *const *arrays, int64_t n,
                       int64_t text);
 
 /* ---- mtx --------------------------------------------------------------------------------------------------------- */

@@ -437,11 +437,12 @@ damo_obj *mtx_parse(damo_ctx *ctx, const char *path, const char *text, size_t n,
   return out;
 }
 
-damo_obj *io_read_mtx(damo_ctx *ctx, const char *path, damo_format format) {
-  strbuf text;
+damo_obj *io_read_mtx(damo_ctx *ctx, const io_from *from, damo_format format) {
+  strbuf file;
+  cell_text text;
   damo_obj *out = NULL;
-  strbuf_init(&text, ctx);
-  if (io_read_text(ctx, path, &text) == DAMO_OK) out = mtx_parse(ctx, path, text.at ? text.at : "", text.n, format);
-  strbuf_clear(&text);
+  strbuf_init(&file, ctx);
+  if (io_whole_text(ctx, from, &file, &text) == DAMO_OK) out = mtx_parse(ctx, from->path, text.at, text.n, format);
+  strbuf_clear(&file);
   return out;
 }

@@ -1,7 +1,4 @@
 /* mtx_write: Matrix Market files, with the fewest digits that read back as the same number. */
-#include <locale.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "io_int.h"
@@ -24,33 +21,17 @@ static damo_status mtx_put(mtx_writer *w, const char *fmt, ...) {
   return sink_write(&w->sink, text, (size_t)n);
 }
 
-static void double_text(double x, bool single, char *dst, size_t size) {
-  if (!isfinite(x)) {
-    snprintf(dst, size, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
-    return;
-  }
-  for (int digits = single ? 6 : 15; digits <= 17; digits++) {
-    snprintf(dst, size, "%.*g", digits, x);
-    if (single ? strtof(dst, NULL) == (float)x : strtod(dst, NULL) == x) break;
-  }
-  const char point = *localeconv()->decimal_point;
-  char *at = point == '.' ? NULL : strchr(dst, point);
-  if (at) *at = '.';
-}
-
 /* Writes the value of an entry after `before`, and ends the line. */
 static damo_status put_value(mtx_writer *w, scalar s, const char *before) {
-  char re[40], im[40];
+  char re[NUMBER_TEXT], im[NUMBER_TEXT];
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL:
     case KIND_INT: return mtx_put(w, "%s%lld\n", before, (long long)s.v.i);
     case KIND_UINT: return mtx_put(w, "%s%llu\n", before, (unsigned long long)s.v.u);
-    case KIND_FLOAT:
-      double_text(s.v.f, s.dtype == DAMO_FLOAT32, re, sizeof re);
-      return mtx_put(w, "%s%s\n", before, re);
+    case KIND_FLOAT: number_shortest(s.v.f, s.dtype == DAMO_FLOAT32, re); return mtx_put(w, "%s%s\n", before, re);
     case KIND_COMPLEX:
-      double_text(s.v.c.re, s.dtype == DAMO_COMPLEX64, re, sizeof re);
-      double_text(s.v.c.im, s.dtype == DAMO_COMPLEX64, im, sizeof im);
+      number_shortest(s.v.c.re, s.dtype == DAMO_COMPLEX64, re);
+      number_shortest(s.v.c.im, s.dtype == DAMO_COMPLEX64, im);
       return mtx_put(w, "%s%s %s\n", before, re, im);
   }
   return DAMO_OK;
@@ -204,7 +185,8 @@ static damo_status check_value(const char *path, const damo_obj *value, const mt
                   shape_format(shape, sizeof shape, a->ndim, array_shape(a)));
 }
 
-damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *options) {
+damo_status io_write_mtx(const io_to *to, damo_obj *value, const mtx_options *options) {
+  const char *path = to->path;
   static const mtx_options plain = {.symmetry = MTX_GENERAL};
   mtx_writer w = {.o = options ? options : &plain};
   DAMO_TRY(check_value(path, value, w.o));
@@ -216,7 +198,7 @@ damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *o
   } else {
     status = check_array_symmetry((damo_array *)value, path, w.o->symmetry);
   }
-  if (status == DAMO_OK) status = sink_open(&w.sink, value->ctx, path);
+  if (status == DAMO_OK) status = sink_open(&w.sink, value->ctx, to);
   if (status == DAMO_OK) {
     status = a ? mtx_write_sparse(&w, a) : write_array(&w, (damo_array *)value);
     status = sink_close(&w.sink, status);

@@ -184,18 +184,17 @@ damo_array *npy_read(io_source *s) {
   return info.fortran && info.ndim > 1 ? reversed(a, &info) : a;
 }
 
-damo_array *io_read_npy(damo_ctx *ctx, const char *path) {
-  uint64_t size;
-  FILE *f = io_open(ctx, path, &size);
-  if (!f) return NULL;
+damo_array *io_read_npy(damo_ctx *ctx, const io_from *from) {
+  io_input in;
+  if (input_open(&in, ctx, from) != DAMO_OK) return NULL;
   damo_array *a = NULL;
   io_source *s = mem_calloc(ctx, sizeof *s);
   if (s) {
-    s->ctx = ctx, s->path = path, s->f = f, s->left = size;
+    s->ctx = ctx, s->path = in.path, s->in = &in, s->left = in.size;
     a = npy_read(s);
     mem_free(ctx, s, sizeof *s);
   }
-  fclose(f);
+  input_close(&in);
   return a;
 }
 
@@ -236,13 +235,13 @@ size_t npy_text_header(const damo_array *a, char out[NPY_HEADER_MAX]) {
   return finish_header(out, at);
 }
 
-damo_status io_write_npy(const char *path, const damo_array *a) {
+damo_status io_write_npy(const io_to *to, const damo_array *a) {
   damo_ctx *ctx = a->obj.ctx;
   char header[NPY_HEADER_MAX];
   io_sink sink;
   damo_array *c = array_as_contiguous(a, array_dtype(a));
   if (!c) return DAMO_EMEMORY;
-  damo_status status = sink_open(&sink, ctx, path);
+  damo_status status = sink_open(&sink, ctx, to);
   if (status == DAMO_OK) {
     status = sink_write(&sink, header, npy_header(c, header));
     if (status == DAMO_OK) status = sink_write(&sink, c->data, (size_t)array_size(c) * dtype_size(array_dtype(c)));

@@ -13,8 +13,8 @@ static bool is_array_name(const char *name) {
   return n >= NPY_SUFFIX_LENGTH && strcmp(name + n - NPY_SUFFIX_LENGTH, NPY_SUFFIX) == 0;
 }
 
-static damo_array *read_member(io_source *s, const zip_member *m, uint64_t file_size) {
-  if (zip_open_member(s, m, file_size) != DAMO_OK) return NULL;
+static damo_array *read_member(io_source *s, const zip_member *m) {
+  if (zip_open_member(s, m) != DAMO_OK) return NULL;
   damo_array *a = npy_read(s);
   if (a && zip_check_member(s, m) != DAMO_OK) {
     damo_release(a);
@@ -34,12 +34,12 @@ static char *npz_short_name(damo_ctx *ctx, const char *name) {
   return copy;
 }
 
-static damo_status add_member(npz *out, io_source *s, const zip_member *m, uint64_t file_size) {
+static damo_status add_member(npz *out, io_source *s, const zip_member *m) {
   npz_entry *e = &out->at[out->n];
-  *s = (io_source){.ctx = s->ctx, .path = s->path, .f = s->f};
+  *s = (io_source){.ctx = s->ctx, .path = s->path, .in = s->in};
   e->name = npz_short_name(s->ctx, m->name);
   if (!e->name) return DAMO_EMEMORY;
-  e->array = read_member(s, m, file_size);
+  e->array = read_member(s, m);
   if (!e->array) {
     mem_strfree(s->ctx, e->name);
     return s->ctx->error.status;
@@ -64,34 +64,33 @@ static damo_status check_inflated(damo_ctx *ctx, const char *path, const zip_dir
   return DAMO_OK;
 }
 
-static damo_status read_members(npz *out, const zip_dir *dir, io_source *s, uint64_t file_size) {
+static damo_status read_members(npz *out, const zip_dir *dir, io_source *s) {
   int64_t n = 0;
   for (int64_t i = 0; i < dir->n; i++) n += is_array_name(dir->at[i].name);
   out->at = mem_calloc(s->ctx, (size_t)n * sizeof *out->at);
   if (!out->at) return DAMO_EMEMORY;
   out->cap = n;
   for (int64_t i = 0; i < dir->n; i++) {
-    if (is_array_name(dir->at[i].name)) DAMO_TRY(add_member(out, s, &dir->at[i], file_size));
+    if (is_array_name(dir->at[i].name)) DAMO_TRY(add_member(out, s, &dir->at[i]));
   }
   return DAMO_OK;
 }
 
-damo_status io_read_npz(damo_ctx *ctx, const char *path, uint64_t max_bytes, npz *out) {
-  uint64_t size = 0;
+damo_status io_read_npz(damo_ctx *ctx, const io_from *from, uint64_t max_bytes, npz *out) {
+  io_input in;
   zip_dir dir = {.ctx = ctx};
   npz got = {.ctx = ctx, .max_bytes = max_bytes ? max_bytes : IO_MAX_BYTES};
-  FILE *f = io_open(ctx, path, &size);
-  if (!f) return ctx->error.status;
+  DAMO_TRY(input_open(&in, ctx, from));
   io_source *s = mem_alloc(ctx, sizeof *s);
-  damo_status status = s ? zip_read(ctx, path, f, size, &dir) : DAMO_EMEMORY;
-  if (status == DAMO_OK) status = check_inflated(ctx, path, &dir, got.max_bytes);
+  damo_status status = s ? zip_read(&in, &dir) : DAMO_EMEMORY;
+  if (status == DAMO_OK) status = check_inflated(ctx, in.path, &dir, got.max_bytes);
   if (status == DAMO_OK) {
-    s->ctx = ctx, s->path = path, s->f = f;
-    status = read_members(&got, &dir, s, size);
+    s->ctx = ctx, s->path = in.path, s->in = &in;
+    status = read_members(&got, &dir, s);
   }
   zip_clear(&dir);
   if (s) mem_free(ctx, s, sizeof *s);
-  fclose(f);
+  input_close(&in);
   if (status == DAMO_OK)
     *out = got;
   else
@@ -146,19 +145,19 @@ static damo_status write_member(io_sink *sink, const char *name, const damo_arra
   return status;
 }
 
-damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
+damo_status io_write_npz(damo_ctx *ctx, const io_to *to, const char *const *names, damo_array *const *arrays,
                          int64_t n) {
-  return npz_write(ctx, path, names, arrays, n, -1);
+  return npz_write(ctx, to, names, arrays, n, -1);
 }
 
-damo_status npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays, int64_t n,
+damo_status npz_write(damo_ctx *ctx, const io_to *to, const char *const *names, damo_array *const *arrays, int64_t n,
                       int64_t text) {
   io_sink sink;
   zip_dir dir = {.ctx = ctx};
   dir.at = mem_calloc(ctx, (size_t)n * sizeof *dir.at);
   if (!dir.at) return DAMO_EMEMORY;
   dir.cap = n;
-  damo_status status = sink_open(&sink, ctx, path);
+  damo_status status = sink_open(&sink, ctx, to);
   if (status == DAMO_OK) {
     for (int64_t i = 0; i < n && status == DAMO_OK; i++)
       status = write_member(&sink, names[i], arrays[i], i == text, &dir);

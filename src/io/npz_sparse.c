@@ -372,10 +372,10 @@ damo_sparse *io_sparse_of_npz(const char *path, const npz *z) {
   return explained(&f, "", read(&f));
 }
 
-damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path) {
+damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const io_from *from) {
   npz z;
-  if (io_read_npz(ctx, path, 0, &z) != DAMO_OK) return NULL;
-  damo_sparse *a = io_sparse_of_npz(path, &z);
+  if (io_read_npz(ctx, from, 0, &z) != DAMO_OK) return NULL;
+  damo_sparse *a = io_sparse_of_npz(from->path, &z);
   npz_clear(&z);
   return a;
 }
@@ -384,7 +384,7 @@ damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path) {
 
 /* The member _is_array makes SciPy's load_npz return a csr_array or csc_array, whose * is elementwise as in damo, not a
  * csr_matrix; older versions ignore it. */
-damo_status io_write_sparse_npz(const char *path, const damo_sparse *a) {
+damo_status io_write_sparse_npz(const io_to *to, const damo_sparse *a) {
   static const char *const names[] = {"indices", "indptr", "format", "shape", "data", "_is_array"};
   damo_ctx *ctx = a->obj.ctx;
   const uint8_t yes = 1;
@@ -394,7 +394,7 @@ damo_status io_write_sparse_npz(const char *path, const damo_sparse *a) {
   damo_status status = DAMO_EMEMORY;
   if (is_array) {
     damo_array *const arrays[] = {a->indices, a->indptr, format, shape, a->data, is_array};
-    status = npz_write(ctx, path, names, arrays, 6, 2);
+    status = npz_write(ctx, to, names, arrays, 6, 2);
   }
   damo_release(format);
   damo_release(shape);

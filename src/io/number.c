@@ -1,4 +1,5 @@
-/* number: parses decimal literals of text files, correctly rounded, independent of the locale. */
+/* number: parses decimal literals of text files, correctly rounded, and writes numbers; independent of the locale. */
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,4 +136,19 @@ bool number_double(cell_text t, double *out) {
   }
   *out = d.negative ? -v : v;
   return true;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+size_t number_shortest(double x, bool single, char dst[NUMBER_TEXT]) {
+  if (!isfinite(x)) return (size_t)snprintf(dst, NUMBER_TEXT, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+  int n = 0;
+  for (int digits = single ? 6 : 15; digits <= 17; digits++) {
+    n = snprintf(dst, NUMBER_TEXT, "%.*g", digits, x);
+    if (single ? strtof(dst, NULL) == (float)x : strtod(dst, NULL) == x) break;
+  }
+  const char point = *localeconv()->decimal_point;
+  char *at = point == '.' ? NULL : strchr(dst, point);
+  if (at) *at = '.';
+  return (size_t)n;
 }

@@ -182,7 +182,7 @@ damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, si
   program_streams s;
   *found = true;
   DAMO_TRY(ctx_gate(ctx, GATE_PROGRAM, argv[0]));
-  DAMO_TRY(sink_open(&sink, ctx, path));
+  DAMO_TRY(sink_open(&sink, ctx, IO_TO_FILE(path)));
   damo_status status = open_streams(&s, &sink, text, n);
   if (status == DAMO_OK) status = program_run(&sink, argv, &s, found);
   close_streams(&s);

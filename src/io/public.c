@@ -1,18 +1,63 @@
-/* public: the part of damo.h that reads and writes files. */
+/* public: the part of damo.h that reads and writes files and their bytes in memory. */
 #include <string.h>
 
 #include "io.h"
 
+/* ---- Bytes ------------------------------------------------------------------------------------------------------- */
+
+#define BYTES_NAME "bytes" /* stands for the path in messages */
+
+static damo_status check_bytes(damo_ctx *ctx, const char *func, const void *bytes, size_t n) {
+  return n > 0 ? ctx_check_given(ctx, func, "bytes", bytes) : ctx ? DAMO_OK : DAMO_EVALUE;
+}
+
+static io_from from_bytes(const void *bytes, size_t n) {
+  return (io_from){.path = BYTES_NAME, .bytes = bytes ? bytes : "", .n = n};
+}
+
+static io_to into_text(damo_ctx *ctx, strbuf *text) {
+  strbuf_init(text, ctx);
+  return (io_to){.path = BYTES_NAME, .text = text};
+}
+
+/* Hands the text to the host if status is DAMO_OK, else frees it; returns status. */
+static damo_status give_bytes(strbuf *text, damo_status status, damo_bytes *out) {
+  if (status == DAMO_OK)
+    *out = (damo_bytes){.at = text->at, .n = text->n, .cap = text->cap};
+  else
+    strbuf_clear(text);
+  return status;
+}
+
+void damo_bytes_free(damo_ctx *ctx, damo_bytes *bytes) {
+  if (!ctx || !bytes) return;
+  if (bytes->at) mem_free(ctx, bytes->at, bytes->cap);
+  *bytes = (damo_bytes){.at = NULL};
+}
+
 /* ---- npy --------------------------------------------------------------------------------------------------------- */
 
 damo_array *damo_npy_read(damo_ctx *ctx, const char *path) {
-  return ctx_check_given(ctx, "damo_npy_read", "path", path) == DAMO_OK ? io_read_npy(ctx, path) : NULL;
+  return ctx_check_given(ctx, "damo_npy_read", "path", path) == DAMO_OK ? io_read_npy(ctx, IO_FROM_FILE(path)) : NULL;
 }
 
 damo_status damo_npy_write(const char *path, const damo_array *a) {
   if (!a) return DAMO_EVALUE;
   DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npy_write", "path", path));
-  return io_write_npy(path, a);
+  return io_write_npy(IO_TO_FILE(path), a);
+}
+
+damo_array *damo_npy_parse(damo_ctx *ctx, const void *bytes, size_t n) {
+  const io_from from = from_bytes(bytes, n);
+  return check_bytes(ctx, "damo_npy_parse", bytes, n) == DAMO_OK ? io_read_npy(ctx, &from) : NULL;
+}
+
+damo_status damo_npy_format(const damo_array *a, damo_bytes *out) {
+  strbuf text;
+  if (!a) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npy_format", "out", out));
+  const io_to to = into_text(a->obj.ctx, &text);
+  return give_bytes(&text, io_write_npy(&to, a), out);
 }
 
 /* ---- npz --------------------------------------------------------------------------------------------------------- */
@@ -21,14 +66,23 @@ struct damo_npz {
   npz members;
 };
 
-damo_npz *damo_npz_read(damo_ctx *ctx, const char *path, uint64_t max_bytes) {
-  if (ctx_check_given(ctx, "damo_npz_read", "path", path) != DAMO_OK) return NULL;
+static damo_npz *npz_of(damo_ctx *ctx, const io_from *from, uint64_t max_bytes) {
   damo_npz *z = mem_calloc(ctx, sizeof *z);
   if (!z) return NULL;
   z->members.ctx = damo_ctx_retain(ctx);
-  if (io_read_npz(ctx, path, max_bytes, &z->members) == DAMO_OK) return z;
+  if (io_read_npz(ctx, from, max_bytes, &z->members) == DAMO_OK) return z;
   damo_npz_free(z);
   return NULL;
+}
+
+damo_npz *damo_npz_read(damo_ctx *ctx, const char *path, uint64_t max_bytes) {
+  if (ctx_check_given(ctx, "damo_npz_read", "path", path) != DAMO_OK) return NULL;
+  return npz_of(ctx, IO_FROM_FILE(path), max_bytes);
+}
+
+damo_npz *damo_npz_parse(damo_ctx *ctx, const void *bytes, size_t n, uint64_t max_bytes) {
+  const io_from from = from_bytes(bytes, n);
+  return check_bytes(ctx, "damo_npz_parse", bytes, n) == DAMO_OK ? npz_of(ctx, &from, max_bytes) : NULL;
 }
 
 void damo_npz_free(damo_npz *z) {
@@ -62,33 +116,73 @@ damo_array *damo_npz_find(const damo_npz *z, const char *name) {
   return NULL;
 }
 
+static damo_status npz_check_entries(damo_ctx *ctx, const char *func, const char *const *names,
+                                     damo_array *const *arrays, int64_t n) {
+  DAMO_TRY(ctx_check_list(ctx, func, "names", names, n));
+  DAMO_TRY(ctx_check_objs(ctx, func, "arrays", arrays, n, OBJ_ARRAY));
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(ctx_check_given(ctx, func, "a name", names[i]));
+  return DAMO_OK;
+}
+
 damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
                            int64_t n) {
   static const char func[] = "damo_npz_write";
   DAMO_TRY(ctx_check_given(ctx, func, "path", path));
-  DAMO_TRY(ctx_check_list(ctx, func, "names", names, n));
-  DAMO_TRY(ctx_check_objs(ctx, func, "arrays", arrays, n, OBJ_ARRAY));
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(ctx_check_given(ctx, func, "a name", names[i]));
-  return io_write_npz(ctx, path, names, arrays, n);
+  DAMO_TRY(npz_check_entries(ctx, func, names, arrays, n));
+  return io_write_npz(ctx, IO_TO_FILE(path), names, arrays, n);
+}
+
+damo_status damo_npz_format(damo_ctx *ctx, const char *const *names, damo_array *const *arrays, int64_t n,
+                            damo_bytes *out) {
+  static const char func[] = "damo_npz_format";
+  strbuf text;
+  DAMO_TRY(ctx_check_given(ctx, func, "out", out));
+  DAMO_TRY(npz_check_entries(ctx, func, names, arrays, n));
+  const io_to to = into_text(ctx, &text);
+  return give_bytes(&text, io_write_npz(ctx, &to, names, arrays, n), out);
 }
 
 damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path) {
-  return ctx_check_given(ctx, "damo_npz_read_sparse", "path", path) == DAMO_OK ? io_read_sparse_npz(ctx, path) : NULL;
+  if (ctx_check_given(ctx, "damo_npz_read_sparse", "path", path) != DAMO_OK) return NULL;
+  return io_read_sparse_npz(ctx, IO_FROM_FILE(path));
+}
+
+damo_sparse *damo_npz_parse_sparse(damo_ctx *ctx, const void *bytes, size_t n) {
+  const io_from from = from_bytes(bytes, n);
+  return check_bytes(ctx, "damo_npz_parse_sparse", bytes, n) == DAMO_OK ? io_read_sparse_npz(ctx, &from) : NULL;
 }
 
 damo_status damo_npz_write_sparse(const char *path, const damo_sparse *a) {
   if (!a) return DAMO_EVALUE;
   DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npz_write_sparse", "path", path));
-  return io_write_sparse_npz(path, a);
+  return io_write_sparse_npz(IO_TO_FILE(path), a);
+}
+
+damo_status damo_npz_format_sparse(const damo_sparse *a, damo_bytes *out) {
+  strbuf text;
+  if (!a) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npz_format_sparse", "out", out));
+  const io_to to = into_text(a->obj.ctx, &text);
+  return give_bytes(&text, io_write_sparse_npz(&to, a), out);
 }
 
 /* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
 
+static damo_obj *mtx_of(damo_ctx *ctx, const char *func, const io_from *from, damo_format format) {
+  if (format == DAMO_CSR || format == DAMO_CSC) return io_read_mtx(ctx, from, format);
+  ctx_fail(ctx, DAMO_EVALUE, "%s: %d is not a format", func, (int)format);
+  return NULL;
+}
+
 damo_obj *damo_mtx_read(damo_ctx *ctx, const char *path, damo_format format) {
   if (ctx_check_given(ctx, "damo_mtx_read", "path", path) != DAMO_OK) return NULL;
-  if (format == DAMO_CSR || format == DAMO_CSC) return io_read_mtx(ctx, path, format);
-  ctx_fail(ctx, DAMO_EVALUE, "damo_mtx_read: %d is not a format", (int)format);
-  return NULL;
+  return mtx_of(ctx, "damo_mtx_read", IO_FROM_FILE(path), format);
+}
+
+damo_obj *damo_mtx_parse(damo_ctx *ctx, const void *bytes, size_t n, damo_format format) {
+  const io_from from = from_bytes(bytes, n);
+  if (check_bytes(ctx, "damo_mtx_parse", bytes, n) != DAMO_OK) return NULL;
+  return mtx_of(ctx, "damo_mtx_parse", &from, format);
 }
 
 static bool mtx_symmetry_of(damo_symmetry symmetry, mtx_symmetry *out) {
@@ -101,12 +195,9 @@ static bool mtx_symmetry_of(damo_symmetry symmetry, mtx_symmetry *out) {
   return false;
 }
 
-damo_status damo_mtx_write(const char *path, const damo_obj *value, const damo_mtx_options *options) {
-  static const char func[] = "damo_mtx_write";
+static damo_status mtx_to(const char *func, const io_to *to, const damo_obj *value, const damo_mtx_options *options) {
   damo_mtx_options given;
-  if (!value) return DAMO_EVALUE;
   damo_ctx *ctx = value->ctx;
-  DAMO_TRY(ctx_check_given(ctx, func, "path", path));
   DAMO_TRY(ctx_read_options(ctx, func, options, &given, sizeof given));
   if (value->kind != OBJ_ARRAY && value->kind != OBJ_SPARSE) {
     return ctx_fail(ctx, DAMO_ETYPE, "%s: value must be an array or a sparse matrix", func);
@@ -115,18 +206,29 @@ damo_status damo_mtx_write(const char *path, const damo_obj *value, const damo_m
   if (!mtx_symmetry_of(given.symmetry, &o.symmetry)) {
     return ctx_fail(ctx, DAMO_EVALUE, "%s: %d is not a symmetry", func, (int)given.symmetry);
   }
-  return io_write_mtx(path, (damo_obj *)(uintptr_t)value, &o);
+  return io_write_mtx(to, (damo_obj *)(uintptr_t)value, &o);
+}
+
+damo_status damo_mtx_write(const char *path, const damo_obj *value, const damo_mtx_options *options) {
+  if (!value) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(value->ctx, "damo_mtx_write", "path", path));
+  return mtx_to("damo_mtx_write", IO_TO_FILE(path), value, options);
+}
+
+damo_status damo_mtx_format(const damo_obj *value, const damo_mtx_options *options, damo_bytes *out) {
+  strbuf text;
+  if (!value) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(value->ctx, "damo_mtx_format", "out", out));
+  const io_to to = into_text(value->ctx, &text);
+  return give_bytes(&text, mtx_to("damo_mtx_format", &to, value, options), out);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_options *options, char **header) {
-  static const char func[] = "damo_csv_read";
+static damo_array *csv_of(damo_ctx *ctx, const char *func, const io_from *from, const damo_csv_options *options,
+                          char **header) {
   damo_csv_options given;
-  if (ctx_check_given(ctx, func, "path", path) != DAMO_OK ||
-      ctx_read_options(ctx, func, options, &given, sizeof given) != DAMO_OK) {
-    return NULL;
-  }
+  if (ctx_read_options(ctx, func, options, &given, sizeof given) != DAMO_OK) return NULL;
   csv_options o = {.delimiter = given.delimiter,
                    .skip = given.skip == 0  ? -1
                            : given.skip < 0 ? 0
@@ -137,5 +239,42 @@ damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_option
     ctx_fail(ctx, DAMO_EVALUE, "%s: there is no dtype '%s'", func, given.dtype);
     return NULL;
   }
-  return io_read_csv(ctx, path, &o, header);
+  return io_read_csv(ctx, from, &o, header);
+}
+
+damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_options *options, char **header) {
+  if (ctx_check_given(ctx, "damo_csv_read", "path", path) != DAMO_OK) return NULL;
+  return csv_of(ctx, "damo_csv_read", IO_FROM_FILE(path), options, header);
+}
+
+damo_array *damo_csv_parse(damo_ctx *ctx, const void *bytes, size_t n, const damo_csv_options *options, char **header) {
+  const io_from from = from_bytes(bytes, n);
+  if (check_bytes(ctx, "damo_csv_parse", bytes, n) != DAMO_OK) return NULL;
+  return csv_of(ctx, "damo_csv_parse", &from, options, header);
+}
+
+static damo_status csv_check_header(damo_ctx *ctx, const char *func, const char *const *header, int64_t n) {
+  DAMO_TRY(ctx_check_list(ctx, func, "header", header, n));
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(ctx_check_given(ctx, func, "a name", header[i]));
+  return DAMO_OK;
+}
+
+damo_status damo_csv_write(const char *path, const damo_array *a, const char *const *header, int64_t n_header) {
+  static const char func[] = "damo_csv_write";
+  if (!a) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(a->obj.ctx, func, "path", path));
+  DAMO_TRY(csv_check_header(a->obj.ctx, func, header, n_header));
+  const csv_write_options o = {.header = n_header ? header : NULL, .n_header = n_header};
+  return io_write_csv(IO_TO_FILE(path), a, &o);
+}
+
+damo_status damo_csv_format(const damo_array *a, const char *const *header, int64_t n_header, damo_bytes *out) {
+  static const char func[] = "damo_csv_format";
+  strbuf text;
+  if (!a) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(a->obj.ctx, func, "out", out));
+  DAMO_TRY(csv_check_header(a->obj.ctx, func, header, n_header));
+  const csv_write_options o = {.header = n_header ? header : NULL, .n_header = n_header};
+  const io_to to = into_text(a->obj.ctx, &text);
+  return give_bytes(&text, io_write_csv(&to, a, &o), out);
 }

@@ -1,4 +1,4 @@
-/* sink: writes a file that appears at its path only when it is complete.
+/* sink: writes a file that appears at its path only when it is complete, or a text in memory.
  *
  * The bytes go to a new file in the same folder (O_EXCL), which is synced to disk and renamed to the path. So a reader
  * sees either the old or the new file, and of two concurrent writers the later one wins. A process that is killed
@@ -134,10 +134,14 @@ static void clear_paths(io_sink *s) {
   s->part = s->target = NULL;
 }
 
-damo_status sink_open(io_sink *s, damo_ctx *ctx, const char *path) {
+damo_status sink_open(io_sink *s, damo_ctx *ctx, const io_to *to) {
   int fd = -1;
-  *s = (io_sink){.ctx = ctx, .path = path};
-  DAMO_TRY(ctx_gate(ctx, GATE_FILE, path));
+  *s = (io_sink){.ctx = ctx, .path = to->path, .text = to->text};
+  if (to->text) {
+    s->text_start = to->text->n;
+    return DAMO_OK;
+  }
+  DAMO_TRY(ctx_gate(ctx, GATE_FILE, to->path));
   damo_status status = open_target(s, &fd);
   if (status == DAMO_OK) {
     s->f = fdopen(fd, "wb");
@@ -154,6 +158,11 @@ damo_status sink_open(io_sink *s, damo_ctx *ctx, const char *path) {
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 damo_status sink_write(io_sink *s, const void *data, size_t n) {
+  if (s->text) {
+    strbuf_addn(s->text, data, n);
+    s->written += n;
+    return s->text->failed ? DAMO_EMEMORY : DAMO_OK;
+  }
   if (n > 0 && fwrite(data, 1, n, s->f) != n) return io_fail(s->ctx, s->path, errno, "writing failed");
   s->written += n;
   return DAMO_OK;
@@ -166,6 +175,10 @@ static damo_status flush(io_sink *s) {
 }
 
 damo_status sink_close(io_sink *s, damo_status status) {
+  if (s->text) {
+    if (status != DAMO_OK) s->text->n = s->text_start;
+    return status;
+  }
   if (status == DAMO_OK) status = flush(s);
   if (fclose(s->f) != 0 && status == DAMO_OK) status = io_fail(s->ctx, s->path, errno, "writing failed");
   if (!s->part) release_signal(s);
@@ -177,6 +190,6 @@ damo_status sink_close(io_sink *s, damo_status status) {
 
 damo_status io_write_text(damo_ctx *ctx, const char *path, const char *text, size_t n) {
   io_sink sink;
-  DAMO_TRY(sink_open(&sink, ctx, path));
+  DAMO_TRY(sink_open(&sink, ctx, IO_TO_FILE(path)));
   return sink_close(&sink, sink_write(&sink, text, n));
 }

@@ -1,4 +1,4 @@
-/* stream: reads bytes from files and zip members. */
+/* stream: reads bytes from files, memory and zip members. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +16,21 @@ damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char
   return ctx_fail(ctx, DAMO_EIO, "%s: %s: %s", path, text, reason);
 }
 
-FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size) {
+io_format io_recognise(const void *bytes, size_t n) {
+  static const struct {
+    io_format format;
+    const char *start;
+  } marks[] = {{IO_NPY, "\x93NUMPY"}, {IO_NPZ, "PK\3\4"}, {IO_NPZ, "PK\5\6"}, {IO_MTX, "%%MatrixMarket"}};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    const size_t length = strlen(marks[i].start);
+    if (n >= length && memcmp(bytes, marks[i].start, length) == 0) return marks[i].format;
+  }
+  return IO_UNKNOWN;
+}
+
+/* ---- Input ------------------------------------------------------------------------------------------------------- */
+
+static FILE *open_file(damo_ctx *ctx, const char *path, uint64_t *size) {
   struct stat info;
   if (ctx_gate(ctx, GATE_FILE, path) != DAMO_OK) return NULL;
   FILE *f = fopen(path, "rb");
@@ -29,20 +43,48 @@ FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size) {
     fclose(f);
     return NULL;
   }
-  if (size) *size = (uint64_t)info.st_size;
+  *size = (uint64_t)info.st_size;
   return f;
 }
 
-damo_status io_read_text(damo_ctx *ctx, const char *path, strbuf *out) {
+damo_status input_open(io_input *in, damo_ctx *ctx, const io_from *from) {
+  *in = (io_input){.ctx = ctx, .path = from->path, .bytes = from->bytes, .size = from->n};
+  if (in->bytes) return DAMO_OK;
+  in->f = open_file(ctx, from->path, &in->size);
+  return in->f ? DAMO_OK : ctx->error.status;
+}
+
+void input_close(io_input *in) {
+  if (in->f) fclose(in->f);
+}
+
+size_t input_read(io_input *in, void *dst, size_t n) {
+  if (in->f) return fread(dst, 1, n, in->f);
+  if (n > in->size - in->at) n = (size_t)(in->size - in->at);
+  if (n > 0) memcpy(dst, in->bytes + in->at, n);
+  in->at += n;
+  return n;
+}
+
+bool input_seek(io_input *in, uint64_t at) {
+  if (in->f) return fseeko(in->f, (off_t)at, SEEK_SET) == 0;
+  in->at = at < in->size ? at : in->size;
+  return true;
+}
+
+damo_status io_whole_text(damo_ctx *ctx, const io_from *from, strbuf *file, cell_text *out) {
   char chunk[16384];
   size_t n;
-  FILE *f = io_open(ctx, path, NULL);
-  if (!f) return ctx->error.status;
-  while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) strbuf_addn(out, chunk, n);
-  const int why = ferror(f) ? errno : 0;
-  fclose(f);
-  if (why) return io_fail(ctx, path, why, "reading failed");
-  return out->failed ? DAMO_EMEMORY : DAMO_OK;
+  io_input in;
+  *out = (cell_text){from->bytes, from->n};
+  if (from->bytes) return DAMO_OK;
+  DAMO_TRY(input_open(&in, ctx, from));
+  while ((n = fread(chunk, 1, sizeof chunk, in.f)) > 0) strbuf_addn(file, chunk, n);
+  const int why = ferror(in.f) ? errno : 0;
+  input_close(&in);
+  if (why) return io_fail(ctx, from->path, why, "reading failed");
+  *out = (cell_text){file->at ? file->at : "", file->n};
+  return file->failed ? DAMO_EMEMORY : DAMO_OK;
 }
 
 /* ---- Source ------------------------------------------------------------------------------------------------------ */
@@ -91,10 +133,10 @@ void source_end(io_source *s) {
   if (s->deflated) inflateEnd(&s->z);
 }
 
-/* Reads the next deflated bytes from the file. */
+/* Reads the next deflated bytes. */
 static damo_status refill(io_source *s) {
   const size_t want = s->packed_left < SOURCE_BUFFER ? (size_t)s->packed_left : SOURCE_BUFFER;
-  const size_t got = want ? fread(s->buffer, 1, want, s->f) : 0;
+  const size_t got = want ? input_read(s->in, s->buffer, want) : 0;
   if (got == 0) return source_fail(s, "the data are cut short");
   s->packed_left -= got;
   s->z.next_in = s->buffer;
@@ -124,7 +166,7 @@ damo_status source_read(io_source *s, void *dst, size_t n) {
     const size_t m = n < READ_STEP ? n : READ_STEP;
     if (s->deflated)
       DAMO_TRY(inflate_some(s, p, m));
-    else if (fread(p, 1, m, s->f) != m)
+    else if (input_read(s->in, p, m) != m)
       return source_fail(s, "the data are cut short");
     if (s->member) s->crc = (uint32_t)crc32(s->crc, (const Bytef *)p, (uInt)m);
     p += m, n -= m, s->left -= m;

@@ -18,11 +18,11 @@ typedef struct zip_dir {
   int64_t n, cap;
 } zip_dir;
 
-/* Reads the central directory of an open file of that size. zip_clear must follow, on failure too. */
-damo_status zip_read(damo_ctx *ctx, const char *path, FILE *f, uint64_t file_size, zip_dir *out);
+/* Reads the central directory. zip_clear must follow, on failure too. */
+damo_status zip_read(io_input *in, zip_dir *out);
 void zip_clear(zip_dir *d);
 /* Prepares s to read the member's bytes; on success source_end must follow. */
-damo_status zip_open_member(io_source *s, const zip_member *m, uint64_t file_size);
+damo_status zip_open_member(io_source *s, const zip_member *m);
 /* Called after reading: reads the remaining bytes and compares the CRC. */
 damo_status zip_check_member(io_source *s, const zip_member *m);
 

@@ -20,28 +20,21 @@ static uint16_t get16(const unsigned char *p) { return (uint16_t)(p[0] | p[1] <<
 static uint32_t get32(const unsigned char *p) { return get16(p) | (uint32_t)get16(p + 2) << 16; }
 static uint64_t get64(const unsigned char *p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
 
-typedef struct zip_file {
-  damo_ctx *ctx;
-  const char *path;
-  FILE *f;
-  uint64_t size;
-} zip_file;
-
 typedef struct zip_directory {
   uint64_t offset, size, count;
 } zip_directory;
 
-static damo_status zip_read_at(const zip_file *z, uint64_t offset, void *dst, size_t n) {
+static damo_status zip_read_at(io_input *z, uint64_t offset, void *dst, size_t n) {
   if (offset > z->size || n > z->size - offset)
     return io_fail(z->ctx, z->path, 0, "the archive is cut short or damaged");
-  if (fseeko(z->f, (off_t)offset, SEEK_SET) != 0) return io_fail(z->ctx, z->path, errno, "can't be read");
-  if (fread(dst, 1, n, z->f) != n) return io_fail(z->ctx, z->path, 0, "the archive is cut short or damaged");
+  if (!input_seek(z, offset)) return io_fail(z->ctx, z->path, errno, "can't be read");
+  if (input_read(z, dst, n) != n) return io_fail(z->ctx, z->path, 0, "the archive is cut short or damaged");
   return DAMO_OK;
 }
 
 /* ---- The end record ---------------------------------------------------------------------------------------------- */
 
-static damo_status find_end(const zip_file *z, uint64_t *offset, unsigned char end[END_SIZE]) {
+static damo_status find_end(io_input *z, uint64_t *offset, unsigned char end[END_SIZE]) {
   const size_t n = z->size < END_SIZE + COMMENT_MAX ? (size_t)z->size : END_SIZE + COMMENT_MAX;
   unsigned char *tail = mem_alloc(z->ctx, n);
   if (!tail) return DAMO_EMEMORY;
@@ -58,7 +51,7 @@ static damo_status find_end(const zip_file *z, uint64_t *offset, unsigned char e
   return status;
 }
 
-static damo_status find_directory(const zip_file *z, zip_directory *d) {
+static damo_status find_directory(io_input *z, zip_directory *d) {
   unsigned char end[END_SIZE] = {0}, locator[END64_LOCATOR_SIZE], end64[END64_SIZE];
   uint64_t at = 0;
   DAMO_TRY(find_end(z, &at, end));
@@ -76,7 +69,7 @@ static damo_status find_directory(const zip_file *z, zip_directory *d) {
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
 /* Sizes and offset that are 0xFFFFFFFF in the entry are, in this order, in the zip64 extra field. */
-static damo_status read_zip64(const zip_file *z, const unsigned char *extra, size_t n, zip_member *m) {
+static damo_status read_zip64(io_input *z, const unsigned char *extra, size_t n, zip_member *m) {
   uint64_t *wide[3] = {&m->size, &m->packed, &m->offset};
   while (n >= 4) {
     const size_t tag = get16(extra), length = get16(extra + 2);
@@ -98,7 +91,7 @@ static damo_status read_zip64(const zip_file *z, const unsigned char *extra, siz
 }
 
 /* Parses one entry at p, where n bytes are left; *used is its length. */
-static damo_status read_entry(const zip_file *z, const unsigned char *p, size_t n, zip_member *m, size_t *used) {
+static damo_status read_entry(io_input *z, const unsigned char *p, size_t n, zip_member *m, size_t *used) {
   if (n < ENTRY_SIZE || memcmp(p, "PK\1\2", 4) != 0)
     return io_fail(z->ctx, z->path, 0, "the archive's directory is damaged");
   const size_t name = get16(p + 28), extra = get16(p + 30), comment = get16(p + 32);
@@ -122,7 +115,7 @@ static damo_status read_entry(const zip_file *z, const unsigned char *p, size_t 
   return m->name ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status read_entries(const zip_file *z, const unsigned char *p, size_t n, zip_dir *out) {
+static damo_status read_entries(io_input *z, const unsigned char *p, size_t n, zip_dir *out) {
   for (int64_t i = 0; i < out->cap; i++) {
     size_t used = 0;
     DAMO_TRY(read_entry(z, p, n, &out->at[i], &used));
@@ -132,20 +125,20 @@ static damo_status read_entries(const zip_file *z, const unsigned char *p, size_
   return DAMO_OK;
 }
 
-damo_status zip_read(damo_ctx *ctx, const char *path, FILE *f, uint64_t file_size, zip_dir *out) {
-  const zip_file z = {ctx, path, f, file_size};
+damo_status zip_read(io_input *in, zip_dir *out) {
+  damo_ctx *ctx = in->ctx;
   zip_directory d = {0};
   *out = (zip_dir){.ctx = ctx};
-  DAMO_TRY(find_directory(&z, &d));
-  if (d.size > file_size || d.count > d.size / ENTRY_SIZE)
-    return io_fail(ctx, path, 0, "the archive's directory is damaged");
+  DAMO_TRY(find_directory(in, &d));
+  if (d.size > in->size || d.count > d.size / ENTRY_SIZE)
+    return io_fail(ctx, in->path, 0, "the archive's directory is damaged");
   unsigned char *bytes = mem_alloc(ctx, (size_t)d.size);
   if (!bytes) return DAMO_EMEMORY;
-  damo_status status = zip_read_at(&z, d.offset, bytes, (size_t)d.size);
+  damo_status status = zip_read_at(in, d.offset, bytes, (size_t)d.size);
   if (status == DAMO_OK) {
     out->at = mem_calloc(ctx, (size_t)d.count * sizeof *out->at);
     if (out->at) out->cap = (int64_t)d.count;
-    status = out->at ? read_entries(&z, bytes, (size_t)d.size, out) : DAMO_EMEMORY;
+    status = out->at ? read_entries(in, bytes, (size_t)d.size, out) : DAMO_EMEMORY;
   }
   mem_free(ctx, bytes, (size_t)d.size);
   return status;
@@ -159,20 +152,20 @@ void zip_clear(zip_dir *d) {
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-damo_status zip_open_member(io_source *s, const zip_member *m, uint64_t file_size) {
-  const zip_file z = {s->ctx, s->path, s->f, file_size};
+damo_status zip_open_member(io_source *s, const zip_member *m) {
+  const uint64_t file_size = s->in->size;
   unsigned char local[LOCAL_SIZE];
   s->member = m->name;
   if (m->flags & 1) return source_fail(s, "it is encrypted");
   if (m->method != 0 && m->method != 8) return source_fail(s, "compression method %d is not supported", m->method);
-  DAMO_TRY(zip_read_at(&z, m->offset, local, sizeof local));
+  DAMO_TRY(zip_read_at(s->in, m->offset, local, sizeof local));
   if (memcmp(local, "PK\3\4", 4) != 0) return source_fail(s, "its header is damaged");
   const uint64_t start = m->offset + LOCAL_SIZE + get16(local + 26) + get16(local + 28);
   if (start > file_size || m->packed > file_size - start) return source_fail(s, "the data are cut short");
   const bool stored = m->method == 0;
   if ((stored && m->size != m->packed) || m->size / DEFLATE_MOST > m->packed)
     return source_fail(s, "its size is damaged");
-  if (fseeko(s->f, (off_t)start, SEEK_SET) != 0) return source_fail(s, "can't be read");
+  if (!input_seek(s->in, start)) return source_fail(s, "can't be read");
   s->left = m->size;
   s->packed_left = m->packed;
   s->deflated = !stored;

@@ -1,12 +1,11 @@
 /* io: damo.io: files of Arrays and sparse matrices. load and save choose .npy or .npz by the path's extension; read_csv
- * reads tables of numbers, read_mtx and write_mtx Matrix Market files. With {on_fail="return"}, a file that cannot be
- * read or written gives nil and the error object. */
+ * and write_csv are for tables of numbers, read_mtx and write_mtx for Matrix Market files. parse and format read and
+ * write the same formats in memory. With {on_fail="return"}, what cannot be read or written gives nil and the error
+ * object. */
 #include "binding_int.h"
 #include "io/io.h"
 
 static const char *const IO_FAIL_MODES[] = {"raise", "return", NULL};
-
-typedef enum io_file_kind { IO_FILE_NPY, IO_FILE_NPZ } io_file_kind;
 
 static bool io_path_ends_with(const char *s, const char *tail) {
   size_t n = strlen(s), m = strlen(tail);
@@ -19,14 +18,14 @@ static const char *io_check_path(lua_State *L, const char *func) {
   return bind_text(L, 1, func);
 }
 
-static io_file_kind io_check_file_kind(lua_State *L, const char *path, const char *func) {
-  if (io_path_ends_with(path, ".npy")) return IO_FILE_NPY;
-  if (io_path_ends_with(path, ".npz")) return IO_FILE_NPZ;
+static io_format io_check_ending(lua_State *L, const char *path, const char *func) {
+  if (io_path_ends_with(path, ".npy")) return IO_NPY;
+  if (io_path_ends_with(path, ".npz")) return IO_NPZ;
   const char *hint = !io_path_ends_with(path, ".mtx") ? ""
                      : *func == 'l'                   ? ": read_mtx reads it"
                                                       : ": write_mtx writes it";
   bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in neither .npy nor .npz%s", func, path, hint);
-  return IO_FILE_NPY;
+  return IO_NPY;
 }
 
 static bool io_fails_softly(lua_State *L, int options, const char *func) {
@@ -67,12 +66,12 @@ static int io_push_sparse(lua_State *L, const char *path, const npz *z, bool sof
   return 1;
 }
 
-static int io_load_npz(lua_State *L, const char *path, uint64_t max_bytes, bool softly) {
+static int io_load_npz(lua_State *L, const io_from *from, uint64_t max_bytes, bool softly) {
   damo_ctx *ctx = bind_ctx(L);
   npz *z = io_push_npz(L);
-  damo_status s = io_read_npz(ctx, path, max_bytes, z);
+  damo_status s = io_read_npz(ctx, from, max_bytes, z);
   if (s != DAMO_OK) return io_raise_or_return(L, softly);
-  if (io_npz_is_sparse(z)) return io_push_sparse(L, path, z, softly);
+  if (io_npz_is_sparse(z)) return io_push_sparse(L, from->path, z, softly);
   lua_newtable(L);
   for (int64_t i = 0; i < z->n; i++) {
     bind_push_value(L, damo_retain(z->at[i].array));
@@ -81,22 +80,21 @@ static int io_load_npz(lua_State *L, const char *path, uint64_t max_bytes, bool 
   return 1;
 }
 
-static int io_load_npy(lua_State *L, const char *path, bool softly) {
-  damo_ctx *ctx = bind_ctx(L);
-  damo_array *a = io_read_npy(ctx, path);
+static int io_load_npy(lua_State *L, const io_from *from, bool softly) {
+  damo_array *a = io_read_npy(bind_ctx(L), from);
   if (!a) return io_raise_or_return(L, softly);
   bind_push_value(L, &a->obj);
   return 1;
 }
 
 /* The option max_bytes; 0, the default limit, if absent. */
-static uint64_t io_option_max_bytes(lua_State *L, int options) {
+static uint64_t io_option_max_bytes(lua_State *L, int options, const char *func) {
   scalar s = {.v.i = 0};
   if (!bind_option(L, options, "max_bytes")) return 0;
   const bool number = lua_type(L, -1) == LUA_TNUMBER;
   if (!number || !bind_to_scalar(L, -1, DAMO_INT64, &s) || s.v.i < 1) {
-    bind_raise(L, number ? DAMO_EVALUE : DAMO_ETYPE, "load: option 'max_bytes' must be an integer from 1 on, got %s",
-               number ? bind_number_text(L, -1) : bind_typename(L, -1));
+    bind_raise(L, number ? DAMO_EVALUE : DAMO_ETYPE, "%s: option 'max_bytes' must be an integer from 1 on, got %s",
+               func, number ? bind_number_text(L, -1) : bind_typename(L, -1));
   }
   lua_pop(L, 1);
   return (uint64_t)s.v.i;
@@ -109,25 +107,41 @@ static int io_call_load(lua_State *L) {
   lua_settop(L, 2);
   const char *path = io_check_path(L, "load");
   bind_check_options(L, "load", 2, names);
-  const uint64_t max_bytes = io_option_max_bytes(L, 2);
+  const uint64_t max_bytes = io_option_max_bytes(L, 2, "load");
   bool softly = io_fails_softly(L, 2, "load");
-  return io_check_file_kind(L, path, "load") == IO_FILE_NPY ? io_load_npy(L, path, softly)
-                                                            : io_load_npz(L, path, max_bytes, softly);
+  const io_format format = io_check_ending(L, path, "load");
+  return format == IO_NPY ? io_load_npy(L, IO_FROM_FILE(path), softly)
+                          : io_load_npz(L, IO_FROM_FILE(path), max_bytes, softly);
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
 
-static int io_done(lua_State *L, damo_status status, bool softly) {
-  if (status != DAMO_OK) return io_raise_or_return(L, softly);
-  lua_pushboolean(L, 1);
+/* Where a value goes: the file at a path, or a text that is pushed as a string. */
+typedef struct io_out {
+  io_to to;
+  const char *func;
+  bool softly;
+} io_out;
+
+static io_out io_out_file(const char *path, const char *func, bool softly) {
+  return (io_out){.to = {.path = path}, .func = func, .softly = softly};
+}
+
+static int io_done(lua_State *L, const io_out *out, damo_status status) {
+  if (status != DAMO_OK) return io_raise_or_return(L, out->softly);
+  if (out->to.text)
+    lua_pushlstring(L, out->to.text->at ? out->to.text->at : "", out->to.text->n);
+  else
+    lua_pushboolean(L, 1);
   return 1;
 }
 
-static int64_t io_count_names(lua_State *L, int table) {
+static int64_t io_count_names(lua_State *L, int table, const char *func) {
   int64_t n = 0;
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) {
-      bind_raise(L, DAMO_ETYPE, "save: an .npz takes a table of names, got a %s among its keys", luaL_typename(L, -2));
+      bind_raise(L, DAMO_ETYPE, "%s: an .npz takes a table of names, got a %s among its keys", func,
+                 luaL_typename(L, -2));
     }
     n++;
   }
@@ -135,38 +149,41 @@ static int64_t io_count_names(lua_State *L, int table) {
 }
 
 /* Pushes a userdata with the keys of the table, sorted; the table keeps the strings alive. */
-static const char **io_push_names(lua_State *L, int table, int64_t n) {
+static const char **io_push_names(lua_State *L, int table, int64_t n, const char *func) {
   const char **names = bind_alloc(L, (size_t)n, sizeof *names);
   int64_t i = 0;
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) names[i++] = bind_text(L, -2, "save");
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) names[i++] = bind_text(L, -2, func);
   bind_sort_names(names, (size_t)n);
   return names;
 }
 
-static int io_save_npz(lua_State *L, const char *path, bool softly) {
-  const damo_sparse *m = bind_to_sparse(L, 2);
-  if (m) return io_done(L, io_write_sparse_npz(path, m), softly);
-  if (!lua_istable(L, 2)) {
-    return bind_arg_error(L, "save", 2, "values", "a table of names, or a sparse matrix, for an .npz");
+/* The functions below write the value at idx. */
+
+static int io_save_npz(lua_State *L, int idx, const io_out *out) {
+  const damo_sparse *m = bind_to_sparse(L, idx);
+  if (m) return io_done(L, out, io_write_sparse_npz(&out->to, m));
+  if (!lua_istable(L, idx)) {
+    return bind_arg_error(L, out->func, idx, "values", "a table of names, or a sparse matrix, for an .npz");
   }
-  bind_own_table(L, 2);
-  int64_t n = io_count_names(L, 2);
-  const char **names = io_push_names(L, 2, n);
+  bind_own_table(L, idx);
+  int64_t n = io_count_names(L, idx, out->func);
+  const char **names = io_push_names(L, idx, n, out->func);
   damo_array **arrays = bind_alloc(L, (size_t)n, sizeof *arrays);
   lua_createtable(L, (int)n, 0); /* keeps the Arrays alive */
   for (int64_t i = 0; i < n; i++) {
-    lua_getfield(L, 2, names[i]);
+    lua_getfield(L, idx, names[i]);
     arrays[i] = bind_value_array(L, -1, -1, names[i]);
     lua_rawseti(L, -3, (int)i + 1);
     lua_pop(L, 1);
   }
-  return io_done(L, io_write_npz(bind_ctx(L), path, names, arrays, n), softly);
+  return io_done(L, out, io_write_npz(bind_ctx(L), &out->to, names, arrays, n));
 }
 
-static int io_save_npy(lua_State *L, const char *path, bool softly) {
-  if (lua_isnoneornil(L, 2)) return bind_arg_error(L, "save", 2, "value", "an Array, a number, a boolean or a table");
-  if (bind_to_sparse(L, 2)) return bind_arg_error(L, "save", 2, "value", "dense for a .npy; an .npz holds it");
-  return io_done(L, io_write_npy(path, bind_value_array(L, 2, -1, "save")), softly);
+static int io_save_npy(lua_State *L, int idx, const io_out *out) {
+  if (lua_isnoneornil(L, idx))
+    return bind_arg_error(L, out->func, idx, "value", "an Array, a number, a boolean or a table");
+  if (bind_to_sparse(L, idx)) return bind_arg_error(L, out->func, idx, "value", "dense for a .npy; an .npz holds it");
+  return io_done(L, out, io_write_npy(&out->to, bind_value_array(L, idx, -1, out->func)));
 }
 
 /* save(path, value, {on_fail=}): returns true. A .npz takes a table name → value, or a sparse matrix. */
@@ -175,31 +192,28 @@ static int io_call_save(lua_State *L) {
   lua_settop(L, 3);
   const char *path = io_check_path(L, "save");
   bind_check_options(L, "save", 3, names);
-  bool softly = io_fails_softly(L, 3, "save");
-  return io_check_file_kind(L, path, "save") == IO_FILE_NPY ? io_save_npy(L, path, softly)
-                                                            : io_save_npz(L, path, softly);
+  const io_out out = io_out_file(path, "save", io_fails_softly(L, 3, "save"));
+  return io_check_ending(L, path, "save") == IO_NPY ? io_save_npy(L, 2, &out) : io_save_npz(L, 2, &out);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static char io_option_delimiter(lua_State *L, int options) {
-  const char *text = bind_option_str(L, options, "delimiter", "read_csv");
+static char io_option_delimiter(lua_State *L, int options, const char *func) {
+  const char *text = bind_option_str(L, options, "delimiter", func);
   if (!text) return 0;
-  if (strlen(text) != 1) bind_raise(L, DAMO_EVALUE, "read_csv: delimiter must be one character, got '%s'", text);
+  if (strlen(text) != 1) bind_raise(L, DAMO_EVALUE, "%s: delimiter must be one character, got '%s'", func, text);
   return text[0];
 }
 
-static csv_options io_read_csv_options(lua_State *L, int idx) {
-  static const char *const names[] = {"delimiter", "skip", "dtype", "text_as_nan", "on_fail", NULL};
+static csv_options io_option_csv(lua_State *L, int idx, const char *func) {
   csv_options o = {.skip = -1, .dtype = bind_ctx(L)->config.floatX};
-  bind_check_options(L, "read_csv", idx, names);
-  o.delimiter = io_option_delimiter(L, idx);
-  o.text_as_nan = bind_option_bool(L, idx, "text_as_nan", false, "read_csv");
-  if (bind_option(L, idx, "dtype")) o.dtype = bind_check_dtype(L, -1, "read_csv");
+  o.delimiter = io_option_delimiter(L, idx, func);
+  o.text_as_nan = bind_option_bool(L, idx, "text_as_nan", false, func);
+  if (bind_option(L, idx, "dtype")) o.dtype = bind_check_dtype(L, -1, func);
   if (bind_option(L, idx, "skip")) {
     scalar s;
     if (!bind_to_scalar(L, -1, DAMO_INT64, &s) || s.v.i < 0) {
-      bind_raise(L, DAMO_EVALUE, "read_csv: skip must be a count of lines");
+      bind_raise(L, DAMO_EVALUE, "%s: skip must be a count of lines", func);
     }
     o.skip = s.v.i;
   }
@@ -226,15 +240,9 @@ static void io_push_header(lua_State *L, char *take_header) {
   BIND_LEAVES(L, 1);
 }
 
-/* read_csv(path, options): returns the matrix, and the list of the header's cells if there is a header. */
-static int io_call_read_csv(lua_State *L) {
-  lua_settop(L, 2);
-  const char *path = io_check_path(L, "read_csv");
-  damo_ctx *ctx = bind_ctx(L);
-  csv_options options = io_read_csv_options(L, 2);
-  bool softly = io_fails_softly(L, 2, "read_csv");
+static int io_load_csv(lua_State *L, const io_from *from, const csv_options *options, bool softly) {
   char *header = NULL;
-  damo_array *a = io_read_csv(ctx, path, &options, &header);
+  damo_array *a = io_read_csv(bind_ctx(L), from, options, &header);
   if (!a) return io_raise_or_return(L, softly);
   int ticket = bind_hold(bind_get(L), a);
   if (header) {
@@ -248,7 +256,61 @@ static int io_call_read_csv(lua_State *L) {
   return 2;
 }
 
+/* read_csv(path, options): returns the matrix, and the list of the header's cells if there is a header. */
+static int io_call_read_csv(lua_State *L) {
+  static const char *const names[] = {"delimiter", "skip", "dtype", "text_as_nan", "on_fail", NULL};
+  lua_settop(L, 2);
+  const char *path = io_check_path(L, "read_csv");
+  bind_check_options(L, "read_csv", 2, names);
+  csv_options options = io_option_csv(L, 2, "read_csv");
+  return io_load_csv(L, IO_FROM_FILE(path), &options, io_fails_softly(L, 2, "read_csv"));
+}
+
+/* Pushes what keeps the names alive, and sets the header. */
+static void io_option_header(lua_State *L, int options, const char *func, csv_write_options *o) {
+  if (!bind_option(L, options, "header")) return;
+  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "%s: option 'header' must be a list of names", func);
+  const int list = lua_gettop(L);
+  o->n_header = (int64_t)lua_rawlen(L, list);
+  const char **names = bind_alloc(L, (size_t)o->n_header, sizeof *names);
+  for (int64_t i = 0; i < o->n_header; i++) {
+    lua_rawgeti(L, list, (int)i + 1);
+    if (lua_type(L, -1) != LUA_TSTRING)
+      bind_raise(L, DAMO_ETYPE, "%s: option 'header' must be a list of names, got a %s in it", func,
+                 luaL_typename(L, -1));
+    names[i] = bind_text(L, -1, func);
+    lua_pop(L, 1);
+  }
+  o->header = names;
+}
+
+static int io_save_csv(lua_State *L, int idx, int options, const io_out *out) {
+  if (bind_to_sparse(L, idx)) return bind_arg_error(L, out->func, idx, "value", "dense for a CSV");
+  csv_write_options o = {.delimiter = io_option_delimiter(L, options, out->func)};
+  io_option_header(L, options, out->func, &o);
+  return io_done(L, out, io_write_csv(&out->to, bind_value_array(L, idx, -1, out->func), &o));
+}
+
+/* write_csv(path, value, {header=, delimiter=, on_fail=}): returns true. */
+static int io_call_write_csv(lua_State *L) {
+  static const char *const names[] = {"header", "delimiter", "on_fail", NULL};
+  lua_settop(L, 3);
+  const char *path = io_check_path(L, "write_csv");
+  if (lua_isnil(L, 2)) return bind_arg_error(L, "write_csv", 2, "value", "an Array or a table");
+  bind_check_options(L, "write_csv", 3, names);
+  const io_out out = io_out_file(path, "write_csv", io_fails_softly(L, 3, "write_csv"));
+  return io_save_csv(L, 2, 3, &out);
+}
+
 /* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
+
+static int io_load_mtx(lua_State *L, const io_from *from, damo_format format, bool softly) {
+  damo_obj *value = io_read_mtx(bind_ctx(L), from, format);
+  if (!value) return io_raise_or_return(L, softly);
+  bind_push_made(L, value);
+  bind_gc_pressure(L);
+  return 1;
+}
 
 /* read_mtx(path, {format=, on_fail=}): the sparse matrix of a coordinate file, or the Array of an array file. */
 static int io_call_read_mtx(lua_State *L) {
@@ -257,35 +319,85 @@ static int io_call_read_mtx(lua_State *L) {
   const char *path = io_check_path(L, "read_mtx");
   bind_check_options(L, "read_mtx", 2, names);
   damo_format format = bind_option_enum(L, 2, "format", formats, 0, "read_mtx") == 1 ? DAMO_CSC : DAMO_CSR;
-  bool softly = io_fails_softly(L, 2, "read_mtx");
-  damo_obj *value = io_read_mtx(bind_ctx(L), path, format);
-  if (!value) return io_raise_or_return(L, softly);
-  bind_push_made(L, value);
-  bind_gc_pressure(L);
-  return 1;
+  return io_load_mtx(L, IO_FROM_FILE(path), format, io_fails_softly(L, 2, "read_mtx"));
+}
+
+static int io_save_mtx(lua_State *L, int idx, int options, const io_out *out) {
+  static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+  mtx_options o = {.comment = bind_option_str(L, options, "comment", out->func),
+                   .pattern = bind_option_bool(L, options, "pattern", false, out->func),
+                   .symmetry = (mtx_symmetry)bind_option_enum(L, options, "symmetry", symmetries, 0, out->func)};
+  damo_sparse *m = bind_to_sparse(L, idx);
+  if (m) return io_done(L, out, io_write_mtx(&out->to, &m->obj, &o));
+  return io_done(L, out, io_write_mtx(&out->to, &bind_value_array(L, idx, -1, out->func)->obj, &o));
 }
 
 /* write_mtx(path, value, {comment=, pattern=, symmetry=, on_fail=}): returns true. */
 static int io_call_write_mtx(lua_State *L) {
   static const char *const names[] = {"comment", "pattern", "symmetry", "on_fail", NULL};
-  static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
   lua_settop(L, 3);
   const char *path = io_check_path(L, "write_mtx");
   if (lua_isnil(L, 2)) return bind_arg_error(L, "write_mtx", 2, "value", "a sparse matrix, an Array or a table");
   bind_check_options(L, "write_mtx", 3, names);
-  mtx_options o = {.comment = bind_option_str(L, 3, "comment", "write_mtx"),
-                   .pattern = bind_option_bool(L, 3, "pattern", false, "write_mtx"),
-                   .symmetry = (mtx_symmetry)bind_option_enum(L, 3, "symmetry", symmetries, 0, "write_mtx")};
-  bool softly = io_fails_softly(L, 3, "write_mtx");
-  damo_sparse *m = bind_to_sparse(L, 2);
-  if (m) return io_done(L, io_write_mtx(path, &m->obj, &o), softly);
-  return io_done(L, io_write_mtx(path, &bind_value_array(L, 2, -1, "write_mtx")->obj, &o), softly);
+  const io_out out = io_out_file(path, "write_mtx", io_fails_softly(L, 3, "write_mtx"));
+  return io_save_mtx(L, 2, 3, &out);
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static const char *const IO_FORMATS[] = {
+    [IO_NPY] = "npy", [IO_NPZ] = "npz", [IO_MTX] = "mtx", [IO_CSV] = "csv", [IO_UNKNOWN] = NULL};
+#define IO_BYTES_NAME "bytes" /* stands for the path in messages */
+
+/* parse(bytes, {format=, and the reader's options}): what load, read_csv and read_mtx give of a file of these bytes. */
+static int io_call_parse(lua_State *L) {
+  static const char *const names[] = {"format", "max_bytes",   "delimiter", "skip",
+                                      "dtype",  "text_as_nan", "on_fail",   NULL};
+  io_from from = {.path = IO_BYTES_NAME};
+  lua_settop(L, 2);
+  if (lua_type(L, 1) != LUA_TSTRING) return bind_arg_error(L, "parse", 1, "bytes", "a string");
+  from.bytes = lua_tolstring(L, 1, &from.n);
+  bind_check_options(L, "parse", 2, names);
+  const bool softly = io_fails_softly(L, 2, "parse");
+  switch (bind_option_enum(L, 2, "format", IO_FORMATS, io_recognise(from.bytes, from.n), "parse")) {
+    case IO_NPY: return io_load_npy(L, &from, softly);
+    case IO_NPZ: return io_load_npz(L, &from, io_option_max_bytes(L, 2, "parse"), softly);
+    case IO_MTX: return io_load_mtx(L, &from, DAMO_CSR, softly);
+    case IO_CSV: {
+      csv_options options = io_option_csv(L, 2, "parse");
+      return io_load_csv(L, &from, &options, softly);
+    }
+    default: break;
+  }
+  return bind_raise(L, DAMO_EVALUE, "parse: the bytes do not tell their format: the option 'format' says it");
+}
+
+/* format(value, {format=, and the writer's options}): the bytes that save, write_csv and write_mtx write, as a
+ * string. */
+static int io_call_format(lua_State *L) {
+  static const char *const names[] = {"format",  "header",   "delimiter", "comment",
+                                      "pattern", "symmetry", "on_fail",   NULL};
+  lua_settop(L, 2);
+  if (lua_isnil(L, 1)) return bind_arg_error(L, "format", 1, "value", "an Array, a sparse matrix or a table");
+  bind_check_options(L, "format", 2, names);
+  const int format = bind_option_enum(L, 2, "format", IO_FORMATS, IO_UNKNOWN, "format");
+  if (format == IO_UNKNOWN) return bind_raise(L, DAMO_EVALUE, "format: the option 'format' must say which");
+  const io_out out = {.to = {.path = IO_BYTES_NAME, .text = bind_push_strbuf(L)},
+                      .func = "format",
+                      .softly = io_fails_softly(L, 2, "format")};
+  switch (format) {
+    case IO_NPY: return io_save_npy(L, 1, &out);
+    case IO_NPZ: return io_save_npz(L, 1, &out);
+    case IO_MTX: return io_save_mtx(L, 1, 2, &out);
+    default: return io_save_csv(L, 1, 2, &out);
+  }
 }
 
 void bind_open_io(lua_State *L) {
-  static const luaL_Reg functions[] = {{"load", io_call_load},           {"save", io_call_save},
-                                       {"read_csv", io_call_read_csv},   {"read_mtx", io_call_read_mtx},
-                                       {"write_mtx", io_call_write_mtx}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"load", io_call_load},           {"save", io_call_save},         {"read_csv", io_call_read_csv},
+      {"write_csv", io_call_write_csv}, {"read_mtx", io_call_read_mtx}, {"write_mtx", io_call_write_mtx},
+      {"parse", io_call_parse},         {"format", io_call_format},     {NULL, NULL}};
   lua_newtable(L);
   bind_setfuncs(L, functions);
   lua_setfield(L, -2, "io");
