@@ -231,6 +231,13 @@ function Function:probe(...) end
 ---The same program and shared Variables with storage of its own.
 ---@return damo.Function
 function Function:copy() end
+---The state of the Function, its shared values and random streams, as bytes; into a uint8 vector: how many these are.
+---@param into? damo.Array
+---@return string|integer
+function Function:snapshot(into) end
+---Sets the state from a snapshot of a Function of an equal graph.
+---@param snapshot string|damo.Array
+function Function:restore(snapshot) end
 ---Frees what the Function keeps for calls with other shapes than the last one's.
 function Function:trim() end
 ---Lets program and storage go now.

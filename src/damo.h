@@ -836,6 +836,13 @@ DAMO_API damo_function *damo_function_copy_to(const damo_function *f, damo_ctx *
 /* The value of a shared Variable that f reads or updates, as an owned array of f's context; a copy in another context
  * has its own value. NULL if f does not use the Variable, or if its value is sparse. */
 DAMO_API damo_array *damo_function_shared_value(const damo_function *f, const damo_var *shared);
+/* The state of f (its shared values, random streams and inputs with an update) as bytes, the same on every machine. *size
+ * receives their number; dst, which has space for n, receives them, and NULL asks for the number alone. Allocates nothing
+ * but for the first time. */
+DAMO_API damo_status damo_function_snapshot(const damo_function *f, void *dst, size_t n, size_t *size);
+/* Sets the state from a snapshot of f, or of a Function that was compiled from an equal graph; bytes behind it are
+ * ignored. A value error, and nothing is changed, if it is of another Function or damaged. */
+DAMO_API damo_status damo_function_restore(damo_function *f, const void *bytes, size_t n);
 /* The number of inputs and outputs that f was compiled with. */
 DAMO_API int64_t damo_function_n_inputs(const damo_function *f);
 DAMO_API int64_t damo_function_n_outputs(const damo_function *f);

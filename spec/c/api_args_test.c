@@ -367,6 +367,8 @@ static void test_null(void) {
   CHECK(damo_npz_read_sparse(NULL, "x") == NULL && damo_npz_write_sparse("x", NULL) == DAMO_EVALUE);
   CHECK(damo_mtx_read(NULL, "x", DAMO_CSR) == NULL && damo_mtx_write("x", NULL, NULL) == DAMO_EVALUE);
   CHECK(damo_csv_read(NULL, "x", NULL, NULL) == NULL && damo_csv_write("x", NULL, NULL, 0) == DAMO_EVALUE);
+  CHECK(damo_function_snapshot(NULL, NULL, 0, NULL) == DAMO_EVALUE &&
+        damo_function_restore(NULL, "x", 1) == DAMO_EVALUE);
   CHECK(damo_npy_parse(NULL, "x", 1) == NULL && damo_npy_format(NULL, NULL) == DAMO_EVALUE);
   CHECK(damo_npz_parse(NULL, "x", 1, 0) == NULL && damo_npz_format(NULL, NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_npz_parse_sparse(NULL, "x", 1) == NULL && damo_npz_format_sparse(NULL, NULL) == DAMO_EVALUE);

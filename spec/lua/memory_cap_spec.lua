@@ -244,6 +244,15 @@ describe("under a memory cap", function()
       damo.io.write_mtx(path .. ".mtx", A)
       return damo.io.read_mtx(path .. ".mtx")
     end,
+    ["parse, format"] = function()
+      return damo.io.parse(damo.io.format(A, { format = "mtx" })), damo.io.parse(damo.io.format(a, { format = "npy" })),
+        damo.io.parse(damo.io.format({ a = a }, { format = "npz" })),
+        damo.io.parse("1,2\n3,4", { format = "csv" })
+    end,
+    write_csv = function()
+      damo.io.write_csv(path .. ".csv", damo.ones { 2, 2 }, { header = { "a", "b" } })
+      return damo.io.read_csv(path .. ".csv")
+    end,
     ["load softly"] = function()
       damo.io.save(path .. ".npy", a)
       return assert(damo.io.load(path .. ".npy", { on_fail = "return" }))

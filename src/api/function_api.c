@@ -104,6 +104,20 @@ damo_array *damo_function_shared_value(const damo_function *f, const damo_var *s
   return NULL;
 }
 
+/* ---- State ------------------------------------------------------------------------------------------------------- */
+
+damo_status damo_function_snapshot(const damo_function *f, void *dst, size_t n, size_t *size) {
+  if (f == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(f->obj.ctx, "damo_function_snapshot", "size", size));
+  return function_snapshot(f, dst, n, size);
+}
+
+damo_status damo_function_restore(damo_function *f, const void *bytes, size_t n) {
+  if (f == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(f->obj.ctx, "damo_function_restore", "bytes", bytes));
+  return function_restore(f, bytes, n);
+}
+
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* Checks the lists of a call. A NULL argument is one that is not given. */

@@ -393,6 +393,9 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
   if (s == DAMO_OK) s = fill_inputs(j, p);
   if (s == DAMO_OK) s = fill_outputs(j, p, j->out);
   if (s == DAMO_OK) s = fill_shared(j, p, &read);
+  if (s == DAMO_OK && fresh != NULL && n_pairs == 0)
+    s = program_set_source(p, (damo_var *const *)j->wanted.at, j->wanted.n, (damo_var *const *)j->targets.at,
+                           j->targets.n);
   if (s == DAMO_OK) s = program_set_pairs(p, pair_names, n_pairs);
   if (s == DAMO_OK && (f = function_over(j->ctx, p)) == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = fill_defaults(j, f);

@@ -109,6 +109,11 @@ struct fn_program {
   damo_var **fresh;                 /* n_fresh Variables of fgraph, passed to thunks as thunk_request.no_recycling */
   damo_var **no_recycling;          /* n_no_recycling owned Variables of fgraph; each call empties their cells */
   int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
+  /* What was compiled, in the user's own Variables with the givens in place: the outputs, then the new value of each of
+   * source_targets, shared Variables and inputs. Owned; empty in a companion. */
+  damo_var **source, **source_targets;
+  int64_t n_source, n_source_targets;
+  uint64_t fingerprint; /* of all that snapshots depend on; 0: not computed (program_fingerprint) */
   bool allow_downcast;
   int threads;       /* 0: those of the call that this one is inside, or of the context */
   bool no_jit;       /* frames of the program have no_jit */
@@ -251,6 +256,14 @@ damo_function *function_probe_new(const damo_function *f);
  * and copies n values of it into results (owned). Updates nothing. */
 damo_status function_probe(damo_function *g, const damo_function *f, const fn_place *places, int64_t n,
                            damo_obj *const *args, int64_t n_args, damo_obj **results);
+/* The state of f, its shared values, random streams and inputs with an update, as bytes. *size: how many it takes. dst,
+ * which has space for n, receives them; NULL: they are only counted. A state error if f is freed or running, a type error
+ * for a value that is neither an array nor a sparse matrix. Allocates nothing but for the first time. */
+damo_status function_snapshot(const damo_function *f, void *dst, size_t n, size_t *size);
+/* Sets the state from a snapshot of f, or of a Function that was compiled from an equal graph with equally named inputs
+ * and shared Variables; bytes behind it are ignored. A value error, and nothing is changed, if it is of another Function
+ * or damaged. */
+damo_status function_restore(damo_function *f, const void *bytes, size_t n);
 /* Frees what f keeps for calls with other shapes than the last one's. A state error if f was freed or is running. */
 damo_status function_trim(damo_function *f);
 /* Releases program and frame at once; later calls are state errors. So is freeing a Function that is running. */

@@ -32,6 +32,11 @@ fn_program *program_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int6
 void program_release(const fn_program *p, const damo_ctx *by);
 /* Sets p->no_recycling to a copy of the list, with a reference to each Variable. */
 damo_status program_set_fresh(fn_program *p, damo_var *const *vars, int64_t n);
+/* Sets p->source and p->source_targets: the new values of the targets are the last n_targets of source. */
+damo_status program_set_source(fn_program *p, damo_var *const *source, int64_t n, damo_var *const *targets,
+                               int64_t n_targets);
+/* Computes p->fingerprint. Called in p's context, or while that is idle (snapshot.c). */
+damo_status program_fingerprint(const fn_program *p);
 /* Sets p->pairs: n pairs with copies of these names. The pairs are the last 2n outputs of p->fgraph. */
 damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n);
 /* A Function in ctx that holds p, without a frame yet. NULL: memory error. */

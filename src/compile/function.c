@@ -26,6 +26,10 @@ static void program_free(ctx_lent *lent) {
   for (int64_t i = 0; i < p->n_shared; i++) damo_release(p->shared[i].var);
   for (int64_t i = 0; i < p->n_pairs; i++) mem_strfree(ctx, p->pairs[i].name);
   for (int64_t i = 0; i < p->n_no_recycling; i++) damo_release(p->no_recycling[i]);
+  for (int64_t i = 0; i < p->n_source; i++) damo_release(p->source[i]);
+  for (int64_t i = 0; i < p->n_source_targets; i++) damo_release(p->source_targets[i]);
+  mem_free(ctx, p->source, (size_t)p->n_source * sizeof *p->source);
+  mem_free(ctx, p->source_targets, (size_t)p->n_source_targets * sizeof *p->source_targets);
   mem_free(ctx, p->inputs, (size_t)p->n_inputs * sizeof *p->inputs);
   mem_free(ctx, p->outputs, (size_t)p->n_outputs * sizeof *p->outputs);
   mem_free(ctx, p->shared, (size_t)p->n_shared * sizeof *p->shared);
@@ -76,6 +80,21 @@ damo_status program_set_fresh(fn_program *p, damo_var *const *vars, int64_t n) {
   for (int64_t i = 0; i < n; i++) p->no_recycling[i] = damo_retain(vars[i]);
   p->n_no_recycling = n;
   return DAMO_OK;
+}
+
+static damo_status hold_vars(damo_ctx *ctx, damo_var *const *vars, int64_t n, damo_var ***out, int64_t *n_out) {
+  if (n == 0) return DAMO_OK;
+  *out = mem_alloc(ctx, (size_t)n * sizeof **out);
+  if (*out == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < n; i++) (*out)[i] = damo_retain(vars[i]);
+  *n_out = n;
+  return DAMO_OK;
+}
+
+damo_status program_set_source(fn_program *p, damo_var *const *source, int64_t n, damo_var *const *targets,
+                               int64_t n_targets) {
+  DAMO_TRY(hold_vars(p->ctx, source, n, &p->source, &p->n_source));
+  return hold_vars(p->ctx, targets, n_targets, &p->source_targets, &p->n_source_targets);
 }
 
 damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n) {
@@ -169,6 +188,7 @@ damo_status function_trim(damo_function *f) {
 static damo_status copy_values(const damo_function *f, damo_function *g, bool foreign) {
   damo_ctx *ctx = g->obj.ctx;
   const fn_program *p = f->program;
+  if (foreign) DAMO_TRY(program_fingerprint(p));
   for (int64_t i = 0; i < p->n_inputs; i++) {
     if (f->defaults[i] == NULL) continue;
     g->defaults[i] = foreign ? value_copy_to(ctx, f->defaults[i]) : damo_retain(f->defaults[i]);

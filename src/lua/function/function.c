@@ -134,6 +134,47 @@ static int function_trim_now(lua_State *L) {
   return 0;
 }
 
+/* The bytes of the uint8 vector at idx, which is contiguous; NULL: it is none. */
+static damo_array *function_bytes(lua_State *L, int idx) {
+  damo_array *a = bind_to_array(L, idx);
+  return a && array_dtype(a) == DAMO_UINT8 && a->ndim == 1 && array_is_contiguous(a) ? a : NULL;
+}
+
+/* f:snapshot(): the state as a string. f:snapshot(a): writes it to the start of a uint8 vector; returns its size. */
+static int function_take_snapshot(lua_State *L) {
+  const damo_function *f = bind_function_self(L, "snapshot");
+  size_t size = 0;
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) {
+    bind_check(L, function_snapshot(f, NULL, 0, &size));
+    void *bytes = bind_alloc(L, size, 1);
+    bind_check(L, function_snapshot(f, bytes, size, &size));
+    lua_pushlstring(L, bytes, size);
+    return 1;
+  }
+  damo_array *a = function_bytes(L, 2);
+  if (!a) return bind_arg_error(L, "snapshot", 2, "into", "a contiguous uint8 vector, or nothing");
+  if (!a->writeable) return bind_raise(L, DAMO_ESTATE, "snapshot: the Array is read-only");
+  bind_check(L, function_snapshot(f, a->data, (size_t)array_size(a), &size));
+  lua_pushinteger(L, (lua_Integer)size);
+  return 1;
+}
+
+/* f:restore(s): s is a snapshot as a string or in a uint8 vector. */
+static int function_restore_now(lua_State *L) {
+  damo_function *f = bind_function_self(L, "restore");
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    size_t n;
+    const char *bytes = lua_tolstring(L, 2, &n);
+    bind_check(L, function_restore(f, bytes, n));
+    return 0;
+  }
+  const damo_array *a = function_bytes(L, 2);
+  if (!a) return bind_arg_error(L, "restore", 2, "snapshot", "a string or a contiguous uint8 vector");
+  bind_check(L, function_restore(f, a->data, (size_t)array_size(a)));
+  return 0;
+}
+
 static int function_get_name(lua_State *L) {
   lua_pushstring(L, bind_function_self(L, "name")->program->name);
   return 1;
@@ -204,13 +245,10 @@ void bind_add_function_class(lua_State *L) {
                                     {"shared", function_get_shared},
                                     {"profile", bind_function_get_profile},
                                     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"call", bind_function_call_named},
-                                     {"into", bind_function_into},
-                                     {"probe", bind_function_probe},
-                                     {"copy", function_make_copy},
-                                     {"trim", function_trim_now},
-                                     {"free", function_free_now},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"call", bind_function_call_named}, {"into", bind_function_into},         {"probe", bind_function_probe},
+      {"copy", function_make_copy},       {"snapshot", function_take_snapshot}, {"restore", function_restore_now},
+      {"trim", function_trim_now},        {"free", function_free_now},          {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_FUNCTION);
