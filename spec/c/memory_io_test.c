@@ -134,6 +134,46 @@ static void test_killed(damo_ctx *ctx) {
   damo_release(a);
 }
 
+/* A copy in another context has shared values of its own, which a snapshot of the first sets. */
+static void test_snapshot(damo_ctx *ctx) {
+  const double one = 1;
+  char bytes[256];
+  size_t size = 0;
+  damo_array *value = damo_array_from(ctx, DAMO_FLOAT64, 0, NULL, &one);
+  damo_var *s = damo_shared(ctx, value, "s");
+  damo_var *both[2] = {s, s}, *twice = damo_call(ctx, "add", both, 2);
+  damo_function *f = damo_compile(ctx, NULL, 0, NULL, 0, &s, &twice, 1, NULL);
+  damo_ctx *other = damo_ctx_new(NULL, NULL);
+  damo_function *g = damo_function_copy_to(f, other);
+  CHECK_EQ_I(damo_function_call(f, NULL, 0, NULL), DAMO_OK);
+  CHECK_EQ_I(damo_function_snapshot(f, NULL, 0, &size), DAMO_OK);
+  CHECK(size <= sizeof bytes);
+  CHECK_EQ_I(damo_function_snapshot(f, bytes, size - 1, &size), DAMO_EVALUE);
+  CHECK_EQ_I(damo_function_snapshot(f, bytes, sizeof bytes, &size), DAMO_OK);
+  CHECK_EQ_I(damo_function_restore(g, bytes, sizeof bytes), DAMO_OK);
+  damo_array *got = damo_function_shared_value(g, s);
+  CHECK(got && *(double *)damo_array_data(got) == 2);
+  damo_release(got);
+  CHECK_EQ_I(damo_function_call(f, NULL, 0, NULL), DAMO_OK);
+  bytes[40] ^= 1;
+  CHECK_EQ_I(damo_function_restore(f, bytes, size), DAMO_EVALUE);
+  bytes[40] ^= 1;
+  CHECK_EQ_I(damo_function_restore(f, bytes, size - 1), DAMO_EVALUE);
+  got = damo_function_shared_value(f, s);
+  CHECK(got && *(double *)damo_array_data(got) == 4);
+  damo_release(got);
+  CHECK_EQ_I(damo_function_restore(f, bytes, size), DAMO_OK);
+  got = damo_function_shared_value(f, s);
+  CHECK(got && *(double *)damo_array_data(got) == 2);
+  damo_release(got);
+  damo_release(g);
+  damo_ctx_release(other);
+  damo_release(f);
+  damo_release(twice);
+  damo_release(s);
+  damo_release(value);
+}
+
 int main(void) {
   if (!mkdtemp(dir)) return 1;
   damo_ctx *ctx = damo_ctx_new(NULL, NULL);
@@ -142,6 +182,7 @@ int main(void) {
   test_npy(ctx);
   test_npz(ctx);
   test_csv(ctx);
+  test_snapshot(ctx);
   damo_array *a = numbers(ctx);
   CHECK_EQ_I(damo_npy_write("x.npy", a), DAMO_ESTATE);
   CHECK_EQ_I(damo_csv_write("x.csv", a, NULL, 0), DAMO_ESTATE);

@@ -76,7 +76,8 @@ describe("a snapshot", function()
   end)
 
   it("holds sparse values, all dtypes, 0-d values and inputs with an update", function()
-    local A = damo.shared(damo.sparse.csc { data = { 1, 2 }, indices = { 0, 1 }, indptr = { 0, 1, 2 }, shape = { 2, 2 } }, "A")
+    local matrix = damo.sparse.csc { data = { 1, 2 }, indices = { 0, 1 }, indptr = { 0, 1, 2 }, shape = { 2, 2 } }
+    local A = damo.shared(matrix, "A")
     local updates = { { A, A * 2 } }
     for _, dtype in ipairs { "bool", "int8", "uint16", "int64", "uint64", "float32", "complex64", "complex128" } do
       local v = damo.shared(damo.array({ { 1, 0 }, { 1, 1 } }, dtype), dtype)
