@@ -971,7 +971,7 @@ function printing.dot(x, options) end
 function io.load(path, options) end
 ---@param path string
 ---@param value any
----@param options? { on_fail?: "raise"|"return" }
+---@param options? { metadata?: table<string, string>, on_fail?: "raise"|"return" }
 function io.save(path, value, options) end
 ---@param path string
 ---@param options? { delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
@@ -984,12 +984,12 @@ function io.read_csv(path, options) end
 function io.write_csv(path, value, options) end
 ---What the readers give of a file of these bytes. format: only CSV needs it.
 ---@param bytes string
----@param options? { format?: "npy"|"npz"|"mtx"|"csv", max_bytes?: integer, delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
+---@param options? { format?: "npy"|"npz"|"safetensors"|"mtx"|"csv", max_bytes?: integer, delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
 ---@return any
 function io.parse(bytes, options) end
 ---The bytes that the writers write.
 ---@param value any
----@param options { format: "npy"|"npz"|"mtx"|"csv", header?: string[], delimiter?: string, comment?: string, pattern?: boolean, symmetry?: "general"|"symmetric"|"skew-symmetric"|"hermitian", on_fail?: "raise"|"return" }
+---@param options { format: "npy"|"npz"|"safetensors"|"mtx"|"csv", header?: string[], delimiter?: string, comment?: string, pattern?: boolean, symmetry?: "general"|"symmetric"|"skew-symmetric"|"hermitian", on_fail?: "raise"|"return" }
 ---@return string
 function io.format(value, options) end
 ---A sparse matrix of a coordinate file (entries listed twice are summed, symmetric storage is expanded), an Array of an

@@ -467,6 +467,20 @@ DAMO_API damo_status damo_npz_write_sparse(const char *path, const damo_sparse *
 DAMO_API damo_sparse *damo_npz_parse_sparse(damo_ctx *ctx, const void *bytes, size_t n);
 DAMO_API damo_status damo_npz_format_sparse(const damo_sparse *a, damo_bytes *out);
 
+/* Reads a .safetensors file: its arrays, 16-bit floats as float32, and its metadata. Free with damo_npz_free. */
+DAMO_API damo_npz *damo_safetensors_read(damo_ctx *ctx, const char *path);
+/* The text of that key in the metadata of a .safetensors file, borrowed; NULL if there is none. */
+DAMO_API const char *damo_npz_get_metadata(const damo_npz *z, const char *key);
+/* Writes n arrays and n_metadata texts (key and value in turn: 2 * n_metadata of them) as a .safetensors file. */
+DAMO_API damo_status damo_safetensors_write(damo_ctx *ctx, const char *path, const char *const *names,
+                                            damo_array *const *arrays, int64_t n, const char *const *metadata,
+                                            int64_t n_metadata);
+/* The same from and to memory. */
+DAMO_API damo_npz *damo_safetensors_parse(damo_ctx *ctx, const void *bytes, size_t n);
+DAMO_API damo_status damo_safetensors_format(damo_ctx *ctx, const char *const *names, damo_array *const *arrays,
+                                             int64_t n, const char *const *metadata, int64_t n_metadata,
+                                             damo_bytes *out);
+
 /* Symmetry of a matrix in a Matrix Market file, which then lists one triangle only. */
 typedef enum damo_symmetry { DAMO_GENERAL, DAMO_SYMMETRIC, DAMO_SKEW, DAMO_HERMITIAN } damo_symmetry;
 typedef struct damo_mtx_options {

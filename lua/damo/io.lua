@@ -56,9 +56,11 @@ local function unflattened(value, ...)
   return value, ...
 end
 
+local archives = { npz = true, safetensors = true } -- formats of tables
+
 local function is_tree(value) return leaves.is_branch(value) and not leaves.is_value(value) end
 
---- Writes an Array to a .npy, a table of values or a sparse matrix to an .npz. A table may be nested and hold shared
+--- Writes an Array to a .npy, a table of values to an .npz or a .safetensors, a sparse matrix to an .npz. A table may be nested and hold shared
 -- Variables, whose values are written; the entry layers[1].w has the name "layers/1/w" in the file.
 -- @function save
 -- @tparam string path
@@ -66,11 +68,11 @@ local function is_tree(value) return leaves.is_branch(value) and not leaves.is_v
 -- @tparam[opt] table options `on_fail`
 -- @treturn boolean
 function files.save(path, value, options, ...)
-  if type(path) == "string" and path:match "%.npz$" and is_tree(value) then value = flattened(value, "save") end
+  if type(path) == "string" and (path:match "%.npz$" or path:match "%.safetensors$") and is_tree(value) then value = flattened(value, "save") end
   return core.io.save(path, value, options, ...)
 end
 
---- Reads a .npy or an .npz. Of an .npz whose names are paths the table is nested.
+--- Reads a .npy, an .npz or a .safetensors, of which the metadata come second. Of an .npz whose names are paths the table is nested.
 -- @function load
 -- @tparam string path
 -- @tparam[opt] table options `max_bytes`, `on_fail`
@@ -88,7 +90,7 @@ function files.parse(bytes, options, ...) return unflattened(core.io.parse(bytes
 -- @tparam table options `format`: "npy", "npz", "mtx" or "csv"; those of the writer
 -- @treturn string
 function files.format(value, options, ...)
-  if type(options) == "table" and rawget(options, "format") == "npz" and is_tree(value) then
+  if type(options) == "table" and archives[rawget(options, "format")] and is_tree(value) then
     value = flattened(value, "format")
   end
   return core.io.format(value, options, ...)

@@ -153,6 +153,14 @@ static void test_files(void) {
   FAILS(EVALUE, "damo_csv_write: path", damo_csv_write(NULL, a, NULL, 0));
   FAILS(EVALUE, "damo_csv_write: the list of header", damo_csv_write(path, a, NULL, 1));
   FAILS(EVALUE, "damo_csv_write: a name is NULL", damo_csv_write(path, a, no_name, 1));
+  NONE(EVALUE, "damo_safetensors_read: path", damo_safetensors_read(ctx, NULL));
+  NONE(EVALUE, "damo_safetensors_parse: bytes", damo_safetensors_parse(ctx, NULL, 1));
+  FAILS(EVALUE, "damo_safetensors_write: path", damo_safetensors_write(ctx, NULL, names, &a, 1, NULL, 0));
+  FAILS(EVALUE, "damo_safetensors_write: a name", damo_safetensors_write(ctx, path, no_name, &a, 1, NULL, 0));
+  FAILS(EVALUE, "damo_safetensors_write: the list of metadata",
+        damo_safetensors_write(ctx, path, names, &a, 1, NULL, 1));
+  FAILS(EVALUE, "damo_safetensors_format: out", damo_safetensors_format(ctx, names, &a, 1, NULL, 0, NULL));
+  CHECK(damo_npz_get_metadata(NULL, "x") == NULL);
   damo_bytes_free(ctx, NULL);
   damo_bytes_free(NULL, NULL);
   NONE(EVALUE, "damo_npy_parse: bytes", damo_npy_parse(ctx, NULL, 1));
@@ -369,6 +377,9 @@ static void test_null(void) {
   CHECK(damo_csv_read(NULL, "x", NULL, NULL) == NULL && damo_csv_write("x", NULL, NULL, 0) == DAMO_EVALUE);
   CHECK(damo_function_snapshot(NULL, NULL, 0, NULL) == DAMO_EVALUE &&
         damo_function_restore(NULL, "x", 1) == DAMO_EVALUE);
+  CHECK(damo_safetensors_read(NULL, "x") == NULL && damo_safetensors_parse(NULL, "x", 1) == NULL);
+  CHECK(damo_safetensors_write(NULL, "x", NULL, NULL, 0, NULL, 0) == DAMO_EVALUE);
+  CHECK(damo_safetensors_format(NULL, NULL, NULL, 0, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_npy_parse(NULL, "x", 1) == NULL && damo_npy_format(NULL, NULL) == DAMO_EVALUE);
   CHECK(damo_npz_parse(NULL, "x", 1, 0) == NULL && damo_npz_format(NULL, NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_npz_parse_sparse(NULL, "x", 1) == NULL && damo_npz_format_sparse(NULL, NULL) == DAMO_EVALUE);

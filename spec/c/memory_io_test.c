@@ -69,6 +69,21 @@ static void test_npz(damo_ctx *ctx) {
   damo_release(a);
 }
 
+static void test_safetensors(damo_ctx *ctx) {
+  damo_array *a = numbers(ctx);
+  damo_bytes bytes;
+  const char *const metadata[2] = {"format", "pt"};
+  CHECK_EQ_I(damo_safetensors_format(ctx, (const char *const[]){"x"}, &a, 1, metadata, 1, &bytes), DAMO_OK);
+  damo_npz *z = damo_safetensors_parse(ctx, bytes.at, bytes.n);
+  CHECK(z && same(damo_npz_find(z, "x"), a));
+  CHECK_EQ_S(damo_npz_get_metadata(z, "format"), "pt");
+  damo_npz_free(z);
+  damo_bytes_free(ctx, &bytes);
+  CHECK_EQ_I(damo_safetensors_write(ctx, "x", NULL, NULL, 0, NULL, 0), DAMO_ESTATE);
+  CHECK(!damo_safetensors_read(ctx, "x"));
+  damo_release(a);
+}
+
 static void test_csv(damo_ctx *ctx) {
   damo_array *a = numbers(ctx);
   damo_bytes bytes;
@@ -182,6 +197,7 @@ int main(void) {
   test_npy(ctx);
   test_npz(ctx);
   test_csv(ctx);
+  test_safetensors(ctx);
   test_snapshot(ctx);
   damo_array *a = numbers(ctx);
   CHECK_EQ_I(damo_npy_write("x.npy", a), DAMO_ESTATE);

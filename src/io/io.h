@@ -26,7 +26,7 @@ typedef struct io_to {
 #define IO_TO_FILE(name) (&(const io_to){.path = (name)})
 
 /* The formats that the first bytes of a file tell; CSV has no mark. */
-typedef enum io_format { IO_NPY, IO_NPZ, IO_MTX, IO_CSV, IO_UNKNOWN } io_format;
+typedef enum io_format { IO_NPY, IO_NPZ, IO_MTX, IO_CSV, IO_SAFETENSORS, IO_UNKNOWN } io_format;
 io_format io_recognise(const void *bytes, size_t n);
 
 /* .npy files: versions 1 to 3, either byte order, C or Fortran order, the dtypes of damo. */
@@ -39,11 +39,16 @@ typedef struct npz_entry {
   char *name;
   damo_array *array;
 } npz_entry;
+typedef struct npz_text {
+  char *key, *value;
+} npz_text;
 typedef struct npz {
   damo_ctx *ctx;
   npz_entry *at;
   int64_t n, cap;
   uint64_t max_bytes; /* the limit that it was read with */
+  npz_text *metadata; /* of a .safetensors file, sorted by key */
+  int64_t n_metadata, metadata_cap;
 } npz;
 #define IO_MAX_BYTES ((uint64_t)1 << 30)
 /* An archive whose deflated members inflate to more than max_bytes (0: IO_MAX_BYTES) is refused before memory is
@@ -52,6 +57,12 @@ damo_status io_read_npz(damo_ctx *ctx, const io_from *from, uint64_t max_bytes, 
 void npz_clear(npz *z);
 damo_status io_write_npz(damo_ctx *ctx, const io_to *to, const char *const *names, damo_array *const *arrays,
                          int64_t n);
+
+/* .safetensors files: named arrays and texts. float16 and bfloat16 are read as float32; dtypes that damo lacks are an io
+ * error. An array of a dtype that the format lacks (complex128) is a type error. */
+damo_status io_read_safetensors(damo_ctx *ctx, const io_from *from, npz *out);
+damo_status io_write_safetensors(damo_ctx *ctx, const io_to *to, const char *const *names, damo_array *const *arrays,
+                                 int64_t n, const npz_text *metadata, int64_t n_metadata);
 
 /* A CSV of numbers. */
 typedef struct csv_options {

@@ -113,6 +113,10 @@ damo_status sink_close(io_sink *s, damo_status status);
 /* Reads the array of a .npy stream. */
 damo_array *npy_read(io_source *s);
 
+bool io_host_is_little(void);
+/* Reverses the bytes of n numbers of `size` bytes each. */
+void io_swap_bytes(char *p, int64_t n, size_t size);
+
 #define NPY_HEADER_MAX 1024
 /* Writes the header of a C-contiguous array to out; returns its length. */
 size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]);

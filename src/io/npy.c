@@ -13,7 +13,7 @@
 #define MAGIC "\x93NUMPY"
 #define HEADER_LIMIT ((size_t)1 << 20) /* bytes; a real header has some hundred */
 
-static bool host_is_little(void) {
+bool io_host_is_little(void) {
   const uint16_t one = 1;
   uint8_t first;
   memcpy(&first, &one, 1);
@@ -71,13 +71,13 @@ static damo_status parse_descr(const io_source *s, const char *at, npy_info *inf
   if ((kind == 'S' || kind == 'U') && size > 0 && *at == quote) {
     info->text = size;
     info->dtype = kind == 'S' ? DAMO_UINT8 : DAMO_UINT32;
-    info->swap = kind == 'U' && order != '=' && order != '|' && (order == '<') != host_is_little();
+    info->swap = kind == 'U' && order != '=' && order != '|' && (order == '<') != io_host_is_little();
     return DAMO_OK;
   }
   if (*at != quote || !dtype_of_kind(kind, size, &info->dtype)) {
     return source_fail(s, "dtype %c%d is not one that damo has", isprint((unsigned char)kind) ? kind : '?', size);
   }
-  info->swap = order != '=' && order != '|' && (order == '<') != host_is_little();
+  info->swap = order != '=' && order != '|' && (order == '<') != io_host_is_little();
   return DAMO_OK;
 }
 
@@ -133,7 +133,7 @@ static damo_status npy_read_header(io_source *s, npy_info *info) {
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-static void swap_bytes(char *p, int64_t n, size_t size) {
+void io_swap_bytes(char *p, int64_t n, size_t size) {
   for (int64_t i = 0; i < n; i++, p += size) {
     for (size_t a = 0, z = size - 1; a < z; a++, z--) {
       const char t = p[a];
@@ -146,7 +146,7 @@ static void swap_bytes(char *p, int64_t n, size_t size) {
 static void tidy_entries(damo_array *a, const npy_info *info, int64_t count) {
   const size_t size = dtype_size(info->dtype);
   const bool pair = dtype_is_complex(info->dtype);
-  if (info->swap) swap_bytes(a->data, pair ? 2 * count : count, pair ? size / 2 : size);
+  if (info->swap) io_swap_bytes(a->data, pair ? 2 * count : count, pair ? size / 2 : size);
   if (info->dtype == DAMO_BOOL) {
     for (int64_t i = 0; i < count; i++) a->data[i] = a->data[i] != 0;
   }
@@ -217,7 +217,7 @@ size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]) {
       [KIND_BOOL] = 'b', [KIND_INT] = 'i', [KIND_UINT] = 'u', [KIND_FLOAT] = 'f', [KIND_COMPLEX] = 'c'};
   const damo_dtype dtype = array_dtype(a);
   const size_t size = dtype_size(dtype);
-  const char order = size == 1 ? '|' : host_is_little() ? '<' : '>';
+  const char order = size == 1 ? '|' : io_host_is_little() ? '<' : '>';
   char *at = out + 10, *end = out + NPY_HEADER_MAX;
   at += snprintf(at, (size_t)(end - at), "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (", order,
                  kinds[dtype_kind_of(dtype)], size);

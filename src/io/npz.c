@@ -103,6 +103,11 @@ void npz_clear(npz *z) {
     mem_strfree(z->ctx, z->at[i].name);
     damo_release(z->at[i].array);
   }
+  for (int64_t i = 0; i < z->n_metadata; i++) {
+    mem_strfree(z->ctx, z->metadata[i].key);
+    mem_strfree(z->ctx, z->metadata[i].value);
+  }
+  if (z->metadata) mem_free(z->ctx, z->metadata, (size_t)z->metadata_cap * sizeof *z->metadata);
   if (z->at) mem_free(z->ctx, z->at, (size_t)z->cap * sizeof *z->at);
   *z = (npz){.ctx = z->ctx};
 }

@@ -166,6 +166,64 @@ damo_status damo_npz_format_sparse(const damo_sparse *a, damo_bytes *out) {
   return give_bytes(&text, io_write_sparse_npz(&to, a), out);
 }
 
+/* ---- safetensors ------------------------------------------------------------------------------------------------- */
+
+static damo_npz *tensors_of(damo_ctx *ctx, const io_from *from) {
+  damo_npz *z = mem_calloc(ctx, sizeof *z);
+  if (!z) return NULL;
+  z->members.ctx = damo_ctx_retain(ctx);
+  if (io_read_safetensors(ctx, from, &z->members) == DAMO_OK) return z;
+  damo_npz_free(z);
+  return NULL;
+}
+
+damo_npz *damo_safetensors_read(damo_ctx *ctx, const char *path) {
+  if (ctx_check_given(ctx, "damo_safetensors_read", "path", path) != DAMO_OK) return NULL;
+  return tensors_of(ctx, IO_FROM_FILE(path));
+}
+
+damo_npz *damo_safetensors_parse(damo_ctx *ctx, const void *bytes, size_t n) {
+  const io_from from = from_bytes(bytes, n);
+  return check_bytes(ctx, "damo_safetensors_parse", bytes, n) == DAMO_OK ? tensors_of(ctx, &from) : NULL;
+}
+
+const char *damo_npz_get_metadata(const damo_npz *z, const char *key) {
+  for (int64_t i = 0; z && key && i < z->members.n_metadata; i++) {
+    if (strcmp(z->members.metadata[i].key, key) == 0) return z->members.metadata[i].value;
+  }
+  return NULL;
+}
+
+static damo_status tensors_to(damo_ctx *ctx, const char *func, const io_to *to, const char *const *names,
+                              damo_array *const *arrays, int64_t n, const char *const *metadata, int64_t n_metadata) {
+  DAMO_TRY(npz_check_entries(ctx, func, names, arrays, n));
+  DAMO_TRY(ctx_check_list(ctx, func, "metadata", metadata, n_metadata));
+  for (int64_t i = 0; i < 2 * n_metadata; i++) DAMO_TRY(ctx_check_given(ctx, func, "a text", metadata[i]));
+  npz_text *texts = mem_calloc(ctx, (size_t)n_metadata * sizeof *texts);
+  if (!texts) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < n_metadata; i++)
+    texts[i] = (npz_text){(char *)(uintptr_t)metadata[2 * i], (char *)(uintptr_t)metadata[2 * i + 1]};
+  const damo_status s = io_write_safetensors(ctx, to, names, arrays, n, texts, n_metadata);
+  mem_free(ctx, texts, (size_t)n_metadata * sizeof *texts);
+  return s;
+}
+
+damo_status damo_safetensors_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
+                                   int64_t n, const char *const *metadata, int64_t n_metadata) {
+  static const char func[] = "damo_safetensors_write";
+  DAMO_TRY(ctx_check_given(ctx, func, "path", path));
+  return tensors_to(ctx, func, IO_TO_FILE(path), names, arrays, n, metadata, n_metadata);
+}
+
+damo_status damo_safetensors_format(damo_ctx *ctx, const char *const *names, damo_array *const *arrays, int64_t n,
+                                    const char *const *metadata, int64_t n_metadata, damo_bytes *out) {
+  static const char func[] = "damo_safetensors_format";
+  strbuf text;
+  DAMO_TRY(ctx_check_given(ctx, func, "out", out));
+  const io_to to = into_text(ctx, &text);
+  return give_bytes(&text, tensors_to(ctx, func, &to, names, arrays, n, metadata, n_metadata), out);
+}
+
 /* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
 
 static damo_obj *mtx_of(damo_ctx *ctx, const char *func, const io_from *from, damo_format format) {

@@ -25,7 +25,11 @@ io_format io_recognise(const void *bytes, size_t n) {
     const size_t length = strlen(marks[i].start);
     if (n >= length && memcmp(bytes, marks[i].start, length) == 0) return marks[i].format;
   }
-  return IO_UNKNOWN;
+  const unsigned char *p = bytes;
+  if (n < 10 || p[8] != '{') return IO_UNKNOWN;
+  uint64_t header = 0;
+  for (int i = 0; i < 8; i++) header |= (uint64_t)p[i] << 8 * i;
+  return header <= n - 8 ? IO_SAFETENSORS : IO_UNKNOWN;
 }
 
 /* ---- Input ------------------------------------------------------------------------------------------------------- */

@@ -21,10 +21,11 @@ static const char *io_check_path(lua_State *L, const char *func) {
 static io_format io_check_ending(lua_State *L, const char *path, const char *func) {
   if (io_path_ends_with(path, ".npy")) return IO_NPY;
   if (io_path_ends_with(path, ".npz")) return IO_NPZ;
+  if (io_path_ends_with(path, ".safetensors")) return IO_SAFETENSORS;
   const char *hint = !io_path_ends_with(path, ".mtx") ? ""
                      : *func == 'l'                   ? ": read_mtx reads it"
                                                       : ": write_mtx writes it";
-  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in neither .npy nor .npz%s", func, path, hint);
+  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in none of .npy, .npz, .safetensors%s", func, path, hint);
   return IO_NPY;
 }
 
@@ -66,18 +67,35 @@ static int io_push_sparse(lua_State *L, const char *path, const npz *z, bool sof
   return 1;
 }
 
+static void io_push_members(lua_State *L, const npz *z) {
+  lua_newtable(L);
+  for (int64_t i = 0; i < z->n; i++) {
+    bind_push_value(L, damo_retain(z->at[i].array));
+    lua_setfield(L, -2, z->at[i].name);
+  }
+}
+
 static int io_load_npz(lua_State *L, const io_from *from, uint64_t max_bytes, bool softly) {
   damo_ctx *ctx = bind_ctx(L);
   npz *z = io_push_npz(L);
   damo_status s = io_read_npz(ctx, from, max_bytes, z);
   if (s != DAMO_OK) return io_raise_or_return(L, softly);
   if (io_npz_is_sparse(z)) return io_push_sparse(L, from->path, z, softly);
-  lua_newtable(L);
-  for (int64_t i = 0; i < z->n; i++) {
-    bind_push_value(L, damo_retain(z->at[i].array));
-    lua_setfield(L, -2, z->at[i].name);
-  }
+  io_push_members(L, z);
   return 1;
+}
+
+/* Two results: the arrays and the metadata. */
+static int io_load_safetensors(lua_State *L, const io_from *from, bool softly) {
+  npz *z = io_push_npz(L);
+  if (io_read_safetensors(bind_ctx(L), from, z) != DAMO_OK) return io_raise_or_return(L, softly);
+  io_push_members(L, z);
+  lua_newtable(L);
+  for (int64_t i = 0; i < z->n_metadata; i++) {
+    lua_pushstring(L, z->metadata[i].value);
+    lua_setfield(L, -2, z->metadata[i].key);
+  }
+  return 2;
 }
 
 static int io_load_npy(lua_State *L, const io_from *from, bool softly) {
@@ -110,8 +128,9 @@ static int io_call_load(lua_State *L) {
   const uint64_t max_bytes = io_option_max_bytes(L, 2, "load");
   bool softly = io_fails_softly(L, 2, "load");
   const io_format format = io_check_ending(L, path, "load");
-  return format == IO_NPY ? io_load_npy(L, IO_FROM_FILE(path), softly)
-                          : io_load_npz(L, IO_FROM_FILE(path), max_bytes, softly);
+  return format == IO_NPY           ? io_load_npy(L, IO_FROM_FILE(path), softly)
+         : format == IO_SAFETENSORS ? io_load_safetensors(L, IO_FROM_FILE(path), softly)
+                                    : io_load_npz(L, IO_FROM_FILE(path), max_bytes, softly);
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
@@ -140,7 +159,7 @@ static int64_t io_count_names(lua_State *L, int table, const char *func) {
   int64_t n = 0;
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) {
-      bind_raise(L, DAMO_ETYPE, "%s: an .npz takes a table of names, got a %s among its keys", func,
+      bind_raise(L, DAMO_ETYPE, "%s: an archive takes a table of names, got a %s among its keys", func,
                  luaL_typename(L, -2));
     }
     n++;
@@ -159,15 +178,12 @@ static const char **io_push_names(lua_State *L, int table, int64_t n, const char
 
 /* The functions below write the value at idx. */
 
-static int io_save_npz(lua_State *L, int idx, const io_out *out) {
-  const damo_sparse *m = bind_to_sparse(L, idx);
-  if (m) return io_done(L, out, io_write_sparse_npz(&out->to, m));
-  if (!lua_istable(L, idx)) {
-    return bind_arg_error(L, out->func, idx, "values", "a table of names, or a sparse matrix, for an .npz");
-  }
+/* Pushes what keeps names and Arrays of the table at idx alive. Returns how many there are. */
+static int64_t io_push_table(lua_State *L, int idx, const char *func, const char ***out_names,
+                             damo_array ***out_arrays) {
   bind_own_table(L, idx);
-  int64_t n = io_count_names(L, idx, out->func);
-  const char **names = io_push_names(L, idx, n, out->func);
+  int64_t n = io_count_names(L, idx, func);
+  const char **names = io_push_names(L, idx, n, func);
   damo_array **arrays = bind_alloc(L, (size_t)n, sizeof *arrays);
   lua_createtable(L, (int)n, 0); /* keeps the Arrays alive */
   for (int64_t i = 0; i < n; i++) {
@@ -176,7 +192,54 @@ static int io_save_npz(lua_State *L, int idx, const io_out *out) {
     lua_rawseti(L, -3, (int)i + 1);
     lua_pop(L, 1);
   }
+  *out_names = names;
+  *out_arrays = arrays;
+  return n;
+}
+
+static int io_save_npz(lua_State *L, int idx, const io_out *out) {
+  const char **names;
+  damo_array **arrays;
+  const damo_sparse *m = bind_to_sparse(L, idx);
+  if (m) return io_done(L, out, io_write_sparse_npz(&out->to, m));
+  if (!lua_istable(L, idx)) {
+    return bind_arg_error(L, out->func, idx, "values", "a table of names, or a sparse matrix, for an .npz");
+  }
+  const int64_t n = io_push_table(L, idx, out->func, &names, &arrays);
   return io_done(L, out, io_write_npz(bind_ctx(L), &out->to, names, arrays, n));
+}
+
+/* The option metadata as pairs of texts, sorted by key; pushes what keeps them alive. */
+static int64_t io_option_metadata(lua_State *L, int options, const char *func, npz_text **out) {
+  *out = NULL;
+  if (!bind_option(L, options, "metadata")) return 0;
+  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "%s: option 'metadata' must be a table of texts", func);
+  const int table = lua_gettop(L);
+  int64_t n = 0;
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1), n++) {
+    if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TSTRING)
+      bind_raise(L, DAMO_ETYPE, "%s: option 'metadata' must be a table of texts, got a %s under a %s", func,
+                 luaL_typename(L, -1), luaL_typename(L, -2));
+  }
+  const char **keys = io_push_names(L, table, n, func);
+  npz_text *texts = bind_alloc(L, (size_t)n, sizeof *texts);
+  for (int64_t i = 0; i < n; i++) {
+    lua_getfield(L, table, keys[i]);
+    texts[i] = (npz_text){(char *)(uintptr_t)keys[i], (char *)(uintptr_t)bind_text(L, -1, func)};
+    lua_pop(L, 1);
+  }
+  *out = texts;
+  return n;
+}
+
+static int io_save_safetensors(lua_State *L, int idx, int options, const io_out *out) {
+  const char **names;
+  damo_array **arrays;
+  npz_text *metadata;
+  if (!lua_istable(L, idx)) return bind_arg_error(L, out->func, idx, "values", "a table of names for safetensors");
+  const int64_t n = io_push_table(L, idx, out->func, &names, &arrays),
+                n_metadata = io_option_metadata(L, options, out->func, &metadata);
+  return io_done(L, out, io_write_safetensors(bind_ctx(L), &out->to, names, arrays, n, metadata, n_metadata));
 }
 
 static int io_save_npy(lua_State *L, int idx, const io_out *out) {
@@ -186,14 +249,18 @@ static int io_save_npy(lua_State *L, int idx, const io_out *out) {
   return io_done(L, out, io_write_npy(&out->to, bind_value_array(L, idx, -1, out->func)));
 }
 
-/* save(path, value, {on_fail=}): returns true. A .npz takes a table name → value, or a sparse matrix. */
+/* save(path, value, {metadata=, on_fail=}): returns true. A .npz takes a table name → value, or a sparse matrix, a
+ * .safetensors the table. */
 static int io_call_save(lua_State *L) {
-  static const char *const names[] = {"on_fail", NULL};
+  static const char *const names[] = {"metadata", "on_fail", NULL};
   lua_settop(L, 3);
   const char *path = io_check_path(L, "save");
   bind_check_options(L, "save", 3, names);
   const io_out out = io_out_file(path, "save", io_fails_softly(L, 3, "save"));
-  return io_check_ending(L, path, "save") == IO_NPY ? io_save_npy(L, 2, &out) : io_save_npz(L, 2, &out);
+  const io_format format = io_check_ending(L, path, "save");
+  if (format == IO_SAFETENSORS) return io_save_safetensors(L, 2, 3, &out);
+  if (bind_option(L, 3, "metadata")) bind_raise(L, DAMO_EVALUE, "save: option 'metadata' is for .safetensors");
+  return format == IO_NPY ? io_save_npy(L, 2, &out) : io_save_npz(L, 2, &out);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
@@ -346,7 +413,8 @@ static int io_call_write_mtx(lua_State *L) {
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static const char *const IO_FORMATS[] = {
-    [IO_NPY] = "npy", [IO_NPZ] = "npz", [IO_MTX] = "mtx", [IO_CSV] = "csv", [IO_UNKNOWN] = NULL};
+    [IO_NPY] = "npy",   [IO_NPZ] = "npz", [IO_MTX] = "mtx", [IO_CSV] = "csv", [IO_SAFETENSORS] = "safetensors",
+    [IO_UNKNOWN] = NULL};
 #define IO_BYTES_NAME "bytes" /* stands for the path in messages */
 
 /* parse(bytes, {format=, and the reader's options}): what load, read_csv and read_mtx give of a file of these bytes. */
@@ -363,6 +431,7 @@ static int io_call_parse(lua_State *L) {
     case IO_NPY: return io_load_npy(L, &from, softly);
     case IO_NPZ: return io_load_npz(L, &from, io_option_max_bytes(L, 2, "parse"), softly);
     case IO_MTX: return io_load_mtx(L, &from, DAMO_CSR, softly);
+    case IO_SAFETENSORS: return io_load_safetensors(L, &from, softly);
     case IO_CSV: {
       csv_options options = io_option_csv(L, 2, "parse");
       return io_load_csv(L, &from, &options, softly);
@@ -375,8 +444,8 @@ static int io_call_parse(lua_State *L) {
 /* format(value, {format=, and the writer's options}): the bytes that save, write_csv and write_mtx write, as a
  * string. */
 static int io_call_format(lua_State *L) {
-  static const char *const names[] = {"format",  "header",   "delimiter", "comment",
-                                      "pattern", "symmetry", "on_fail",   NULL};
+  static const char *const names[] = {"format",   "header",   "delimiter", "comment", "pattern",
+                                      "symmetry", "metadata", "on_fail",   NULL};
   lua_settop(L, 2);
   if (lua_isnil(L, 1)) return bind_arg_error(L, "format", 1, "value", "an Array, a sparse matrix or a table");
   bind_check_options(L, "format", 2, names);
@@ -389,6 +458,7 @@ static int io_call_format(lua_State *L) {
     case IO_NPY: return io_save_npy(L, 1, &out);
     case IO_NPZ: return io_save_npz(L, 1, &out);
     case IO_MTX: return io_save_mtx(L, 1, 2, &out);
+    case IO_SAFETENSORS: return io_save_safetensors(L, 1, 2, &out);
     default: return io_save_csv(L, 1, 2, &out);
   }
 }
