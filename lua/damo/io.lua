@@ -60,19 +60,22 @@ local archives = { npz = true, safetensors = true } -- formats of tables
 
 local function is_tree(value) return leaves.is_branch(value) and not leaves.is_value(value) end
 
---- Writes an Array to a .npy, a table of values to an .npz or a .safetensors, a sparse matrix to an .npz. A table may be nested and hold shared
--- Variables, whose values are written; the entry layers[1].w has the name "layers/1/w" in the file.
+--- Writes an Array to a .npy, a table of values to an .npz or a .safetensors, a sparse matrix to an .npz. A table
+-- may be nested and hold shared Variables, whose values are written; the entry layers[1].w has the name "layers/1/w" in the file.
 -- @function save
 -- @tparam string path
 -- @param value
 -- @tparam[opt] table options `on_fail`
 -- @treturn boolean
 function files.save(path, value, options, ...)
-  if type(path) == "string" and (path:match "%.npz$" or path:match "%.safetensors$") and is_tree(value) then value = flattened(value, "save") end
+  if type(path) == "string" and archives[path:match "%.(%a+)$" or ""] and is_tree(value) then
+    value = flattened(value, "save")
+  end
   return core.io.save(path, value, options, ...)
 end
 
---- Reads a .npy, an .npz or a .safetensors, of which the metadata come second. Of an .npz whose names are paths the table is nested.
+--- Reads a .npy, an .npz or a .safetensors, of which the metadata come second. Where names are paths the table is
+-- nested.
 -- @function load
 -- @tparam string path
 -- @tparam[opt] table options `max_bytes`, `on_fail`
@@ -90,7 +93,7 @@ function files.parse(bytes, options, ...) return unflattened(core.io.parse(bytes
 -- @tparam table options `format`: "npy", "npz", "mtx" or "csv"; those of the writer
 -- @treturn string
 function files.format(value, options, ...)
-  if type(options) == "table" and archives[rawget(options, "format")] and is_tree(value) then
+  if type(options) == "table" and archives[rawget(options, "format") or ""] and is_tree(value) then
     value = flattened(value, "format")
   end
   return core.io.format(value, options, ...)

@@ -87,7 +87,7 @@ static uint64_t hash_text(uint64_t h, const char *text) {
   return h;
 }
 
-static uint64_t hash_type(uint64_t h, const damo_type *t) {
+static uint64_t snap_hash_type(uint64_t h, const damo_type *t) {
   h = hash_mix(h, (uint64_t)t->kind << 32 | (uint64_t)t->dtype << 24 | (uint64_t)t->format << 16 | t->itype);
   h = hash_mix(h, (uint64_t)t->ndim);
   for (int i = 0; i < t->ndim; i++) h = hash_mix(h, (uint64_t)t->shape[i]);
@@ -106,7 +106,7 @@ static uint64_t hash_prop(uint64_t h, const prop_value *v) {
     case PROP_INT: return hash_mix(h, (uint64_t)v->u.i);
     case PROP_NUM: memcpy(&bits, &v->u.f, sizeof bits); return hash_mix(h, bits);
     case PROP_STR: return hash_text(h, v->u.s);
-    case PROP_TYPE: return hash_type(h, v->u.type);
+    case PROP_TYPE: return snap_hash_type(h, v->u.type);
     case PROP_OP: return hash_op(h, v->u.op);
     case PROP_LIST:
       h = hash_mix(h, (uint64_t)v->n);
@@ -135,7 +135,7 @@ static damo_status hash_numbers(const damo_array *a, uint64_t *h) {
 }
 
 static damo_status hash_leaf(const damo_var *v, uint64_t *h) {
-  *h = hash_type(hash_mix(*h, v->kind), v->type);
+  *h = snap_hash_type(hash_mix(*h, v->kind), v->type);
   if (v->kind == VAR_SHARED) *h = hash_text(*h, v->name);
   if (v->kind != VAR_CONSTANT || (v->value->kind != OBJ_ARRAY && v->value->kind != OBJ_SPARSE)) return DAMO_OK;
   if (v->value->kind == OBJ_SPARSE) {
@@ -179,7 +179,7 @@ damo_status program_fingerprint(const fn_program *p) {
   map_init(&numbers, p->ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < p->n_inputs && s == DAMO_OK; i++) {
-    h = hash_type(hash_text(h, p->inputs[i].name), p->inputs[i].var->type);
+    h = snap_hash_type(hash_text(h, p->inputs[i].name), p->inputs[i].var->type);
     s = map_put(&numbers, p->inputs[i].var, numbers.n + 1);
   }
   if (s == DAMO_OK) s = graph_toposort(p->ctx, p->source, p->n_source, NULL, 0, &nodes);
@@ -187,7 +187,7 @@ damo_status program_fingerprint(const fn_program *p) {
   for (int64_t i = 0; i < p->n_shared; i++) {
     const fn_shared *sh = &p->shared[i];
     h = hash_mix(h, (uint64_t)sh->input);
-    if (sh->var != NULL) h = hash_text(hash_type(h, sh->var->type), sh->var->name);
+    if (sh->var != NULL) h = hash_text(snap_hash_type(h, sh->var->type), sh->var->name);
   }
   map_clear(&numbers);
   ptrvec_clear(&nodes);
@@ -197,7 +197,7 @@ damo_status program_fingerprint(const fn_program *p) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-static damo_obj *state_of(const damo_function *f, int64_t i) {
+static damo_obj *snap_state(const damo_function *f, int64_t i) {
   const fn_shared *sh = &f->program->shared[i];
   return sh->var != NULL ? function_shared(f, i) : f->defaults[sh->input];
 }
@@ -210,7 +210,7 @@ static damo_status state_fail(const damo_function *f, int64_t i, const char *why
 }
 
 static damo_status put_state(snap_writer *w, const damo_function *f, int64_t i) {
-  const damo_obj *v = state_of(f, i);
+  const damo_obj *v = snap_state(f, i);
   if (v == NULL) {
     put_word(w, 0, 8);
     return DAMO_OK;

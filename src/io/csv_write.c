@@ -33,7 +33,7 @@ static damo_status put_header_line(csv_writer *w, const csv_write_options *o) {
 }
 
 /* A line of blanks alone is skipped by readers, so nan is written as a word in a table of one column. */
-static size_t cell_of(scalar s, bool alone, char dst[NUMBER_TEXT]) {
+static size_t csv_cell(scalar s, bool alone, char dst[NUMBER_TEXT]) {
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL:
     case KIND_INT: return (size_t)snprintf(dst, NUMBER_TEXT, "%lld", (long long)s.v.i);
@@ -49,7 +49,7 @@ static damo_status put_rows(csv_writer *w, const damo_array *a) {
   const int64_t rows = array_shape(a)[0], cols = a->ndim == 2 ? array_shape(a)[1] : 1;
   for (int64_t i = 0; i < rows; i++) {
     for (int64_t j = 0; j < cols; j++) {
-      size_t n = cell_of(array_get(a, (const int64_t[]){i, j}), cols == 1, text);
+      size_t n = csv_cell(array_get(a, (const int64_t[]){i, j}), cols == 1, text);
       text[n++] = j + 1 < cols ? w->delimiter : '\n';
       DAMO_TRY(sink_write(&w->sink, text, n));
     }

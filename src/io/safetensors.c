@@ -308,7 +308,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* By begin, then end: of tensors that fill the data in this order each begins where the one before ends. */
-static int compare_offsets(const void *a, const void *b) {
+static int compare_tensor_offsets(const void *a, const void *b) {
   const tensor_info *x = a, *y = b;
   if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
   return x->end < y->end ? -1 : x->end > y->end;
@@ -333,7 +333,7 @@ static damo_status tensors_read_header(tensor_reader *r, uint64_t data) {
     if (strcmp(r->info[i - 1].name, r->info[i].name) == 0)
       return io_fail(r->ctx, r->path, 0, "the header has the tensor '%.200s' twice", r->info[i].name);
   }
-  if (r->n > 1) qsort(r->info, (size_t)r->n, sizeof *r->info, compare_offsets);
+  if (r->n > 1) qsort(r->info, (size_t)r->n, sizeof *r->info, compare_tensor_offsets);
   uint64_t end = 0;
   for (int64_t i = 0; i < r->n; end = r->info[i++].end) {
     if (r->info[i].begin != end)
