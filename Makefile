@@ -64,7 +64,7 @@ LUA_SRC  := $(filter src/lua/%,$(SRC))
 LUA_OBJ  := $(LUA_SRC:src/%.c=$(LB)/%.o)
 CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
 OBJ      := $(CORE_OBJ) $(LUA_OBJ)
-HOST_SRC := $(addprefix spec/c/,host_test.c recursion_test.c sandbox_test.c out_test.c)
+HOST_SRC := $(addprefix spec/c/,host_test.c recursion_test.c sandbox_test.c out_test.c view_test.c)
 HOSTS    := $(HOST_SRC:spec/c/%.c=$(LB)/spec/%)
 INSIDERS := $(LB)/spec/check_test
 TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out $(HOST_SRC) $(INSIDERS:$(LB)/spec/%=spec/c/%.c),\

@@ -69,6 +69,10 @@ function Array:tobytes() end
 ---The address of the first entry.
 ---@return lightuserdata
 function Array:pointer() end
+---The same elements of another source's memory: of an Array that damo.view made.
+---@param source any
+---@return damo.Array
+function Array:rebind(source) end
 ---@return boolean
 function Array:iscontiguous() end
 ---Lets the memory go now; uses of the Array are state errors from here on.
@@ -585,6 +589,12 @@ function damo.frombytes(bytes, dtype, shape) end
 ---@param owner? any
 ---@return damo.Array
 function damo.frompointer(pointer, dtype, shape, owner) end
+---An Array over memory of the host: a light userdata, a cdata, or an object with getPointer and getSize. In bytes:
+---strides, offset, size.
+---@param source any
+---@param options? { dtype?: string, shape?: damo.Shape, strides?: integer[], offset?: integer, size?: integer, readonly?: boolean, owner?: any }
+---@return damo.Array
+function damo.view(source, options) end
 ---Nanoseconds of a clock that never goes back.
 ---@return integer
 function damo.clock() end

@@ -89,6 +89,9 @@ static void test_wrap_refused(void) {
   fails_with(wrap(shape, NULL, NULL, true) == NULL, DAMO_EVALUE, "data is NULL");
   fails_with(wrap(NULL, NULL, m, true) == NULL, DAMO_EVALUE, "the list of dimensions is NULL");
   CHECK_EQ_I(released, 8);
+  /* at 0, 3, 2, 5: the strides interleave, and no two elements overlap */
+  damo_release(wrap((const int64_t[]){2, 2}, (const int64_t[]){24, 16}, m, true));
+  CHECK_EQ_I(released, 9);
   /* 4-byte alignment is enough for complex64, and one element may have any stride */
   damo_array *a = damo_array_wrap(ctx, DAMO_COMPLEX64, 1, (const int64_t[]){1}, (const int64_t[]){3}, (char *)m + 4,
                                   true, NULL, NULL);

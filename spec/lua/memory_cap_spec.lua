@@ -390,7 +390,7 @@ describe("under a memory cap", function()
   local elsewhere = {
     ["^%a*scalar$"] = "makers", ["^%a*vector$"] = "makers", ["^%a*matrix$"] = "makers", ["^%a?row$"] = "makers",
     ["^%a?col$"] = "makers", ["^%a?tensor%d$"] = "makers", ["^sparse%.get_item_[2s]"] = "A[{1, 2}]",
-    ["^sparse%.subtensor$"] = "A[{1, 2}]", ["^frompointer$"] = "takes no memory",
+    ["^sparse%.subtensor$"] = "A[{1, 2}]", ["^frompointer$"] = "takes no memory", ["^view$"] = "takes no memory",
     ["^raise$"] = "makes an error", ["^clock$"] = "a number", ["^info$"] = "asks the system's loader",
     ["^sparse%.cs[rc]_%a*matrix$"] = "makers: csr_matrix", ["^sparse%.[A-Z]"] = "classes: Neg",
     ["^plot%."] = "text alone", ["^progress%."] = "text alone", ["^random%."] = "draws: normal",

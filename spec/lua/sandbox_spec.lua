@@ -155,13 +155,19 @@ describe("config.sandbox", function()
   it("forbids native pointers", function()
     check [[
       local a = damo.array { 1, 2, 3 }
-      local p, frompointer, pointer = a:pointer(), damo.frompointer, a.pointer
+      local p, frompointer, pointer, make_view = a:pointer(), damo.frompointer, a.pointer, damo.view
+      local v = make_view(p, { shape = { 3 } })
+      local object = { getPointer = function() return p end, getSize = function() return 24 end }
       damo.config.sandbox = true
       forbidden("frompointer", frompointer, p, "float64", { 3 })
       forbidden("frompointer far", damo.frompointer, p, "float64", { 1000000 })
       forbidden(":pointer()", function() return a:pointer() end)
       forbidden("pointer", pointer, damo.sparse.eye(2).data)
       forbidden("frompointer in a coroutine", coroutine.wrap(frompointer), p, "float64", { 3 })
+      forbidden("view", make_view, p, { shape = { 3 } })
+      forbidden("view of an object", damo.view, object)
+      forbidden("rebind", v.rebind, v, p)
+      forbidden("rebind to an object", v.rebind, v, object)
     ]]
   end)
 

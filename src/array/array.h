@@ -95,6 +95,20 @@ void array_part_keep(damo_array *a, damo_buffer *arena);
  * failure. */
 damo_array *array_foreign(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, void *data, bool writeable,
                           void (*release)(void *owner), void *owner);
+/* The same with strides in bytes (NULL: C order) and with the checks of damo_array_wrap; errors name `func`. */
+damo_array *array_wrap(damo_ctx *ctx, const char *func, damo_dtype dtype, int ndim, const int64_t *shape,
+                       const int64_t *strides, void *data, bool writeable, void (*release)(void *owner), void *owner);
+/* Gives an array over foreign memory, which alone holds its buffer, other memory in the same layout. */
+void array_move_foreign(damo_array *a, void *data);
+/* A value error if data is not aligned for elements of that dtype. */
+damo_status array_check_address(damo_ctx *ctx, const char *func, damo_dtype dtype, const void *data);
+/* The byte range [*low, *high) of the elements, relative to the first one, empty if there are none; false if it is
+ * longer than memory can be. */
+bool layout_extent(damo_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides, int64_t *low,
+                   int64_t *high);
+/* Whether two elements overlap, in a layout that has an extent. Exact, but true for layouts whose strides interleave so
+ * often that telling takes too long. */
+bool layout_overlaps(damo_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
 /* A read-only array of ctx over a's memory, which must outlive it, with a's strides. a may belong to another context:
  * its reference counts are not touched. */
 damo_array *array_lend(damo_ctx *ctx, const damo_array *a);

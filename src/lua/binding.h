@@ -13,7 +13,7 @@
  *   raised only in error.c, after the core has returned.
  *
  * Files, one theme each: state.c module and context; config.c, info.c; error.c; object.c identity
- * and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/array_methods.c; lua/value/index.c
+ * and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/view.c damo.view, lua/value/array_methods.c; lua/value/index.c
  * index tables; lua/value/value.c numbers and values to and from Lua, lua/value/nested.c nested tables;
  * lua/func/func.c the op functions and methods, lua/func/args.c and lua/func/call.c their calls; lua/graph/type.c Types; lua/graph/var.c
  * Variables; lua/graph/graph.c Apply, walks; lua/graph/fgraph.c FunctionGraphs, lua/graph/feature.c their features; lua/op/op.c Ops,
@@ -122,6 +122,11 @@ int bind_again(lua_State *L, lua_CFunction body, int n_upvalues);
 /* bind_again for a body that does without its upvalues in the first run, which then makes no Lua object. */
 int bind_again_bare(lua_State *L, lua_CFunction body, int n_upvalues);
 
+/* bind_again and bind_pushclosure for functions of which a call must make no Lua object where memory is limited: the body
+ * (1 upvalue or more) has a closure of its own, made beforehand. */
+int bind_again_kept(lua_State *L, lua_CFunction body, int n_upvalues);
+void bind_pushkept(lua_State *L, lua_CFunction function, lua_CFunction body, int n_upvalues);
+
 /* ---- Theme files ------------------------------------------------------------------------------------------------- */
 
 /* Each adds its theme's functions to the module table at the top of the stack, and makes its metatables. */
@@ -131,6 +136,8 @@ void bind_open_error(lua_State *L);
 void bind_open_object(lua_State *L);
 void bind_open_array(lua_State *L);
 void bind_open_array_make(lua_State *L);
+void bind_open_view(lua_State *L);
+int bind_rebind(lua_State *L);         /* the method rebind of Arrays (lua/value/view.c) */
 void bind_array_methods(lua_State *L); /* into the table at the top */
 int bind_call_value(lua_State *L);     /* __call of Arrays and sparse matrices: raises */
 void bind_open_value(lua_State *L);
@@ -270,6 +277,8 @@ bind_box *bind_push_lender(lua_State *L);
 /* The release function of foreign memory that a Lua value owns. `owner` is the Generic object that stands for the value
  * (one reference); the userdata of every Array over that memory keeps the Generic's userdata alive. */
 void bind_release_owner(void *owner);
+/* The Generic object that owns an Array's foreign memory for Lua (damo.frompointer, damo.view), or NULL. */
+damo_obj *bind_array_owner(const damo_array *a);
 /* Pushes the metatable of a kind, "damo.Array", "damo.Variable", …, for the theme files to fill. */
 void bind_metatable(lua_State *L, obj_kind kind);
 
@@ -302,6 +311,11 @@ strbuf *bind_push_strbuf(lua_State *L);
 void bind_finish_strbuf(lua_State *L);
 /* Pushes and returns a new C-contiguous Array with undefined values; raises a memory error if there is none left. */
 damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64_t *shape);
+/* Reads a shape, an integer or a list of them, at idx. Returns its rank (lua/value/array_make.c). */
+int bind_shape(lua_State *L, int idx, int64_t *shape, const char *func);
+/* The Generic object whose userdata keeps alive what the memory of a view belongs to (damo.view); NULL for any other
+ * Array (lua/value/view.c). */
+damo_obj *bind_view_keeper(const damo_array *a);
 /* Pushes an owned object and returns it, borrowed; NULL raises the pending error. */
 void *bind_push_made(lua_State *L, void *take_obj);
 /* Converts an Array (kept as it is), number, boolean or nested table at idx into an Array; pushes its userdata and

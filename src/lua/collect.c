@@ -238,12 +238,16 @@ static bool gc_collect(lua_State *L, bind_state *st) {
   return st->ctx->bytes < before;
 }
 
-/* Calls the body with copies of the arguments, protected. Returns Lua's status, with the results or the error on the
+/* Calls the body with copies of the arguments, protected. n_upvalues < 0: as bind_again_kept says. Returns Lua's status, with the results or the error on the
  * stack. */
 static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
-  luaL_checkstack(L, n + n_upvalues + 2, "damo");
-  for (int i = 1; i <= n_upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
-  lua_pushcclosure(L, body, n_upvalues);
+  luaL_checkstack(L, n + (n_upvalues > 0 ? n_upvalues : 0) + 2, "damo");
+  if (n_upvalues < 0) { /* bind_again_kept: the closure is there */
+    lua_pushvalue(L, lua_upvalueindex(2 - n_upvalues));
+  } else {
+    for (int i = 1; i <= n_upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
+    lua_pushcclosure(L, body, n_upvalues);
+  }
   for (int i = 1; i <= n; i++) lua_pushvalue(L, i);
   const bool outer = st->gc.trying;
   st->gc.trying = true;
@@ -283,6 +287,20 @@ int bind_again(lua_State *L, lua_CFunction body, int n_upvalues) {
 int bind_again_bare(lua_State *L, lua_CFunction body, int n_upvalues) {
   bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
   return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, 0);
+}
+
+int bind_again_kept(lua_State *L, lua_CFunction body, int n_upvalues) {
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
+  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, -n_upvalues);
+}
+
+void bind_pushkept(lua_State *L, lua_CFunction function, lua_CFunction body, int n_upvalues) {
+  const int first = lua_gettop(L) - n_upvalues + 1;
+  luaL_checkstack(L, n_upvalues + 2, "damo");
+  lua_pushlightuserdata(L, bind_get(L));
+  for (int i = 0; i < n_upvalues; i++) lua_pushvalue(L, first + i);
+  lua_pushcclosure(L, body, n_upvalues);
+  lua_pushcclosure(L, function, n_upvalues + 2);
 }
 
 void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {

@@ -23,6 +23,9 @@
 #define COMPAT_UV_TABLE 1
 #endif
 
+/* What lua_type gives for LuaJIT's cdata; no other Lua has this type. */
+#define COMPAT_TCDATA 10
+
 #if LUA_VERSION_NUM < 504
 
 static inline void *compat_newuserdata(lua_State *L, size_t size) {

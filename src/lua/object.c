@@ -13,6 +13,7 @@
  *   FunctionGraph  inputs, outputs, nodes
  *   Function   a flat list: the Ops with a Lua part, generic values and shared Variables that its program uses
  *   Array      the owner of foreign memory, if there is one
+ *   Sparse     the owners of such memory, if its Arrays are over any
  * The user value is nil, one neighbour's userdata, or the peer table: neighbours from 1 on, everything else under
  * string keys (bind_peer).
  *
@@ -23,6 +24,7 @@
 #include <stdio.h>
 
 #include "binding.h"
+#include "sparse/sparse.h"
 
 static const char box_magic = 'm';
 
@@ -137,14 +139,19 @@ void bind_free(lua_State *L, int idx) {
 
 static bool object_is_generic(const damo_obj *value) { return value && value->kind == OBJ_GENERIC; }
 
-/* The Generic object that owns an Array's foreign memory for Lua (damo.frompointer), or NULL. */
-static damo_obj *foreign_owner(const damo_array *a) {
-  return a->buf && a->buf->release == bind_release_owner ? a->buf->owner : NULL;
+damo_obj *bind_array_owner(const damo_array *a) {
+  if (!a->buf || !a->buf->release) return NULL;
+  return a->buf->release == bind_release_owner ? a->buf->owner : bind_view_keeper(a);
+}
+
+static bool sparse_is_foreign(const damo_sparse *m) {
+  return bind_array_owner(m->data) || bind_array_owner(m->indices) || bind_array_owner(m->indptr);
 }
 
 static damo_obj *value_anchor(damo_obj *value) {
   if (object_is_generic(value)) return value;
-  return value && value->kind == OBJ_ARRAY && foreign_owner((damo_array *)value) ? value : NULL;
+  if (value && value->kind == OBJ_SPARSE) return sparse_is_foreign((damo_sparse *)value) ? value : NULL;
+  return value && value->kind == OBJ_ARRAY && bind_array_owner((damo_array *)value) ? value : NULL;
 }
 
 /* Properties nest a few levels at most (PROP_MAX_NESTING in prop.c), which bounds the recursion. */
@@ -163,7 +170,7 @@ static bool anchor_op_has_lua(const damo_op *op) { return op->owner || anchor_pr
 static bool object_is_leaf(const damo_obj *obj) {
   const damo_var *v = (const damo_var *)obj;
   switch ((obj_kind)obj->kind) {
-    case OBJ_ARRAY: return !foreign_owner((const damo_array *)obj);
+    case OBJ_ARRAY: return !bind_array_owner((const damo_array *)obj);
     case OBJ_VAR: return !v->owner && !v->default_update && !value_anchor(v->value);
     case OBJ_OP: return !anchor_op_has_lua((const damo_op *)obj);
     case OBJ_APPLY:
@@ -171,8 +178,8 @@ static bool object_is_leaf(const damo_obj *obj) {
     case OBJ_OPGRAPH:
     case OBJ_SCAN:
     case OBJ_FUNCTION: return false;
+    case OBJ_SPARSE: return !sparse_is_foreign((const damo_sparse *)obj);
     case OBJ_BUFFER:
-    case OBJ_SPARSE:
     case OBJ_TYPE:
     case OBJ_TRACE:
     case OBJ_OPCLASS:
@@ -311,9 +318,15 @@ static void anchor_op_graph(anchors *a, const op_from_graph *g) {
   anchor_all(a, (void *const *)g->shared, g->n_in - g->n_given);
 }
 
+static void anchor_sparse(anchors *a, const damo_sparse *m) {
+  anchor(a, bind_array_owner(m->data));
+  anchor(a, bind_array_owner(m->indices));
+  anchor(a, bind_array_owner(m->indptr));
+}
+
 static void anchor_neighbours(anchors *a, damo_obj *obj) {
   switch ((obj_kind)obj->kind) {
-    case OBJ_ARRAY: anchor(a, foreign_owner((damo_array *)obj)); break;
+    case OBJ_ARRAY: anchor(a, bind_array_owner((damo_array *)obj)); break;
     case OBJ_VAR: anchor_var(a, (damo_var *)obj); break;
     case OBJ_APPLY: anchor_apply(a, (damo_apply *)obj); break;
     case OBJ_OP: anchor_op(a, (damo_op *)obj); break;
@@ -321,8 +334,8 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_FUNCTION: anchor_function(a, (damo_function *)obj); break;
     case OBJ_OPGRAPH: anchor_op_graph(a, (op_from_graph *)obj); break;
     case OBJ_SCAN: anchor(a, ((scan_class *)obj)->fgraph); break;
+    case OBJ_SPARSE: anchor_sparse(a, (damo_sparse *)obj); break;
     case OBJ_BUFFER:
-    case OBJ_SPARSE:
     case OBJ_TYPE:
     case OBJ_TRACE:
     case OBJ_OPCLASS:

@@ -386,7 +386,8 @@ int bind_function_call_named(lua_State *L) {
 
 /* ---- into -------------------------------------------------------------------------------------------------------- */
 
-/* Upvalues: f, the vault of Arrays, the address of its slots, the table of matrices (nil: none). */
+/* Upvalues: f, the vault of Arrays, the address of its slots, the table of matrices (nil: none), the list of the userdata
+ * of the Arrays over a script's memory, which keep that alive (nil: none). */
 static int caller_into_body(lua_State *L) {
   int n = lua_gettop(L);
   damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
@@ -400,7 +401,7 @@ static int caller_into_body(lua_State *L) {
   return caller_call_with(L, f, c, 1, n, &to);
 }
 
-static int caller_into(lua_State *L) { return bind_again(L, caller_into_body, 4); }
+static int caller_into(lua_State *L) { return bind_again_kept(L, caller_into_body, 5); }
 
 /* Makes the object at idx the target of output i: an Array goes into the vault, a matrix into the table at the top,
  * which is made with the first one in place of nil. */
@@ -422,6 +423,23 @@ static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, 
   lua_rawseti(L, -2, (int)i + 1);
 }
 
+/* Pushes a list of those targets, at 2 … 1 + n, whose memory belongs to a value that their userdata keep alive; nil
+ * without any. */
+static void caller_push_owners(lua_State *L, int n) {
+  int n_owners = 0;
+  lua_pushnil(L);
+  for (int i = 2; i < 2 + n; i++) {
+    const bind_box *box = bind_box_at(L, i);
+    if (!box || box->kind != OBJ_ARRAY || !bind_array_owner((const damo_array *)box->obj)) continue;
+    if (n_owners == 0) {
+      lua_pop(L, 1);
+      lua_newtable(L);
+    }
+    lua_pushvalue(L, i);
+    lua_rawseti(L, -2, ++n_owners);
+  }
+}
+
 /* f:into(out1, out2, …): returns a function that calls f and writes its results into these Arrays and matrices. */
 int bind_function_into(lua_State *L) {
   damo_function *f = bind_function_self(L, "into");
@@ -438,7 +456,8 @@ int bind_function_into(lua_State *L) {
   for (int i = 0; i < n; i++) {
     if (!lua_isnil(L, 2 + i)) caller_take_target(L, f, i, 2 + i, vault);
   }
-  bind_pushclosure(L, caller_into, 4);
+  caller_push_owners(L, n);
+  bind_pushkept(L, caller_into, caller_into_body, 5);
   return 1;
 }
 

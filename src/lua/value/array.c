@@ -82,7 +82,7 @@ static int array_index_body(lua_State *L) {
   return lua_isnil(L, -1) ? array_no_member(L) : 1;
 }
 
-static int array_index(lua_State *L) { return bind_again(L, array_index_body, 2); }
+static int array_index(lua_State *L) { return bind_again_kept(L, array_index_body, 2); }
 
 static int array_set_field(lua_State *L, damo_array *a) {
   const char *name = lua_tostring(L, 2);
@@ -239,8 +239,9 @@ void bind_open_array(lua_State *L) {
   array_set_operators(L);
   array_push_members(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
-  bind_pushclosure(L, array_index, 2);
+  bind_pushkept(L, array_index, array_index_body, 2);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   bind_open_array_make(L);
+  bind_open_view(L);
 }

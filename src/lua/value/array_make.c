@@ -41,8 +41,7 @@ static int64_t array_make_check_dim(lua_State *L, int idx, const char *func) {
   return s.v.i;
 }
 
-/* The shape at idx: an integer, or a list of them. Returns its rank. */
-static int array_make_shape(lua_State *L, int idx, int64_t *shape, const char *func) {
+int bind_shape(lua_State *L, int idx, int64_t *shape, const char *func) {
   if (lua_type(L, idx) == LUA_TNUMBER) {
     shape[0] = array_make_check_dim(L, idx, func);
     return 1;
@@ -165,7 +164,7 @@ static damo_array *array_make_of_shape(lua_State *L, const char *func, int *n) {
     *n = array_make_symbolic(L, func, 0, 1);
     return NULL;
   }
-  int ndim = array_make_shape(L, 1, shape, func), dtype = array_make_dtype_beside_out(L, 2, func);
+  int ndim = bind_shape(L, 1, shape, func), dtype = array_make_dtype_beside_out(L, 2, func);
   if (dtype < 0) dtype = (int)bind_ctx(L)->config.floatX;
   return array_make_target(L, func, 3, (damo_dtype)dtype, ndim, shape);
 }
@@ -201,7 +200,7 @@ static int array_make_full(lua_State *L) {
     array_make_refuse_out(L, "full", 4);
     return array_make_symbolic(L, "full", 2, 1);
   }
-  int ndim = array_make_shape(L, 1, shape, "full"), dtype = array_make_dtype_beside_out(L, 3, "full");
+  int ndim = bind_shape(L, 1, shape, "full"), dtype = array_make_dtype_beside_out(L, 3, "full");
   damo_array *value = bind_value_array(L, 2, dtype, "full");
   damo_array *a = array_make_target(L, "full", 4, array_dtype(value), ndim, shape);
   bind_check(L, array_assign(a, value));
@@ -304,7 +303,7 @@ static int array_make_from_bytes(lua_State *L) {
   damo_dtype dtype = bind_check_dtype(L, 2, "frombytes");
   int ndim = 1;
   shape[0] = (int64_t)(have / dtype_size(dtype));
-  if (!lua_isnoneornil(L, 3)) ndim = array_make_shape(L, 3, shape, "frombytes");
+  if (!lua_isnoneornil(L, 3)) ndim = bind_shape(L, 3, shape, "frombytes");
   int64_t n;
   bind_check(L, shape_size(bind_ctx(L), ndim, shape, &n));
   if ((uint64_t)n != have / dtype_size(dtype) || have % dtype_size(dtype) != 0) {
@@ -326,7 +325,7 @@ static int array_make_from_pointer(lua_State *L) {
   bind_gate(L, GATE_POINTER, "frompointer");
   if (lua_type(L, 1) != LUA_TLIGHTUSERDATA) return bind_arg_error(L, "frompointer", 1, "pointer", "a light userdata");
   damo_dtype dtype = bind_check_dtype(L, 2, "frompointer");
-  int ndim = array_make_shape(L, 3, shape, "frompointer");
+  int ndim = bind_shape(L, 3, shape, "frompointer");
   void *data = lua_touserdata(L, 1);
   size_t align = dtype_is_complex(dtype) ? dtype_size(dtype) / 2 : dtype_size(dtype);
   int64_t n;

@@ -81,6 +81,7 @@ void bind_array_methods(lua_State *L) {
                                      {"tobytes", array_method_tobytes},
                                      {"pointer", array_method_pointer},
                                      {"iscontiguous", array_method_iscontiguous},
+                                     {"rebind", bind_rebind},
                                      {"free", array_method_free},
                                      {NULL, NULL}};
   bind_setfuncs(L, methods);
