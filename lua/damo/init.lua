@@ -9,7 +9,7 @@ local core = require "damo.core"
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
-damo.system, damo.names, damo.dist, damo.nn = nil, nil, nil, nil -- for damo's own files only
+damo.system, damo.names, damo.dist, damo.nn, damo.ffi = nil, nil, nil, nil, nil -- for damo's own files only
 
 -- Set before the submodules are loaded, since they may require "damo".
 package.loaded["damo"] = damo
@@ -58,6 +58,8 @@ function damo.subtensor(x, index, options, ...)
   if options == nil and is_index and type(x) == "userdata" and select("#", ...) == 0 then return x[index] end
   return core.subtensor(x, index, options, ...)
 end
+
+if core.ffi and not damo.config.sandbox and pcall(require, "ffi") then require "damo.front" end -- LuaJIT
 
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 

@@ -37,7 +37,7 @@ describe("an unknown name", function()
       assert.is_nil(module.no_such_name_at_all)
       assert.is_nil(module.x)
     end
-    for _, name in ipairs { "view", "help" } do
+    for _, name in ipairs { "viewpoint", "help" } do
       assert.is_nil(damo[name], name)
     end
     assert.is_nil(rawget(damo, "sogmoid"))

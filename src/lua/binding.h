@@ -158,6 +158,9 @@ void bind_open_io(lua_State *L);
 void bind_open_sparse(lua_State *L); /* after func and host_op */
 void bind_open_factor(lua_State *L); /* after sparse */
 void bind_open_system(lua_State *L);
+void bind_open_front(lua_State *L);
+/* Whether warnings go to a function of the script (lua/config.c). */
+bool bind_warns_lua(const bind_state *st);
 /* Sends the texts of Ops Print to Lua's print, unless the host has a function for them (lua/graph/printer.c). */
 void bind_open_printer(lua_State *L);
 void bind_open_names(lua_State *L);

@@ -52,6 +52,8 @@ static void warning_hook(void *user, const char *kind, const char *message) {
   }
 }
 
+bool bind_warns_lua(const bind_state *st) { return st->ctx->on_warning == warning_hook; }
+
 /* on_warning(kind, message): the function that config.on_warning holds before a script sets it. */
 static int warning_default(lua_State *L) {
   bind_gate(L, GATE_FILE, "config.on_warning");

@@ -154,6 +154,7 @@ static void state_open_all(lua_State *L) {
   bind_open_factor(L);
   bind_open_printer(L);
   bind_open_system(L);
+  bind_open_front(L);
   bind_open_scan(L);
   bind_open_names(L);
 }

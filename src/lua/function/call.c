@@ -458,6 +458,7 @@ int bind_function_into(lua_State *L) {
   }
   caller_push_owners(L, n);
   bind_pushkept(L, caller_into, caller_into_body, 5);
+  bind_front_wrap(L, f, bind_caller_of(L, 1), vault);
   return 1;
 }
 

@@ -36,6 +36,12 @@ int bind_function_call_named(lua_State *L); /* f:call{name = value} */
 int bind_function_into(lua_State *L);       /* f:into(out1, out2, …) */
 int bind_function_probe(lua_State *L);      /* f:probe(var, …) */
 
+/* front.c */
+
+/* Replaces the closure of f:into at the top, for the Function at 1 and the first target at 2, by one that calls f through
+ * LuaJIT's ffi where that can be; leaves it elsewhere. */
+void bind_front_wrap(lua_State *L, const damo_function *f, bind_caller *c, void *const *vault);
+
 /* profile.c */
 
 int bind_function_get_profile(lua_State *L); /* f.profile */
