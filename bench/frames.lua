@@ -56,6 +56,19 @@ local function measure(mode, way)
   assert(#world == 1000 and result.size == 512)
 end
 
+-- Nanoseconds of one call of x * x + 1 into a 0-d Array, in a hot loop.
+local function small_call()
+  local x, a, n = damo.dscalar "x", damo.array(3.0), 1000000
+  local into = damo.compile({ x }, x * x + 1):into(damo.array(0.0))
+  local function loop()
+    for _ = 1, n do into(a) end
+  end
+  loop()
+  local start = damo.clock()
+  loop()
+  return (damo.clock() - start) / n
+end
+
 if arg and arg[2] then
   measure(arg[2], arg[3])
 else
@@ -66,4 +79,7 @@ else
       os.execute(("%s %s %d %s %s"):format(arg[-1], arg[0], FRAMES, mode, way))
     end
   end
+  local front = small_call()
+  damo.config.sandbox = true -- shuts LuaJIT's way through the ffi
+  print(("x * x + 1 into a 0-d Array: %.0f ns a call; through the C API %.0f ns"):format(front, small_call()))
 end
