@@ -175,7 +175,7 @@ asan: ## build with AddressSanitizer and UBSan under build/asan, and run every t
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
 
 # What runs on threads at once; OpenBLAS is not instrumented, and runs on one thread each.
-TSAN_TESTS = $(filter %/frame_test %/threads_test %/pool_test,$(TESTS))
+TSAN_TESTS = $(filter %/frame_test %/token_test %/threads_test %/pool_test,$(TESTS))
 tsan: ## build with ThreadSanitizer under build/tsan, and run the tests of threads on that
 ifeq ($(MODE),tsan)
 tsan: $(TSAN_TESTS)

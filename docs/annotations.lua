@@ -244,6 +244,10 @@ function Function:snapshot(into) end
 function Function:restore(snapshot) end
 ---Frees what the Function keeps for calls with other shapes than the last one's.
 function Function:trim() end
+---A random name for the program and the values of its shared Variables, from which damo.from_token makes Functions in
+---any Lua state of the process.
+---@return string
+function Function:token() end
 ---Lets program and storage go now.
 function Function:free() end
 
@@ -595,6 +599,10 @@ function damo.frompointer(pointer, dtype, shape, owner) end
 ---@param options? { dtype?: string, shape?: damo.Shape, strides?: integer[], offset?: integer, size?: integer, readonly?: boolean, owner?: any }
 ---@return damo.Array
 function damo.view(source, options) end
+---A Function over the program of that name (f:token()), with a frame and shared Variables of its own.
+---@param token string
+---@return damo.Function
+function damo.from_token(token) end
 ---Nanoseconds of a clock that never goes back.
 ---@return integer
 function damo.clock() end

@@ -16,7 +16,7 @@
  *            keeps working: fields that it does not have count as 0. A field that is 0 means the default that its
  *            comment gives; NULL instead of the struct means all defaults.
  * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing, except for the
- *            compiled programs of damo_function_copy_to. damo_compile_options has the threads that a call may use.
+ *            compiled programs of damo_function_copy_to and of tokens. damo_compile_options has the threads that a call may use.
  * Numbers.   Axes, positions and indices are 0-based in C (the Lua side is 1-based, and so are the values that an index
  *            operand of an op holds). Strides are in bytes.
  */
@@ -858,6 +858,29 @@ DAMO_API damo_status damo_function_snapshot(const damo_function *f, void *dst, s
 /* Sets the state from a snapshot of f, or of a Function that was compiled from an equal graph; bytes behind it are
  * ignored. A value error, and nothing is changed, if it is of another Function or damaged. */
 DAMO_API damo_status damo_function_restore(damo_function *f, const void *bytes, size_t n);
+/* A program by name, for any context of the process. Writes a random name of 32 hexadecimal digits, and a final 0, for a
+ * copy of f's program with the values that f's shared Variables and default values have now. The copy is of a context of
+ * its own, outside of every memory cap, and is shared by all Functions of that name. The name holds as long as the
+ * program of f or a Function made by it lives, or while it is pinned; for equal values f gives the same name again. A
+ * state error if an Op runs only in its own context (an Op of a host or of a script), which the error names, or if f was
+ * compiled in the mode DEBUG or NANGUARD. */
+#define DAMO_TOKEN_SIZE 33
+DAMO_API damo_status damo_function_token(damo_function *f, char token[DAMO_TOKEN_SIZE]);
+/* A Function of ctx over the program of that name, with a frame, shared Variables and default values of its own, which
+ * begin with the values that the token was made with. Contexts on any threads may do so at the same time, and call such
+ * Functions. A state error if no program of this process has the name. */
+DAMO_API damo_function *damo_from_token(damo_ctx *ctx, const char *token);
+/* Keeps the program of that name, whether or not there are Functions over it, until each pin is taken away again. A state
+ * error if no program has the name, or if there is no pin to take away. */
+DAMO_API damo_status damo_token_pin(damo_ctx *ctx, const char *token);
+DAMO_API damo_status damo_token_unpin(damo_ctx *ctx, const char *token);
+/* Sets the allocator that the programs of tokens take their memory from, instead of malloc: once in a process, before the
+ * first token is made, else a state error (there is no context to hold it). It is called on any thread that makes a
+ * token or drops the last Function of a program. */
+DAMO_API damo_status damo_token_set_allocator(damo_alloc_fn alloc, void *user);
+/* Shared Variable number i (from 0) of those that f reads or updates, in f's order, owned; NULL past the last. A Function
+ * made by a token, and a copy in another context, have shared Variables of their own, of their context. */
+DAMO_API damo_var *damo_function_shared_var(const damo_function *f, int64_t i);
 /* The number of inputs and outputs that f was compiled with. */
 DAMO_API int64_t damo_function_n_inputs(const damo_function *f);
 DAMO_API int64_t damo_function_n_outputs(const damo_function *f);

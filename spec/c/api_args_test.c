@@ -430,6 +430,11 @@ static void test_null(void) {
   CHECK(damo_function_call(NULL, &a, 1, &out) == DAMO_EVALUE && damo_function_n_outputs(NULL) == 0);
   CHECK(damo_compile_with(NULL, &x, 1, &y, 1, NULL) == NULL && damo_function_copy(NULL) == NULL);
   CHECK(damo_function_copy_to(NULL, ctx) == NULL && damo_function_shared_value(NULL, x) == NULL);
+  char token[DAMO_TOKEN_SIZE];
+  CHECK(damo_function_token(NULL, token) == DAMO_EVALUE && damo_from_token(NULL, "x") == NULL);
+  CHECK(damo_from_token(ctx, NULL) == NULL && damo_function_shared_var(NULL, 0) == NULL);
+  CHECK(damo_token_pin(NULL, "x") == DAMO_EVALUE && damo_token_unpin(ctx, NULL) == DAMO_EVALUE);
+  CHECK(damo_token_set_allocator(NULL, NULL) == DAMO_EVALUE);
   CHECK(damo_function_into(NULL, NULL, 0, NULL) == DAMO_EVALUE && damo_function_n_inputs(NULL) == 0);
   CHECK(damo_function_call_values(NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_as_array(NULL) == NULL && damo_as_sparse(NULL) == NULL);

@@ -158,4 +158,4 @@ local function compile(row)
   return damo.compile(inputs, { row[2]() }, { mode = row.mode or "DEBUG", on_unused_input = "ignore" })
 end
 
-return { rows = list, values = values, compile = compile }
+return { rows = list, inputs = inputs, values = values, compile = compile }

@@ -68,6 +68,11 @@ damo_function *op_from_graph_function(op_from_graph *g);
 /* The Function that a thunk of an OpFromGraph runs; NULL if it has not run yet, or if it is another Op's thunk. */
 const damo_function *op_from_graph_running(const thunk *t, const frame *f);
 
+/* ---- Tokens: function_api.c -------------------------------------------------------------------------------------- */
+
+/* damo_function_token, with a text for whoever makes a Function by the name (function_token). */
+damo_status api_function_token(damo_function *f, const char *form, char *token);
+
 /* ---- Host classes: host_op.c ------------------------------------------------------------------------------------- */
 
 damo_status api_classes_register(damo_ctx *ctx);

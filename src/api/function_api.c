@@ -99,9 +99,52 @@ damo_function *damo_function_copy_to(const damo_function *f, damo_ctx *ctx) {
 
 damo_array *damo_function_shared_value(const damo_function *f, const damo_var *shared) {
   for (int64_t i = 0; f != NULL && i < f->program->n_shared; i++) {
-    if (shared != NULL && f->program->shared[i].var == shared) return damo_retain(damo_as_array(function_shared(f, i)));
+    if (shared == NULL || (f->program->shared[i].var != shared && function_shared_var(f, i) != shared)) continue;
+    return damo_retain(damo_as_array(function_shared(f, i)));
   }
   return NULL;
+}
+
+damo_var *damo_function_shared_var(const damo_function *f, int64_t i) {
+  for (int64_t k = 0; f != NULL && i >= 0 && k < f->program->n_shared; k++) {
+    damo_var *v = function_shared_var(f, k);
+    if (v != NULL && i-- == 0) return damo_retain(v);
+  }
+  return NULL;
+}
+
+/* ---- Tokens ------------------------------------------------------------------------------------------------------ */
+
+damo_status api_function_token(damo_function *f, const char *form, char *token) {
+  return function_token(f, damo_ctx_new, form, token);
+}
+
+damo_status damo_function_token(damo_function *f, char token[DAMO_TOKEN_SIZE]) {
+  if (f == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(f->obj.ctx, "damo_function_token", "token", token));
+  return api_function_token(f, "", token);
+}
+
+damo_function *damo_from_token(damo_ctx *ctx, const char *token) {
+  if (ctx == NULL || ctx_check_given(ctx, "damo_from_token", "token", token) != DAMO_OK) return NULL;
+  return function_from_token(ctx, token, NULL);
+}
+
+damo_status damo_token_pin(damo_ctx *ctx, const char *token) {
+  if (ctx == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(ctx, "damo_token_pin", "token", token));
+  return token_pin(ctx, token, true);
+}
+
+damo_status damo_token_unpin(damo_ctx *ctx, const char *token) {
+  if (ctx == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(ctx, "damo_token_unpin", "token", token));
+  return token_pin(ctx, token, false);
+}
+
+damo_status damo_token_set_allocator(damo_alloc_fn alloc, void *user) {
+  if (alloc == NULL) return DAMO_EVALUE;
+  return token_set_allocator(alloc, user) ? DAMO_OK : DAMO_ESTATE;
 }
 
 /* ---- State ------------------------------------------------------------------------------------------------------- */

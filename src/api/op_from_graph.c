@@ -465,6 +465,8 @@ static damo_status inner_check_unused(const op_from_graph *g, unused_mode mode) 
   return DAMO_OK;
 }
 
+static damo_op *op_from_graph_copy_to(graph_copier *c, const damo_op *op);
+
 static void set_class(op_from_graph *g) {
   g->def = (op_def){.name = g->name,
                     .doc = "a graph as an Op",
@@ -485,6 +487,7 @@ static void set_class(op_from_graph *g) {
                     .foreign = true,
                     .no_check = "in DEBUG mode its own graph runs in that mode",
                     .prepare_foreign = op_from_graph_prepare_foreign,
+                    .copy_to = op_from_graph_copy_to,
                     .unique = true};
 }
 
@@ -563,6 +566,41 @@ damo_op *op_from_graph_copy(const op_from_graph *g) {
   copy->shared = shared;
   copy->n_given = g->n_given;
   return op;
+}
+
+/* ---- Copies in another context ----------------------------------------------------------------------------------- */
+
+/* All but the overriding Ops, and the shared Variables to which the Op is applied: nobody differentiates or applies it
+ * there. */
+static damo_status fill_copy(graph_copier *c, op_from_graph *g, const op_from_graph *from) {
+  g->n_given = from->n_in;
+  g->n_in = from->n_in;
+  g->n_out = from->n_out;
+  DAMO_TRY(mem_copy_text(c->ctx, from->name, &g->name));
+  DAMO_TRY(mem_copy_text(c->ctx, from->mode, &g->mode));
+  g->connected = mem_alloc(c->ctx, (size_t)g->n_in * (size_t)g->n_out);
+  if (g->connected == NULL) return DAMO_EMEMORY;
+  memcpy(g->connected, from->connected, (size_t)g->n_in * (size_t)g->n_out);
+  set_class(g);
+  g->inlined = from->inlined;
+  g->shapes_known = from->shapes_known;
+  g->def.impure = from->def.impure;
+  g->def.nonfinite = from->def.nonfinite;
+  g->fgraph = copier_fgraph(c, from->fgraph);
+  if (g->fgraph == NULL) return damo_error_status(c->ctx);
+  DAMO_TRY(inner_freeze(g->fgraph));
+  const inner_graph inner = op_from_graph_inner((op_from_graph *)(uintptr_t)from);
+  return inner_copy_to(c, &inner, &g->fn);
+}
+
+static damo_op *op_from_graph_copy_to(graph_copier *c, const damo_op *op) {
+  op_from_graph *g = obj_new(c->ctx, OBJ_OPGRAPH, sizeof *g);
+  if (g == NULL) return NULL;
+  damo_op *copy =
+      fill_copy(c, g, op_from_graph_at(op)) == DAMO_OK ? op_new_owned(c->ctx, &g->def, &g->obj, NULL) : NULL;
+  g->op = copy;
+  damo_release(g);
+  return copy;
 }
 
 op_from_graph *op_from_graph_of(const damo_op *op) {

@@ -149,6 +149,7 @@ struct damo_ctx {
   int64_t fail_after;          /* number of allocations until one fails, for tests; -1: never */
   unsigned stress;             /* stress_switch bits of DAMO_STRESS; always 0 in release builds */
   bool sandbox;                /* set once, never cleared (ctx_gate) */
+  bool frozen;                 /* other contexts read its objects: debug builds assert that nothing in it changes */
   ctx_error error;
   ctx_config config;
   int call_threads;      /* of the Function that is being called; 0: those of config */
@@ -175,6 +176,9 @@ struct damo_ctx {
   _Atomic(ctx_lent *) returned;                         /* objects of this context that other contexts gave back */
   bool host_gone, abandoned;
 };
+
+/* Debug builds assert that the context may change. */
+#define CTX_ASSERT_THAWED(ctx) damo_assert(!(ctx)->frozen)
 
 /* Initialises l with one hold, that of its owning context. */
 void lent_init(ctx_lent *l, void (*free_fn)(ctx_lent *l));
@@ -277,6 +281,14 @@ int64_t pool_shares(const thread_pool *p, int64_t units, int64_t least);
 static inline int64_t pool_share_first(int64_t units, int64_t share, int64_t n) {
   return units / n * share + (share < units % n ? share : units % n);
 }
+
+/* ---- The process ------------------------------------------------------------------------------------------------- */
+
+/* The one lock of the process: held for a few instructions, never while anything is allocated, freed or called back. */
+void process_lock(void);
+void process_unlock(void);
+/* Random bytes of the system, at most 256. False: it gives none. */
+bool process_random(void *at, size_t n);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 

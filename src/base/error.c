@@ -48,6 +48,7 @@ static size_t format_into(char *dst, size_t n, const char *fmt, va_list args) {
 /* Sets the status and clears op and node of the former error. Called last, since the new message may have been
  * formatted from their texts. */
 static void set_status(damo_ctx *ctx, damo_status status) {
+  CTX_ASSERT_THAWED(ctx);
   damo_apply *node = ctx->error.node;
   ctx->error.status = status;
   ctx->error.op[0] = '\0';

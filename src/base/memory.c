@@ -22,6 +22,7 @@ static void debug_fill(void *ptr, int byte, size_t n) {
 
 /* Whether `more` bytes may be allocated; sets the error if not. */
 static bool admit(damo_ctx *ctx, size_t more) {
+  CTX_ASSERT_THAWED(ctx);
   if (ctx->cap && (ctx->bytes > ctx->cap || more > ctx->cap - ctx->bytes)) {
     ctx_fail(ctx, DAMO_EMEMORY, "out of memory: %zu bytes asked with %zu in use, past the memory cap of %zu bytes",
              more, ctx->bytes, ctx->cap);
@@ -90,6 +91,7 @@ void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize) {
 void mem_free(damo_ctx *ctx, void *ptr, size_t size) {
   if (!ptr) return;
   size_t n = real_size(size);
+  CTX_ASSERT_THAWED(ctx);
   damo_assert(ctx->bytes >= n);
   debug_fill(ptr, 0xDD, n);
   ctx->bytes -= n;

@@ -59,7 +59,9 @@ static damo_obj *holder_of(damo_obj *obj) {
 
 void *damo_retain(const void *obj) {
   damo_obj *o = (damo_obj *)obj;
-  if (o) holder_of(o)->refs++;
+  if (!o) return NULL;
+  CTX_ASSERT_THAWED(o->ctx);
+  holder_of(o)->refs++;
   return o;
 }
 
@@ -92,6 +94,7 @@ void damo_release(const void *obj) {
   if (!obj) return;
   damo_obj *o = holder_of((damo_obj *)obj);
   damo_ctx *ctx = o->ctx;
+  CTX_ASSERT_THAWED(ctx);
   damo_assert(o->refs > 0 || o->refs < REFS_DESTROYING / 2);
   if (--o->refs != 0) return;
   if (ctx->draining) {

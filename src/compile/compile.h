@@ -51,6 +51,7 @@ typedef struct compile_options {
 extern const char *const compile_optimizers[]; /* fast_run fast_compile none */
 
 typedef struct fn_program fn_program;
+typedef struct token_group token_group; /* token.c */
 
 typedef struct fn_input {
   damo_var *var; /* the user's Variable, owned, for its name and Type */
@@ -118,13 +119,16 @@ struct fn_program {
   int threads;       /* 0: those of the call that this one is inside, or of the context */
   bool no_jit;       /* frames of the program have no_jit */
   fn_report *report; /* how it was compiled; NULL: without profile */
+  /* The names of a copy of it (guarded by the lock of the process); if `named`, its own, and Functions hold the group. */
+  token_group *group;
+  bool named;
 };
 
 /* The state of one entry of program->shared that calls change. */
 typedef struct fn_update {
   damo_obj *staged; /* if copied: the new value between run and commit */
   damo_obj *spare;  /* an earlier value, overwritten by the next copy if nothing else holds it */
-  damo_obj *value;  /* in another context than the program's: this Function's own value of the shared Variable */
+  damo_var *var;    /* in another context than the program's: this Function's own shared Variable, owned */
 } fn_update;
 
 /* A program and the data that its calls change. One call at a time. */
@@ -138,6 +142,8 @@ struct damo_function {
   void *watch_state;        /* data of the watcher, freed by its clear */
   fn_profile *profile;      /* NULL: nothing is counted */
   damo_function *companion; /* a Function that the watcher runs beside this one (compile_companion), or NULL */
+  damo_fgraph *graph;       /* in another context than the program: its graph, and the Variables of the inputs, as */
+  damo_var **vars;          /* objects of this one; NULL until they are asked for (function_fgraph, function_input) */
   bool lends;               /* results that are not copied stay in their cells too, as with borrow */
   bool running;             /* during a call: another call is then a state error */
   bool freed;
@@ -229,16 +235,41 @@ damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_arg
                           damo_obj **results);
 /* Another Function with the same program and shared Variables and a frame of its own. A state error if f was freed. */
 damo_function *function_copy(const damo_function *f);
-/* The same in another context, so that it may be called on another thread than f. Its shared values and default values
+/* The same in another context, so that it may be called on another thread than f. Its shared Variables and default values
  * are copies, which are its own from then on. During this call neither context may be in use on another thread. A state
  * error if f was freed, has a watcher, or has an Op that only runs in f's context (a host's or a script's), which the
  * error names. */
 damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx);
-/* The value that f reads for the shared Variable program->shared[i]: the Variable's own, or f's copy if f is in another
- * context than the program. Borrowed. */
-static inline damo_obj *function_shared(const damo_function *f, int64_t i) {
-  return f->obj.ctx == f->program->ctx ? f->program->shared[i].var->value : f->updates[i].value;
+/* The program's graph, and the Variable of input i, as objects of f's context, borrowed: copies if f is in another
+ * context than the program. NULL on failure. */
+damo_fgraph *function_fgraph(damo_function *f);
+damo_var *function_input(damo_function *f, int64_t i);
+/* A Function of c's context over a copy of f's program, which has nothing in common with f's (owned). Nothing of f's
+ * context changes. A state error of c's context if an Op runs only in its own, or if f has a watcher. */
+damo_function *function_transfer(graph_copier *c, const damo_function *f);
+/* The shared Variable program->shared[i], or f's own in its place if f is in another context than the program; NULL for
+ * an input with an update. Borrowed. */
+static inline damo_var *function_shared_var(const damo_function *f, int64_t i) {
+  return f->obj.ctx == f->program->ctx ? f->program->shared[i].var : f->updates[i].var;
 }
+/* Its value, borrowed. */
+static inline damo_obj *function_shared(const damo_function *f, int64_t i) { return function_shared_var(f, i)->value; }
+/* ---- Programs by name (token.c) ---------------------------------------------------------------------------------- */
+
+#define TOKEN_LENGTH 32 /* hexadecimal digits */
+typedef damo_ctx *(*token_ctx_fn)(damo_alloc_fn alloc, void *user);
+/* Writes a name for a copy of f's program with the values that f has now, TOKEN_LENGTH + 1 characters: the one given for
+ * equal values before, or a new one. new_ctx makes the context that the copy is in. form: a text for whoever makes a
+ * Function by that name. A state error if f was freed, has a watcher or an Op that runs only in its own context. */
+damo_status function_token(const damo_function *f, token_ctx_fn new_ctx, const char *form, char *name);
+/* A Function in ctx over the program of that name, with a frame and values of its own. *form (may be NULL): the text,
+ * valid as long as the Function lives. A state error if there is none. */
+damo_function *function_from_token(damo_ctx *ctx, const char *name, const char **form);
+/* Adds a pin, or takes one away. */
+damo_status token_pin(damo_ctx *ctx, const char *name, bool pinned);
+/* False: there is one already, or there are tokens. */
+bool token_set_allocator(damo_alloc_fn alloc, void *user);
+
 /* Where a program has a value. */
 typedef struct fn_place {
   int32_t thunk, output; /* number of the thunk that computes it, and which output it is; -1: a leaf */

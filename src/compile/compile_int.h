@@ -41,13 +41,13 @@ damo_status program_fingerprint(const fn_program *p);
 damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n);
 /* A Function in ctx that holds p, without a frame yet. NULL: memory error. */
 damo_function *function_over(damo_ctx *ctx, const fn_program *p);
+/* Gives g, in another context than its program, the default values and shared Variables of f, which has the same inputs
+ * and shared Variables: f's own if they are of g's context, else copies. */
+damo_status function_copy_values(const damo_function *f, damo_function *g);
+/* A shared Variable of ctx with v's Type and name, and a copy of the value (owned). */
+damo_var *shared_copy_to(damo_ctx *ctx, const damo_var *v, const damo_obj *value);
 /* Makes f's frame call the step of the program's watcher, if it has one. */
 void function_watch(damo_function *f);
-
-/* Where f keeps the value of the shared Variable program->shared[i] (function_shared). */
-static inline damo_obj **function_shared_place(damo_function *f, int64_t i) {
-  return f->obj.ctx == f->program->ctx ? &f->program->shared[i].var->value : &f->updates[i].value;
-}
 
 static inline void cell_set(cell *c, damo_obj *take_value) {
   damo_obj *old = *c;
@@ -61,6 +61,10 @@ static inline bool value_is_cells_alone(const damo_obj *value) {
   const damo_array *a = value_array(value);
   return a != NULL && value->refs == 1 && a->writeable && array_is_exclusive(a);
 }
+
+/* token.c */
+void token_hold(token_group *g);
+void token_release(token_group *g);
 
 /* profile.c. A report may be NULL where nothing is counted. */
 fn_report *report_new(damo_ctx *ctx);

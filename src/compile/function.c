@@ -38,6 +38,7 @@ static void program_free(ctx_lent *lent) {
   mem_free(ctx, p->no_recycling, (size_t)p->n_no_recycling * sizeof *p->no_recycling);
   mem_strfree(ctx, p->name);
   report_free(ctx, p->report);
+  if (p->group != NULL) token_release(p->group);
   damo_fgraph *fg = p->fgraph;
   mem_free(ctx, p, sizeof *p);
   damo_release(fg);
@@ -65,12 +66,21 @@ fn_program *program_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int6
 /* The cast is safe: only the count of the shared program changes. */
 static fn_program *program_hold(const fn_program *p, const damo_ctx *by) {
   fn_program *held = (fn_program *)(uintptr_t)p;
-  lent_hold(p->ctx, &held->lent, by);
+  if (p->named) {
+    token_hold(p->group);
+  } else {
+    lent_hold(p->ctx, &held->lent, by);
+  }
   return held;
 }
 
 void program_release(const fn_program *p, const damo_ctx *by) {
-  if (p->ctx != NULL) lent_release(p->ctx, &((fn_program *)(uintptr_t)p)->lent, by);
+  if (p->ctx == NULL) return;
+  if (p->named) {
+    token_release(p->group);
+  } else {
+    lent_release(p->ctx, &((fn_program *)(uintptr_t)p)->lent, by);
+  }
 }
 
 damo_status program_set_fresh(fn_program *p, damo_var *const *vars, int64_t n) {
@@ -123,9 +133,14 @@ static void function_drop(damo_function *f) {
   for (int64_t i = 0; f->defaults != NULL && i < p->n_shared; i++) {
     damo_release(f->updates[i].staged);
     damo_release(f->updates[i].spare);
-    damo_release(f->updates[i].value);
+    damo_release(f->updates[i].var);
   }
   if (f->defaults != NULL) mem_free(ctx, f->defaults, value_bytes(p));
+  for (int64_t i = 0; f->vars != NULL && i < p->n_inputs; i++) damo_release(f->vars[i]);
+  if (f->vars != NULL) mem_free(ctx, f->vars, (size_t)p->n_inputs * sizeof *f->vars);
+  f->vars = NULL;
+  damo_release(f->graph);
+  f->graph = NULL;
   f->defaults = f->staged = NULL;
   f->updates = NULL;
   if (p->watcher != NULL && p->watcher->clear != NULL) p->watcher->clear(f);
@@ -185,19 +200,30 @@ damo_status function_trim(damo_function *f) {
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-static damo_status copy_values(const damo_function *f, damo_function *g, bool foreign) {
+damo_var *shared_copy_to(damo_ctx *ctx, const damo_var *v, const damo_obj *value) {
+  damo_type *type = type_copy_to(ctx, v->type);
+  damo_obj *own = type != NULL ? value_copy_to(ctx, value) : NULL;
+  damo_var *copy = own != NULL ? var_shared(ctx, type, own, v->name) : NULL;
+  damo_release(type);
+  damo_release(own);
+  return copy;
+}
+
+damo_status function_copy_values(const damo_function *f, damo_function *g) {
   damo_ctx *ctx = g->obj.ctx;
   const fn_program *p = f->program;
-  if (foreign) DAMO_TRY(program_fingerprint(p));
+  const bool same = f->obj.ctx == ctx, foreign = ctx != p->ctx;
+  if (foreign && f->obj.ctx == p->ctx) DAMO_TRY(program_fingerprint(p));
   for (int64_t i = 0; i < p->n_inputs; i++) {
     if (f->defaults[i] == NULL) continue;
-    g->defaults[i] = foreign ? value_copy_to(ctx, f->defaults[i]) : damo_retain(f->defaults[i]);
+    g->defaults[i] = same ? damo_retain(f->defaults[i]) : value_copy_to(ctx, f->defaults[i]);
     if (g->defaults[i] == NULL) return damo_error_status(ctx);
   }
   for (int64_t i = 0; foreign && i < p->n_shared; i++) {
-    if (p->shared[i].var == NULL) continue;
-    g->updates[i].value = value_copy_to(ctx, function_shared(f, i));
-    if (g->updates[i].value == NULL) return damo_error_status(ctx);
+    const damo_var *v = function_shared_var(f, i);
+    if (v == NULL) continue;
+    g->updates[i].var = same ? damo_retain(v) : shared_copy_to(ctx, v, v->value);
+    if (g->updates[i].var == NULL) return damo_error_status(ctx);
   }
   return DAMO_OK;
 }
@@ -207,7 +233,7 @@ static damo_status function_join(const damo_function *f, damo_function *g, bool 
   const fn_program *p = f->program;
   if (f->companion != NULL && (g->companion = function_copy(f->companion)) == NULL) return damo_error_status(ctx);
   g->lends = f->lends;
-  DAMO_TRY(copy_values(f, g, foreign));
+  DAMO_TRY(function_copy_values(f, g));
   const thunk_request how = {.no_recycling = p->fresh, .n_no_recycling = p->n_fresh};
   DAMO_TRY(vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how));
   g->frame.frame.silent = f->frame.frame.silent;
@@ -406,7 +432,7 @@ static void commit(damo_function *f) {
   for (int64_t i = 0; i < f->program->n_shared; i++) {
     const fn_shared *sh = &f->program->shared[i];
     if (sh->update_cell < 0) continue;
-    damo_obj **place = sh->var != NULL ? function_shared_place(f, i) : &f->defaults[sh->input];
+    damo_obj **place = sh->var != NULL ? &function_shared_var(f, i)->value : &f->defaults[sh->input];
     damo_obj *old = *place;
     if (sh->copy) {
       *place = f->updates[i].staged;

@@ -175,6 +175,14 @@ damo_function *inner_function_for(const inner_graph *g, frame *f) {
   return inner;
 }
 
+damo_status inner_copy_to(graph_copier *c, const inner_graph *g, damo_function **fn) {
+  damo_ctx *home = g->fgraph->obj.ctx;
+  const damo_function *f = inner_function(g);
+  if (f == NULL) return ctx_fail(c->ctx, damo_error_status(home), "%s", damo_error_message(home));
+  *fn = function_transfer(c, f);
+  return *fn != NULL ? DAMO_OK : damo_error_status(c->ctx);
+}
+
 /* ---- Cotangents of outputs --------------------------------------------------------------------------------------- */
 
 static damo_status pass_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {

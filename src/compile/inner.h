@@ -20,6 +20,8 @@ damo_function *inner_function(const inner_graph *g);
 /* A Function over that program for a thunk that runs in f (owned). Its results stay in its cells as well (lends), so
  * that a later run can reuse their memory when nothing else holds them. NULL on failure. */
 damo_function *inner_function_for(const inner_graph *g, frame *f);
+/* Gives *fn a copy in c's context of the compiled graph, which is compiled first if it was not. */
+damo_status inner_copy_to(graph_copier *c, const inner_graph *g, damo_function **fn);
 /* Sets connected[i * n_out + o] to whether input i reaches output o differentiably. */
 damo_status inner_connections(const damo_fgraph *fg, bool *connected);
 /* What the nodes of the graph say about an Op that holds it. */

@@ -6,14 +6,15 @@
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-static bool find_leaf(const fn_program *p, const damo_var *v, fn_place *out) {
+static bool find_leaf(const damo_function *f, const damo_var *v, fn_place *out) {
+  const fn_program *p = f->program;
   for (int64_t i = 0; i < p->n_inputs; i++) {
     if (v != p->inputs[i].var && v != p->fgraph->inputs.at[i]) continue;
     out->cell = p->inputs[i].cell;
     return true;
   }
   for (int64_t i = 0; i < p->n_shared; i++) {
-    if (v != p->shared[i].var || p->shared[i].cell < 0) continue;
+    if (v != function_shared_var(f, i) || p->shared[i].cell < 0) continue;
     out->cell = p->shared[i].cell;
     return true;
   }
@@ -39,8 +40,7 @@ damo_status function_find(const damo_function *f, const damo_var *v, fn_place *o
   if (v->kind == VAR_CONSTANT) {
     out->constant = v->value;
     if (fgraph_clients(f->program->fgraph, v) != NULL) return DAMO_OK;
-  } else if (find_leaf(f->program, v, out) || find_result(f->program, v, false, out) ||
-             find_result(f->program, v, true, out)) {
+  } else if (find_leaf(f, v, out) || find_result(f->program, v, false, out) || find_result(f->program, v, true, out)) {
     return DAMO_OK;
   }
   return ctx_fail(f->obj.ctx, DAMO_EVALUE,
@@ -55,6 +55,7 @@ damo_function *function_probe_new(const damo_function *f) {
   const fn_program *p = f->program;
   damo_function *g = function_over(ctx, p);
   if (g == NULL) return NULL;
+  for (int64_t i = 0; ctx != p->ctx && i < p->n_shared; i++) g->updates[i].var = damo_retain(f->updates[i].var);
   const thunk_request how = {.no_recycling = p->fresh, .n_no_recycling = p->n_fresh};
   if (vm_frame_join(&g->frame, ctx, &p->vm, ctx != p->ctx, &how) != DAMO_OK) {
     damo_release(g);

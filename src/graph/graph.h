@@ -205,6 +205,8 @@ damo_trace *trace_new(damo_ctx *ctx, const char *text);
 /* A copy of t that says that it is the trace of the node with that number (>= 0). */
 damo_trace *trace_new_numbered(damo_ctx *ctx, const damo_trace *t, int32_t number);
 const int32_t *trace_sources(const damo_trace *t);
+/* A copy in another context. */
+damo_trace *trace_copy_to(damo_ctx *ctx, const damo_trace *t);
 /* The trace of a node that stands for a's and b's (owned; either may be NULL): a's, with the innermost lines of b that it
  * lacks as long as there are fewer than TRACE_MOST_MADE. *out is a itself where nothing is added. If both have numbers,
  * the result has those of a, then those of b, TRACE_MOST_SOURCES at most; if one has none, neither has the result. */
@@ -250,6 +252,36 @@ damo_status graph_clone(damo_ctx *ctx, damo_var *const *outputs, int64_t n, map 
  * inputs, and leaves that are the same Variable or equal constants. */
 damo_status graph_equal(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, damo_var *const *in_x,
                         damo_var *const *in_y, int64_t n_in, bool *equal);
+
+/* ---- Copies in another context (copier.c) ------------------------------------------------------------------------ */
+
+/* Copies parts of graphs into ctx, each once: of equal sources one copy. The source may be of any context, and is only
+ * read: its reference counts stay as they are. Errors are ctx's. Results are borrowed from the copier. */
+typedef struct graph_copier {
+  damo_ctx *ctx;
+  map copies;   /* source → copy */
+  ptrvec owned; /* the copies */
+} graph_copier;
+
+void copier_init(graph_copier *c, damo_ctx *ctx);
+void copier_clear(graph_copier *c);
+/* The copy of a source; NULL: it has none yet. */
+void *copier_find(const graph_copier *c, const void *source);
+/* Makes take_copy (NULL: it failed) the copy of source. Returns it, or NULL on failure. */
+void *copier_keep(graph_copier *c, const void *source, void *take_copy);
+damo_type *copier_type(graph_copier *c, const damo_type *t);
+/* A state error that names the Op, if it runs only in its own context. */
+damo_op *copier_op(graph_copier *c, const damo_op *op);
+/* A copy of v alone, with a copy of its value, whatever it is computed from. */
+damo_var *copier_leaf(graph_copier *c, const damo_var *v);
+/* A copy of v and of the graph above it. */
+damo_var *copier_var(graph_copier *c, const damo_var *v);
+/* A copy of the node, with its trace, over copies of its inputs: leaves where they have none yet. */
+damo_apply *copier_node(graph_copier *c, const damo_apply *node);
+/* An owned copy, without features. */
+damo_fgraph *copier_fgraph(graph_copier *c, const damo_fgraph *fg);
+/* The Type of ctx that is equal to t (owned). */
+damo_type *type_copy_to(damo_ctx *ctx, const damo_type *t);
 
 /* ---- FunctionGraph ----------------------------------------------------------------------------------------------- */
 

@@ -226,6 +226,9 @@ struct op_def {
    * otherwise create from the Op's objects: the node's context is idle now, but may run on another thread during
    * perform, when the reference counts of its objects must not be touched. NULL: perform needs no such object. */
   damo_status (*prepare_foreign)(const thunk *t, frame *f);
+  /* The Op in another context (copier_op), owned; required where an Op's owner is to have copies. NULL: an Op without an
+   * owner is made again of its properties; one with an owner stays in its context. */
+  damo_op *(*copy_to)(struct graph_copier *c, const damo_op *op);
   size_t state_size; /* bytes, zeroed at first, that a frame keeps for a thunk (thunk_state): plans, workspaces */
   void (*state_clear)(const thunk *t, frame *f);
 

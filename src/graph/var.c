@@ -111,6 +111,10 @@ damo_trace *trace_new_numbered(damo_ctx *ctx, const damo_trace *t, int32_t numbe
   return trace_make(ctx, t->text, t->n_made, &number, 1);
 }
 
+damo_trace *trace_copy_to(damo_ctx *ctx, const damo_trace *t) {
+  return trace_make(ctx, t->text, t->n_made, trace_sources(t), t->n_sources);
+}
+
 /* The length of the line at `text`. */
 static size_t trace_line(const char *text) { return strcspn(text, "\n"); }
 static const char *trace_next(const char *line) {

@@ -301,13 +301,14 @@ static void anchor_fgraph(anchors *a, const damo_fgraph *fg) {
 
 static void anchor_function(anchors *a, const damo_function *f) {
   const vm_program *plan = &f->program->vm;
-  for (int64_t i = 0; i < plan->n_thunks; i++) {
+  const bool own = f->program->ctx == f->obj.ctx; /* no Op of another context has Lua parts */
+  for (int64_t i = 0; own && i < plan->n_thunks; i++) {
     const damo_apply *node = plan->thunks[i]->node;
     if (node && anchor_op_has_lua(node->op)) anchor(a, node->op);
   }
   for (int64_t i = 0; f->frame.block && i < plan->n_cells; i++) anchor(a, value_anchor(f->frame.frame.cells[i]));
   for (int64_t i = 0; i < f->program->n_inputs; i++) anchor(a, value_anchor(f->defaults[i]));
-  for (int64_t i = 0; i < f->program->n_shared; i++) anchor(a, f->program->shared[i].var);
+  for (int64_t i = 0; i < f->program->n_shared; i++) anchor(a, function_shared_var(f, i));
 }
 
 /* The neighbours of an OpFromGraph's class. */

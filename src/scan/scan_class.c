@@ -262,6 +262,8 @@ static damo_status scan_infer_shape(build *b, damo_apply *node, damo_var *const 
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
+static damo_op *scan_copy_to(graph_copier *c, const damo_op *op);
+
 static void scan_set_def(scan_class *s) {
   const inner_traits traits = inner_traits_of(s->fgraph);
   s->shapes_known = traits.shapes_known;
@@ -290,6 +292,7 @@ static void scan_set_def(scan_class *s) {
                     .updates_by_hand = s->hands_back,
                     .one_context = s->progress != NULL,
                     .prepare_foreign = scan_prepare_foreign,
+                    .copy_to = scan_copy_to,
                     .no_check = "in DEBUG mode its inner graph runs in that mode"};
 }
 
@@ -373,6 +376,55 @@ damo_op *scan_op_of(scan_class *s) {
   }
   damo_release(s);
   return op;
+}
+
+/* ---- Copies in another context ----------------------------------------------------------------------------------- */
+
+static void *copy_bytes(damo_ctx *ctx, const void *from, size_t n) {
+  void *copy = from != NULL ? mem_alloc(ctx, n) : NULL;
+  if (copy != NULL) memcpy(copy, from, n);
+  return copy;
+}
+
+/* What scan_op_of needs. */
+static damo_status scan_fill_copy(graph_copier *c, scan_class *s, const scan_class *from) {
+  damo_ctx *ctx = c->ctx;
+  const damo_obj own = s->obj;
+  *s = *from;
+  s->obj = own;
+  s->link = NULL;
+  s->op = NULL;
+  s->name = s->mode = NULL;
+  s->fgraph = NULL;
+  s->fn = s->shapes = NULL;
+  s->mutable_ = s->connected = NULL;
+  s->updates = copy_bytes(ctx, from->updates, (size_t)(s->n_updates + 1) * sizeof *s->updates);
+  s->part = copy_bytes(ctx, from->part, (size_t)s->n_parts * sizeof *s->part);
+  s->tap = copy_bytes(ctx, from->tap, (size_t)s->n_taps * sizeof *s->tap);
+  s->user = NULL;
+  if ((from->updates != NULL) > (s->updates != NULL) || (from->part != NULL) > (s->part != NULL) ||
+      (from->tap != NULL) > (s->tap != NULL))
+    return DAMO_EMEMORY;
+  for (int i = 0; i < s->n_parts; i++) s->part[i].outer = s->part[i].next = NULL;
+  DAMO_TRY(mem_copy_text(ctx, from->name, &s->name));
+  DAMO_TRY(mem_copy_text(ctx, from->mode, &s->mode));
+  s->fgraph = copier_fgraph(c, from->fgraph);
+  return s->fgraph != NULL ? inner_freeze(s->fgraph) : damo_error_status(ctx);
+}
+
+static damo_op *scan_copy_to(graph_copier *c, const damo_op *op) {
+  scan_class *from = scan_at(op), *s = obj_new(c->ctx, OBJ_SCAN, sizeof *s);
+  if (s == NULL) return NULL;
+  if (scan_fill_copy(c, s, from) != DAMO_OK) {
+    damo_release(s);
+    return NULL;
+  }
+  damo_op *copy = scan_op_of(s);
+  if (copy == NULL || scan_at(copy)->fn != NULL) return copy;
+  const inner_graph inner = scan_inner(from);
+  if (inner_copy_to(c, &inner, &scan_at(copy)->fn) == DAMO_OK) return copy;
+  damo_release(copy);
+  return NULL;
 }
 
 damo_status scan_register(damo_ctx *ctx) {

@@ -1,4 +1,5 @@
 /* compile: damo.compile: reads inputs, outputs and options into the core's specs. */
+#include "function.h"
 #include "lua/binding_int.h"
 #include "rewrite/rewrite.h"
 
@@ -408,8 +409,9 @@ static void compile_add_metatable(lua_State *L, const char *name, const void *ke
 }
 
 void bind_open_compile(lua_State *L) {
-  static const luaL_Reg fns[] = {
-      {"compile", compile_call}, {"In", spec_make_in}, {"Out", spec_make_out}, {"Mode", mode_make}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"compile", compile_call}, {"from_token", bind_from_token},
+                                 {"In", spec_make_in},      {"Out", spec_make_out},
+                                 {"Mode", mode_make},       {NULL, NULL}};
   compile_add_metatable(L, "damo.In", &spec_in_key);
   compile_add_metatable(L, "damo.Out", &spec_out_key);
   compile_add_metatable(L, "damo.Mode", &mode_key);

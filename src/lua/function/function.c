@@ -120,6 +120,30 @@ static int function_make_copy(lua_State *L) {
   return 1;
 }
 
+/* f:token(): the form of calls goes with it as a text. */
+static int function_make_token(lua_State *L) {
+  char name[DAMO_TOKEN_SIZE];
+  damo_function *f = bind_function_self(L, "token");
+  const bind_caller *c = bind_caller_of(L, 1);
+  if (c->nested) {
+    bind_raise(L, DAMO_ENOT_IMPLEMENTED,
+               "token: this Function takes or gives nested tables; compile it over lists of Variables instead");
+  }
+  bind_check(L, api_function_token(f, c->named ? "named" : c->single ? "single" : "", name));
+  lua_pushstring(L, name);
+  return 1;
+}
+
+int bind_from_token(lua_State *L) {
+  const char *form = NULL;
+  lua_settop(L, 1);
+  if (lua_type(L, 1) != LUA_TSTRING) return bind_arg_error(L, "from_token", 1, "token", "a string");
+  damo_function *f = function_from_token(bind_ctx(L), bind_text(L, 1, "from_token"), &form);
+  if (!f) return bind_error(L);
+  bind_push_function(L, f, strcmp(form, "named") == 0, strcmp(form, "single") == 0);
+  return 1;
+}
+
 /* f:free(); a Function that is freed already stays so. */
 static int function_free_now(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
@@ -186,7 +210,9 @@ static int function_get_n_calls(lua_State *L) {
 }
 
 static int function_get_fgraph(lua_State *L) {
-  bind_push_borrowed(L, bind_function_self(L, "fgraph")->program->fgraph);
+  const damo_fgraph *fg = function_fgraph(bind_function_self(L, "fgraph"));
+  if (!fg) return bind_error(L);
+  bind_push_borrowed(L, fg);
   return 1;
 }
 
@@ -194,7 +220,9 @@ static int function_get_inputs(lua_State *L) {
   damo_function *f = bind_function_self(L, "inputs");
   lua_createtable(L, (int)f->program->n_inputs, 0);
   for (int64_t i = 0; i < f->program->n_inputs; i++) {
-    bind_push_borrowed(L, f->program->inputs[i].var);
+    const damo_var *v = function_input(f, i);
+    if (!v) return bind_error(L);
+    bind_push_borrowed(L, v);
     lua_rawseti(L, -2, (int)(i + 1));
   }
   return 1;
@@ -205,8 +233,9 @@ static int function_get_shared(lua_State *L) {
   int n = 0;
   lua_newtable(L);
   for (int64_t i = 0; i < f->program->n_shared; i++) {
-    if (!f->program->shared[i].var) continue;
-    bind_push_borrowed(L, f->program->shared[i].var);
+    const damo_var *v = function_shared_var(f, i);
+    if (!v) continue;
+    bind_push_borrowed(L, v);
     lua_rawseti(L, -2, ++n);
   }
   return 1;
@@ -248,7 +277,8 @@ void bind_add_function_class(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"call", bind_function_call_named}, {"into", bind_function_into},         {"probe", bind_function_probe},
       {"copy", function_make_copy},       {"snapshot", function_take_snapshot}, {"restore", function_restore_now},
-      {"trim", function_trim_now},        {"free", function_free_now},          {NULL, NULL}};
+      {"trim", function_trim_now},        {"token", function_make_token},       {"free", function_free_now},
+      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_FUNCTION);

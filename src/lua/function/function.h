@@ -27,6 +27,9 @@ bind_caller *bind_caller_of(lua_State *L, int idx);
  * its results; either may be nil. */
 int bind_function_nest(lua_State *L);
 
+/* from_token(name): a Function over the program of that name. */
+int bind_from_token(lua_State *L);
+
 /* call.c: functions called by Lua */
 
 /* Whether calls of f with numbers may go by function_run_scalars. */

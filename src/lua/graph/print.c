@@ -25,7 +25,7 @@ static int print_push_text(lua_State *L, strbuf *b, damo_status s) {
  */
 static bind_list print_list(lua_State *L, int idx, const char *func) {
   damo_function *f = bind_to(L, idx, OBJ_FUNCTION);
-  damo_fgraph *fg = f ? f->program->fgraph : bind_to(L, idx, OBJ_FGRAPH);
+  damo_fgraph *fg = f ? function_fgraph(f) : bind_to(L, idx, OBJ_FGRAPH);
   damo_apply *node = bind_to(L, idx, OBJ_APPLY);
   if (f && !fg) bind_raise(L, DAMO_ESTATE, "%s: this Function has been freed", func);
   if (fg) {

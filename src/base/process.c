@@ -1,0 +1,39 @@
+/* process: what is one for the whole process: a lock, and random bytes of the system.
+ *
+ * The lock guards the table of tokens (compile/token.c), which is all that contexts have in common. A fork takes it
+ * first, so that the child never finds it held by a thread that it has not.
+ */
+#include <pthread.h>
+#if defined(__linux__) || defined(__APPLE__)
+#include <sys/random.h>
+#elif !defined(_WIN32)
+#include <unistd.h>
+#endif
+
+#include "base.h"
+
+static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
+#if !defined(_WIN32) && !defined(__wasi__)
+static bool process_knows_forks; /* guarded by the mutex */
+#endif
+
+static void mutex_lock(void) { pthread_mutex_lock(&process_mutex); }
+static void mutex_unlock(void) { pthread_mutex_unlock(&process_mutex); }
+
+void process_lock(void) {
+  mutex_lock();
+#if !defined(_WIN32) && !defined(__wasi__)
+  if (!process_knows_forks) process_knows_forks = pthread_atfork(mutex_lock, mutex_unlock, mutex_unlock) == 0;
+#endif
+}
+
+void process_unlock(void) { mutex_unlock(); }
+
+#if defined(_WIN32)
+unsigned char SystemFunction036(void *at, unsigned long n); /* RtlGenRandom of advapi32 */
+bool process_random(void *at, size_t n) { return SystemFunction036(at, (unsigned long)n) != 0; }
+#elif defined(__linux__)
+bool process_random(void *at, size_t n) { return getrandom(at, n, 0) == (ssize_t)n; }
+#else
+bool process_random(void *at, size_t n) { return getentropy(at, n) == 0; }
+#endif
