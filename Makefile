@@ -87,12 +87,12 @@ RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
 # A target that runs something installs what is missing first; a plain `make` or `make install` never does.
-RUNNERS := demo unity stress test test-free smoke reference bench debug asan tsan lint rock setup
+RUNNERS := demo unity stress test test-free test-hosts smoke reference bench debug asan tsan lint rock setup
 SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-free smoke mutants reference bench debug asan tsan lint check-layers check-gates \
+.PHONY: all demo test test-free test-hosts smoke mutants reference bench debug asan tsan lint check-layers check-gates \
   check-exports check-header unity stress docs install install-lua install-dirs uninstall rock rock-all print-lua-env \
   print-libs clean setup help FORCE
 
@@ -137,6 +137,11 @@ endif
 
 smoke: all ## build for the Lua named, and run the pages' snippets and the examples on it: make smoke LUA=jit
 	$(Q)$(RUN_LUA) spec/smoke.lua
+
+test-hosts: all ## build and run the hosts of examples/hosts: make test-hosts HOST=server for one of them
+	$(Q)CC="$(CC)" LUA="$(LUA_EXE)" LUA_CFLAGS="$(LUA_CFLAGS)" LUA_LIBS="$(LUA_LIBS)" \
+	  ARCHIVE="$(ARCHIVE)" LIBS="$(LIBS)" HOST="$(HOST)" \
+	  sh make/blas-coretype sh make/test-hosts
 
 mutants: all ## break a line at a time and tell what the tests let pass: make mutants IN=src/grad (see make/mutants.lua)
 	$(Q)$(foreach v,IN LINES MAX SEED TESTS SPECS LIMIT,$v="$(if $(filter command,$(origin $v)),$($v))") \
