@@ -64,7 +64,7 @@ LUA_SRC  := $(filter src/lua/%,$(SRC))
 LUA_OBJ  := $(LUA_SRC:src/%.c=$(LB)/%.o)
 CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
 OBJ      := $(CORE_OBJ) $(LUA_OBJ)
-HOST_SRC := $(addprefix spec/c/,host_test.c recursion_test.c sandbox_test.c out_test.c view_test.c)
+HOST_SRC := $(addprefix spec/c/,host_test.c recursion_test.c sandbox_test.c out_test.c view_test.c token_states_test.c)
 HOSTS    := $(HOST_SRC:spec/c/%.c=$(LB)/spec/%)
 INSIDERS := $(LB)/spec/check_test
 TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out $(HOST_SRC) $(INSIDERS:$(LB)/spec/%=spec/c/%.c),\
@@ -180,7 +180,7 @@ asan: ## build with AddressSanitizer and UBSan under build/asan, and run every t
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
 
 # What runs on threads at once; OpenBLAS is not instrumented, and runs on one thread each.
-TSAN_TESTS = $(filter %/frame_test %/token_test %/threads_test %/pool_test,$(TESTS))
+TSAN_TESTS = $(filter %/frame_test %/token_test %/token_states_test %/threads_test %/pool_test,$(TESTS))
 tsan: ## build with ThreadSanitizer under build/tsan, and run the tests of threads on that
 ifeq ($(MODE),tsan)
 tsan: $(TSAN_TESTS)
