@@ -169,6 +169,8 @@ typedef struct op_branches {
   int (*taken)(const struct thunk *t, const struct frame *f); /* once the condition has its value */
 } op_branches;
 
+struct c_emit;
+
 struct op_def {
   const char *name;        /* of the class, unique among damo's own: "Elemwise", "SparseDot" */
   const char *script_name; /* the name by which scripts find it, where that differs: damo.sparse.Dot; NULL: the same */
@@ -261,6 +263,9 @@ struct op_def {
   void (*format)(strbuf *out, const damo_op *op);
   /* Changes *how, which is preset to a call by the class's name. NULL: printed as that call. */
   void (*notate)(const damo_apply *node, op_notation *how);
+
+  /* Writes the node as C source (graph/c_emit.h), for f:export_c. NULL: it can't be exported. */
+  damo_status (*emit_c)(struct c_emit *e, const damo_apply *node);
 
   /* Of a class over stacks of matrices: its core signature, op/linalg/core.h. NULL: it has none. */
   const struct core_class *core;

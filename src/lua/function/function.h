@@ -48,5 +48,6 @@ void bind_front_wrap(lua_State *L, const damo_function *f, bind_caller *c, void 
 /* profile.c */
 
 int bind_function_get_profile(lua_State *L); /* f.profile */
+int bind_function_export_c(lua_State *L);    /* f:export_c{name=, …} */
 
 #endif

@@ -6,6 +6,7 @@
  * overwrites.
  */
 #include "elem_int.h"
+#include "elem_c.h"
 #include "build_arith.h"
 #include "masked.h"
 #include "op/shape/shape_int.h"
@@ -396,6 +397,7 @@ const op_def elemwise_def = {
     .init = elemwise_init,
     .infer_type = elemwise_infer_type,
     .perform = elemwise_perform,
+    .emit_c = elemwise_emit_c,
     .state_size = sizeof(elemwise_state),
     .state_clear = elemwise_state_clear,
     .grad = elemwise_grad,

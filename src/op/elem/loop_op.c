@@ -14,6 +14,7 @@
  * Loop of 0-d values runs its kernels one after the other on values, and after some runs as machine code (elem_jit.c).
  */
 #include "loop_op_int.h"
+#include "elem_c.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -383,6 +384,7 @@ const op_def loop_def = {
     .count_out = loop_count,
     .infer_type = loop_infer_type,
     .perform = loop_perform,
+    .emit_c = loop_emit_c,
     .state_size = sizeof(loop_state),
     .state_clear = loop_state_clear,
     .grad = loop_grad,

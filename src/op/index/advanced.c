@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "index_c.h"
 #include "index_int.h"
 #include "kernel/kernel.h"
 
@@ -511,6 +512,7 @@ const op_def advsubtensor_def = {
     .init = index_op_init,
     .infer_type = advsubtensor_type,
     .perform = advsubtensor_perform,
+    .emit_c = advsubtensor_emit_c,
     .grad = index_read_grad,
     .rop = index_read_rop,
     .infer_shape = adv_infer_shape,
@@ -583,6 +585,7 @@ const op_def advincsubtensor_def = {
     .init = index_write_init,
     .infer_type = advinc_type,
     .perform = advinc_perform,
+    .emit_c = index_write_emit_c,
     .grad = index_write_grad,
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,

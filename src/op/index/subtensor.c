@@ -26,6 +26,7 @@
  * idx… as int64 (masks bool): the property `spec` and the inputs of a node are all that a write to x[…] needs, and
  * set_subtensor(x[…], y) and inc_subtensor(x[…], y) read them from the node of x[…].
  */
+#include "index_c.h"
 #include "index_int.h"
 #include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
@@ -172,6 +173,7 @@ const op_def subtensor_def = {
     .view_map = alias_first,
     .infer_type = subtensor_type,
     .perform = subtensor_perform,
+    .emit_c = subtensor_emit_c,
     .grad = index_read_grad,
     .rop = index_read_rop,
     .infer_shape = subtensor_infer_shape,
@@ -269,6 +271,7 @@ const op_def incsubtensor_def = {
     .init = index_write_init,
     .infer_type = incsubtensor_type,
     .perform = incsubtensor_perform,
+    .emit_c = index_write_emit_c,
     .grad = index_write_grad,
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,

@@ -4,6 +4,7 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
+#include "dot_c.h"
 #include "op/elem/masked.h"
 #include "loop/loop.h"
 #include "op/elem/build_arith.h"
@@ -223,6 +224,7 @@ const op_def dot_def = {
     .n_in = 2,
     .infer_type = dot_infer_type,
     .perform = dot_perform,
+    .emit_c = dot_emit_c,
     .grad = dot_grad,
     .rop = dot_rop,
     .infer_shape = infer_shape_product,

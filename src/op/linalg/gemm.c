@@ -5,6 +5,7 @@
  * 0-d. As in BLAS, z is not read when beta is 0. With inplace=true the op destroys z. z does not broadcast.
  */
 #include "blas.h"
+#include "dot_c.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 #include "kernel/kernel.h"
@@ -230,6 +231,7 @@ const op_def gemm_def = {
     .init = update_init,
     .infer_type = update_infer_type,
     .perform = update_perform,
+    .emit_c = update_emit_c,
     .grad = update_grad,
     .infer_shape = update_infer_shape,
     .terms = TERMS_LINEAR,
@@ -244,6 +246,7 @@ const op_def gemv_def = {
     .init = update_init,
     .infer_type = update_infer_type,
     .perform = update_perform,
+    .emit_c = update_emit_c,
     .grad = update_grad,
     .infer_shape = update_infer_shape,
     .terms = TERMS_LINEAR,
@@ -258,6 +261,7 @@ const op_def ger_def = {
     .init = update_init,
     .infer_type = update_infer_type,
     .perform = update_perform,
+    .emit_c = update_emit_c,
     .grad = update_grad,
     .infer_shape = update_infer_shape,
     .terms = TERMS_LINEAR,

@@ -7,6 +7,7 @@
  * an empty list) makes no Reduce node: it is the operand, converted to the result's dtype.
  */
 #include "reduce_int.h"
+#include "op/elem/elem_c.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
 #include "op/elem/masked.h"
@@ -346,6 +347,7 @@ const op_def reduce_def = {
     .init = reduce_init,
     .infer_type = reduce_infer_type,
     .perform = reduce_perform,
+    .emit_c = reduce_emit_c,
     .grad = reduce_grad,
     .rop = reduce_rop,
     .infer_shape = reduce_infer_shape,

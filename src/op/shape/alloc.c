@@ -4,6 +4,7 @@
  * constants, so that a later op may write into its result in place.
  */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 #include "kernel/kernel.h"
 
 /* ---- Alloc ------------------------------------------------------------------------------------------------------- */
@@ -42,12 +43,24 @@ static damo_status alloc_batch(build *b, const damo_apply *node, damo_var **in, 
   return b->status;
 }
 
+static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
+  const c_value *x = ce_in(e, 0), *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);
+  if (x->known != NULL && array_size(x->known) == 1)
+    ce_fill(e, out, ce_literal(e, x->known, x->dtype));
+  else
+    ce_copy(e, out, x);
+  return e->status;
+}
+
 const op_def alloc_def = {
     .name = "Alloc",
     .doc = "a value broadcast to a shape",
     .n_in = OP_VARIADIC,
     .infer_type = alloc_type,
     .perform = alloc_perform,
+    .emit_c = alloc_emit_c,
     .grad = alloc_grad,
     .rop = alloc_rop,
     .infer_shape = infer_shape_value_lengths,
@@ -111,6 +124,13 @@ static damo_status empty_perform(const thunk *t, frame *f) {
                                                                                                    : DAMO_EMEMORY;
 }
 
+static damo_status empty_emit_c(c_emit *e, const damo_apply *node) {
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int i = 0; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i]));
+  ce_out(e, 0, var_dtype(node->out[0]), node->n_in, shape);
+  return e->status;
+}
+
 static const op_def empty_def = {
     .name = "AllocEmpty",
     .doc = "an array whose entries are not set",
@@ -118,6 +138,7 @@ static const op_def empty_def = {
     .n_in = OP_VARIADIC,
     .infer_type = empty_type,
     .perform = empty_perform,
+    .emit_c = empty_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_lengths,
     .connection_pattern = connect_none,

@@ -4,6 +4,7 @@
  * BroadcastTo's result is a view whose entries may share memory, so it is read-only.
  */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 
 #include <stdio.h>
 
@@ -96,6 +97,14 @@ static damo_status broadcast_batch(build *b, const damo_apply *node, damo_var **
   return b->status;
 }
 
+static damo_status broadcast_emit_c(c_emit *e, const damo_apply *node) {
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
+  ce_strides_along(ce_in(e, 0), node->n_in - 1, strides);
+  ce_out_view(e, 0, ce_in(e, 0), node->n_in - 1, shape, strides, 0);
+  return e->status;
+}
+
 static const op_def broadcast_def = {
     .name = "BroadcastTo",
     .doc = "x broadcast to a shape",
@@ -103,6 +112,7 @@ static const op_def broadcast_def = {
     .view_map = alias_first,
     .infer_type = broadcast_type,
     .perform = broadcast_perform,
+    .emit_c = broadcast_emit_c,
     .grad = broadcast_grad,
     .rop = broadcast_rop,
     .infer_shape = infer_shape_value_lengths,

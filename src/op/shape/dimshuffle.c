@@ -4,6 +4,7 @@
  * lists for each axis of the result the 1-based axis of x, or "x" for a new one.
  */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 
 #include <string.h>
 
@@ -107,6 +108,20 @@ static damo_status dimshuffle_batch(build *b, const damo_apply *node, damo_var *
   return b->status;
 }
 
+static damo_status dimshuffle_emit_c(c_emit *e, const damo_apply *node) {
+  const dimshuffle_data *d = node->op->data;
+  const c_value *x = ce_in(e, 0);
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  const damo_status s = check_dropped(e->ctx, d, x->ndim, x->shape);
+  if (s != DAMO_OK) return e->status = s;
+  for (int i = 0; i < d->n; i++) {
+    shape[i] = d->from[i] < 0 ? 1 : x->shape[d->from[i]];
+    strides[i] = d->from[i] < 0 ? 1 : x->strides[d->from[i]];
+  }
+  ce_out_view(e, 0, x, d->n, shape, strides, 0);
+  return e->status;
+}
+
 const op_def dimshuffle_def = {
     .name = "DimShuffle",
     .doc = "axes reordered, added and dropped; a view",
@@ -117,6 +132,7 @@ const op_def dimshuffle_def = {
     .view_map = alias_first,
     .infer_type = dimshuffle_type,
     .perform = dimshuffle_perform,
+    .emit_c = dimshuffle_emit_c,
     .grad = dimshuffle_grad,
     .rop = rop_again,
     .infer_shape = dimshuffle_infer_shape,

@@ -2,6 +2,7 @@
  * vstack, hstack.
  */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 #include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
 
@@ -110,6 +111,25 @@ static damo_status join_batch(build *b, const damo_apply *node, damo_var **in, c
   return batch_apply(b, op_new(b->ctx, &join_def, &moved), node, in, out);
 }
 
+static damo_status join_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = (int)OP_PROPS(node->op, axis_props)->axis.u.i - 1;
+  const c_value *first = ce_in(e, 0);
+  int64_t shape[DAMO_MAX_NDIM], at = 0;
+  memcpy(shape, first->shape, (size_t)first->ndim * sizeof *shape);
+  for (int i = 1; i < node->n_in; i++) {
+    const damo_status s = merge_shape(e->ctx, axis, first->ndim, shape, ce_in(e, i)->shape, i);
+    if (s != DAMO_OK) return e->status = s;
+    shape[axis] += ce_in(e, i)->shape[axis];
+  }
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), first->ndim, shape);
+  for (int i = 0; i < node->n_in && out != NULL; i++) {
+    const c_value *x = ce_in(e, i);
+    ce_copy(e, ce_view(e, out, out->ndim, x->shape, out->strides, at * out->strides[axis]), x);
+    at += x->shape[axis];
+  }
+  return e->status;
+}
+
 const op_def join_def = {
     .name = "Join",
     .doc = "operands one after the other along an axis",
@@ -117,6 +137,7 @@ const op_def join_def = {
     .n_in = OP_VARIADIC,
     .infer_type = join_type,
     .perform = join_perform,
+    .emit_c = join_emit_c,
     .grad = join_grad,
     .rop = join_rop,
     .infer_shape = join_infer_shape,

@@ -4,6 +4,7 @@
  * of the others.
  */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 #include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
 
@@ -201,6 +202,35 @@ static damo_status reshape_batch(build *b, const damo_apply *node, damo_var **in
   return b->status;
 }
 
+static damo_status reshape_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0);
+  const damo_array *want = ce_known(e, 1);
+  const int n = (int)OP_PROPS(node->op, ndim_props)->ndim.u.i;
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM], known = 1, step = 1;
+  int open = -1;
+  if (want == NULL || array_size(want) != n) return ce_refuse(e, "its shape is computed from values");
+  for (int i = 0; i < n; i++) {
+    shape[i] = *(const int64_t *)(const void *)(want->data + i * array_strides(want)[0]);
+    if (shape[i] < 0)
+      open = i;
+    else
+      known *= shape[i];
+  }
+  if (open >= 0) shape[open] = known != 0 ? ce_size(x) / known : 0;
+  if (known * (open >= 0 ? shape[open] : 1) != ce_size(x)) return ce_refuse(e, "its operand does not fit the shape");
+  if (!ce_is_contiguous(x)) {
+    const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n, shape);
+    if (out != NULL) ce_copy(e, ce_view(e, out, x->ndim, x->shape, ce_c_strides(x, strides), 0), x);
+    return e->status;
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  ce_out_view(e, 0, x, n, shape, strides, 0);
+  return e->status;
+}
+
 const op_def reshape_def = {
     .name = "Reshape",
     .doc = "the same entries in another shape; a view of a contiguous array",
@@ -209,6 +239,7 @@ const op_def reshape_def = {
     .view_map = alias_first,
     .infer_type = reshape_type,
     .perform = reshape_perform,
+    .emit_c = reshape_emit_c,
     .grad = reshape_grad,
     .rop = reshape_rop,
     .infer_shape = reshape_infer_shape,

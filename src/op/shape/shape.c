@@ -1,6 +1,7 @@
 /* shape: shapes and lengths as values: Shape, Shape_i, MakeVector, and the functions that read int64 scalars as
  * lengths. */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 
 #include <string.h>
 
@@ -72,12 +73,21 @@ static damo_status shape_batch(build *b, const damo_apply *node, damo_var **in, 
   return b->status;
 }
 
+static damo_status shape_emit_c(c_emit *e, const damo_apply *node) {
+  (void)node;
+  const c_value *x = ce_in(e, 0);
+  damo_array *a = array_empty(e->ctx, DAMO_INT64, 1, (const int64_t[]){x->ndim});
+  for (int k = 0; a != NULL && k < x->ndim; k++) ((int64_t *)(void *)a->data)[k] = x->shape[k];
+  return ce_out_known(e, 0, a);
+}
+
 const op_def shape_def = {
     .name = "Shape",
     .doc = "the shape as an int64 vector",
     .n_in = 1,
     .infer_type = shape_type,
     .perform = shape_perform,
+    .emit_c = shape_emit_c,
     .grad = grad_none,
     .infer_shape = shape_infer_shape,
     .batch = shape_batch,
@@ -110,6 +120,11 @@ static damo_status shape_i_batch(build *b, const damo_apply *node, damo_var **in
   return b->status;
 }
 
+static damo_status shape_i_emit_c(c_emit *e, const damo_apply *node) {
+  const int64_t axis = OP_PROPS(node->op, shape_i_props)->i.u.i - 1;
+  return ce_out_known(e, 0, array_from_scalar(e->ctx, (scalar){.dtype = DAMO_INT64, .v.i = ce_in(e, 0)->shape[axis]}));
+}
+
 const op_def shape_i_def = {
     .name = "Shape_i",
     .doc = "the length of one axis",
@@ -117,6 +132,7 @@ const op_def shape_i_def = {
     .n_in = 1,
     .infer_type = shape_i_type,
     .perform = shape_i_perform,
+    .emit_c = shape_i_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_scalars,
     .batch = shape_i_batch,

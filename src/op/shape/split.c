@@ -1,5 +1,6 @@
 /* split: an array split along an axis: Split, whose inputs are x and the length of each part. The parts are views. */
 #include "shape_int.h"
+#include "graph/c_emit.h"
 
 #include <string.h>
 
@@ -125,6 +126,20 @@ static damo_status split_batch(build *b, const damo_apply *node, damo_var **in, 
   return batch_apply(b, op_new(b->ctx, &split_def, &moved), node, in, out);
 }
 
+static damo_status split_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = (int)OP_PROPS(node->op, split_props)->axis.u.i - 1;
+  const c_value *x = ce_in(e, 0);
+  int64_t shape[DAMO_MAX_NDIM], at = 0;
+  memcpy(shape, x->shape, (size_t)x->ndim * sizeof *shape);
+  for (int i = 1; i < node->n_in; i++) {
+    DAMO_TRY(ce_int(e, i, "a length", &shape[axis]));
+    if (shape[axis] < 0 || at + shape[axis] > x->shape[axis]) return ce_refuse(e, "its lengths do not fit");
+    ce_out_view(e, i - 1, x, x->ndim, shape, x->strides, shape[axis] > 0 ? at * x->strides[axis] : 0);
+    at += shape[axis];
+  }
+  return e->status;
+}
+
 const op_def split_def = {
     .name = "Split",
     .doc = "the parts of x along an axis",
@@ -137,6 +152,7 @@ const op_def split_def = {
     .clear = split_clear,
     .infer_type = split_type,
     .perform = split_perform,
+    .emit_c = split_emit_c,
     .grad = split_grad,
     .rop = split_rop,
     .infer_shape = split_infer_shape,

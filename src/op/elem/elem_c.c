@@ -1,0 +1,487 @@
+/* elem_c: the scalar ops as C expressions, kernel by kernel, with the bits of kernel/elem where no function of libm takes
+ * part. */
+#include "elem_c.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "elem_int.h"
+#include "loop_op_int.h"
+
+/* The body of a function of a, b and c: of floats, of integers (signed, unsigned), of bool; NULL: the kernel is not
+ * defined, or can't be exported. result: its dtype, NULL: that of the operands. In the texts stand @ for the C type, # for
+ * the unsigned type of its size, $ for the suffix of math.h's functions. */
+typedef struct c_scalar {
+  const char *floats, *ints, *uints, *bools;
+  enum { RESULT_SAME, RESULT_BOOL, RESULT_INT32 } result;
+  const char *before; /* a helper that the text calls, of floats */
+  bool inexact;       /* calls a function of libm that is not exact */
+} c_scalar;
+
+#define SAME(text) .floats = text, .ints = text, .uints = text
+#define WHOLE(text) .ints = text, .uints = text
+#define COMPARE(text) .floats = text, .ints = text, .uints = text, .bools = text, .result = RESULT_BOOL
+#define TEST(text)                                                                                            \
+  .floats = text, .ints = "return (void)a, 0;", .uints = "return (void)a, 0;", .bools = "return (void)a, 0;", \
+  .result = RESULT_BOOL
+#define LIBM(text) .floats = text, .inexact = true
+
+static const c_scalar scalars[ELEM_N] = {
+    [ELEM_add] = {"return a + b;", "return (@)(1u * (#)a + (#)b);", "return (@)(1u * a + b);", "return a | b;"},
+    [ELEM_sub] = {"return a - b;", "return (@)(1u * (#)a - (#)b);", "return (@)(1u * a - b);", NULL},
+    [ELEM_mul] = {"return a * b;", "return (@)(1u * (#)a * (#)b);", "return (@)(1u * a * b);", "return a & b;"},
+    [ELEM_true_div] = {.floats = "return a / b;"},
+    [ELEM_floor_div] = {.floats = "const @ r = fmod$(a, b);\n  if (b == 0 || r != r) return b == 0 ? a / b : r;\n"
+                                  "  @ q = (a - r) / b;\n  if (r != 0 && (r < 0) != (b < 0)) q -= 1;\n"
+                                  "  if (q == 0) return copysign$(0, a / b);\n  const @ whole = floor$(q);\n"
+                                  "  return q - whole > (@)0.5 ? whole + 1 : whole;",
+                        .ints = "if (b == 0) return 0;\n  if (b == -1) return (@)(0u - (#)a);\n"
+                                "  return (@)(a / b - (a % b != 0 && (a < 0) != (b < 0)));",
+                        .uints = "return (@)(b == 0 ? 0 : a / b);"},
+    [ELEM_mod] = {.floats = "const @ r = fmod$(a, b);\n  if (r == 0) return copysign$(r, b);\n"
+                            "  return (r < 0) != (b < 0) ? r + b : r;",
+                  .ints = "if (b == 0 || b == -1) return 0;\n  const @ r = (@)(a % b);\n"
+                          "  return (@)(r != 0 && (r < 0) != (b < 0) ? r + b : r);",
+                  .uints = "return (@)(b == 0 ? 0 : a % b);"},
+    [ELEM_pow] = {LIBM("return pow$(a, b);"),
+                  .ints = "if (b < 0) return (@)(a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0);\n"
+                          "  uint64_t r = 1, s = (uint64_t)a;\n"
+                          "  for (uint64_t n = (uint64_t)b; n != 0; n >>= 1, s *= s)\n    if (n & 1) r *= s;\n"
+                          "  return (@)r;",
+                  .uints = "uint64_t r = 1, s = a;\n  for (uint64_t n = b; n != 0; n >>= 1, s *= s)\n"
+                           "    if (n & 1) r *= s;\n  return (@)r;"},
+    [ELEM_maximum] = {"return ((a > b) | (a != a)) ? a : b;", "return a > b ? a : b;", "return a > b ? a : b;",
+                      "return a | b;"},
+    [ELEM_minimum] = {"return ((a < b) | (a != a)) ? a : b;", "return a < b ? a : b;", "return a < b ? a : b;",
+                      "return a & b;"},
+    [ELEM_arctan2] = {LIBM("return atan2$(a, b);")},
+    [ELEM_logaddexp] = {LIBM("const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
+                             "  const @ rest = log1p$(exp$(-fabs$(gap)));\n  return rest != rest ? top : top + rest;")},
+    [ELEM_logaddexp2] = {LIBM("const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
+                              "  const @ rest = log1p$(exp2$(-fabs$(gap))) * (@)1.44269504088896340736;\n"
+                              "  return rest != rest ? top : top + rest;")},
+    [ELEM_hypot] = {LIBM("return hypot$(a, b);")},
+    [ELEM_trunc_div] = {.floats = "return trunc$(a / b);",
+                        .ints = "return (@)(b == 0 ? 0 : b == -1 ? (@)(0u - (#)a) : a / b);",
+                        .uints = "return (@)(b == 0 ? 0 : a / b);"},
+    [ELEM_fmod] = {.floats = "return fmod$(a, b);",
+                   .ints = "return (@)(b == 0 || b == -1 ? 0 : a % b);",
+                   .uints = "return (@)(b == 0 ? 0 : a % b);"},
+    [ELEM_gcd] =
+        {.ints = "uint64_t x = a < 0 ? 0u - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0u - (uint64_t)b : (uint64_t)b;\n"
+                 "  while (y != 0) {\n    const uint64_t rest = x % y;\n    x = y;\n    y = rest;\n  }\n"
+                 "  return (@)x;",
+         .uints = "uint64_t x = a, y = b;\n  while (y != 0) {\n    const uint64_t rest = x % y;\n    x = y;\n"
+                  "    y = rest;\n  }\n  return (@)x;"},
+    [ELEM_lcm] =
+        {.ints =
+             "const uint64_t x = a < 0 ? 0u - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0u - (uint64_t)b : (uint64_t)b;\n"
+             "  uint64_t d = x, n = y;\n"
+             "  while (n != 0) {\n    const uint64_t rest = d % n;\n    d = n;\n    n = rest;\n  }\n"
+             "  return (@)(d == 0 ? 0 : x / d * y);",
+         .uints = "uint64_t d = a, n = b;\n"
+                  "  while (n != 0) {\n    const uint64_t rest = d % n;\n    d = n;\n    n = rest;\n  }\n"
+                  "  return (@)(d == 0 ? 0 : a / d * b);"},
+    [ELEM_left_shift] = {WHOLE("return (@)((uint64_t)b < 8 * sizeof(@) ? (uint64_t)a << (uint64_t)b : 0);")},
+    [ELEM_right_shift] = {.ints = "return (@)(a >> ((uint64_t)b < 8 * sizeof(@) ? (uint64_t)b : 8 * sizeof(@) - 1));",
+                          .uints = "return (@)((uint64_t)b < 8 * sizeof(@) ? a >> b : 0);"},
+    [ELEM_copysign] = {.floats = "return copysign$(a, b == b ? b : 1);"},
+    [ELEM_nextafter] = {.floats = "return nextafter$(a, b);"},
+    [ELEM_heaviside] = {.floats = "return a > 0 ? 1 : a < 0 ? 0 : a == 0 ? b : a;"},
+    [ELEM_frexp_mantissa] = {.floats = "int n;\n  return frexp$(a, &n);"},
+    [ELEM_frexp_exponent] = {.floats = "int n = 0;\n  if (fabs$(a) < (@)INFINITY) (void)frexp$(a, &n);\n  return n;",
+                             .result = RESULT_INT32},
+    [ELEM_eq] = {COMPARE("return a == b;")},
+    [ELEM_neq] = {COMPARE("return a != b;")},
+    [ELEM_lt] = {COMPARE("return a < b;")},
+    [ELEM_le] = {COMPARE("return a <= b;")},
+    [ELEM_gt] = {COMPARE("return a > b;")},
+    [ELEM_ge] = {COMPARE("return a >= b;")},
+    [ELEM_isnan] = {TEST("return a != a;")},
+    [ELEM_isinf] = {TEST("return fabs$(a) == (@)INFINITY;")},
+    [ELEM_isfinite] = {.floats = "return fabs$(a) < (@)INFINITY;", .result = RESULT_BOOL},
+    [ELEM_isposinf] = {.floats = "return a == (@)INFINITY;", .result = RESULT_BOOL},
+    [ELEM_isneginf] = {.floats = "return a == -(@)INFINITY;", .result = RESULT_BOOL},
+    [ELEM_signbit] = {.floats = "return (signbit(a) != 0) & (a == a);", .result = RESULT_BOOL},
+    [ELEM_and_] = {WHOLE("return (@)(a & b);"), .bools = "return (a != 0) & (b != 0);"},
+    [ELEM_or_] = {WHOLE("return (@)(a | b);"), .bools = "return (a | b) != 0;"},
+    [ELEM_xor] = {WHOLE("return (@)(a ^ b);"), .bools = "return (a != 0) ^ (b != 0);"},
+    [ELEM_invert] = {WHOLE("return (@)~a;"), .bools = "return a == 0;"},
+    [ELEM_clip] = {.floats = "const @ down = a > c ? c : a, r = a < b ? b : down;\n"
+                             "  return ((b != b) | (c != c)) ? b + c : r;",
+                   WHOLE("return a < b ? b : a > c ? c : a;")},
+    [ELEM_neg] = {"return -a;", "return (@)(0u - (#)a);", "return (@)(0u - a);", NULL},
+    [ELEM_abs] = {"return fabs$(a);", "return a < 0 ? (@)(0u - (#)a) : a;", "return a;", "return a;"},
+    [ELEM_sign] = {"return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a;", "return (@)((a > 0) - (a < 0));",
+                   "return a != 0;", "return a;"},
+    [ELEM_sqr] = {"return a * a;", "return (@)(1u * (#)a * (#)a);", "return (@)(1u * a * a);", NULL},
+    [ELEM_sqrt] = {.floats = "return sqrt$(a);"},
+    [ELEM_cbrt] = {LIBM("return cbrt$(a);")},
+    [ELEM_reciprocal] = {.floats = "return 1 / a;"},
+    [ELEM_ceil] = {"return ceil$(a);", "return a;", "return a;", "return a;"},
+    [ELEM_floor] = {"return floor$(a);", "return a;", "return a;", "return a;"},
+    [ELEM_trunc] = {"return trunc$(a);", "return a;", "return a;", "return a;"},
+    [ELEM_round_half_to_even] = {"return rint$(a);", "return a;", "return a;", "return a;"},
+    [ELEM_round_half_away_from_zero] = {"const @ t = trunc$(a), up = fabs$(a - t) >= (@)0.5 ? 1 : 0;\n"
+                                        "  return copysign$(fabs$(t) + up, a);",
+                                        "return a;", "return a;", "return a;"},
+    [ELEM_exp] = {LIBM("return exp$(a);")},
+    [ELEM_exp2] = {LIBM("return exp2$(a);")},
+    [ELEM_exp10] = {LIBM("return pow$(10, a);")},
+    [ELEM_expm1] = {LIBM("return expm1$(a);")},
+    [ELEM_log] = {LIBM("return log$(a);")},
+    [ELEM_log2] = {LIBM("return log2$(a);")},
+    [ELEM_log10] = {LIBM("return log10$(a);")},
+    [ELEM_log1p] = {LIBM("return log1p$(a);")},
+    [ELEM_sigmoid] = {LIBM("const @ t = exp$(-fabs$(a));\n  return (a >= 0 ? 1 : t) / (1 + t);")},
+    [ELEM_softplus] = {LIBM("const @ top = ((a > 0) | (a != a)) ? a : 0, rest = log1p$(exp$(-fabs$(a)));\n"
+                            "  return rest != rest ? top : top + rest;")},
+    [ELEM_log1mexp] = {LIBM("return a > (@)-0.693147180559945309417 ? log$(-expm1$(a)) : log1p$(-exp$(a));")},
+    [ELEM_sin] = {LIBM("return sin$(a);")},
+    [ELEM_cos] = {LIBM("return cos$(a);")},
+    [ELEM_tan] = {LIBM("return tan$(a);")},
+    [ELEM_arcsin] = {LIBM("return asin$(a);")},
+    [ELEM_arccos] = {LIBM("return acos$(a);")},
+    [ELEM_arctan] = {LIBM("return atan$(a);")},
+    [ELEM_sinh] = {LIBM("return sinh$(a);")},
+    [ELEM_cosh] = {LIBM("return cosh$(a);")},
+    [ELEM_tanh] = {LIBM("return tanh$(a);")},
+    [ELEM_arcsinh] = {LIBM("return asinh$(a);")},
+    [ELEM_arccosh] = {LIBM("return acosh$(a);")},
+    [ELEM_arctanh] = {LIBM("return atanh$(a);")},
+    [ELEM_deg2rad] = {.floats = "return a * (@)0.017453292519943295769;"},
+    [ELEM_rad2deg] = {.floats = "return a * (@)57.295779513082320877;"},
+    [ELEM_erf] = {LIBM("return erf$(a);")},
+    [ELEM_erfc] = {LIBM("return erfc$(a);")},
+    [ELEM_gamma] = {LIBM("return tgamma$(a);")},
+    [ELEM_gammaln] = {LIBM("return a == -(@)INFINITY ? a : lgamma$(a);")},
+    [ELEM_conj] = {SAME("return a;"), .bools = "return a;"},
+    [ELEM_real] = {SAME("return a;"), .bools = "return a;"},
+    [ELEM_imag] = {.floats = "return (void)a, (@)0;"},
+    [ELEM_angle] = {.floats = "return a < 0 ? (@)3.14159265358979323846 : a != a ? a : 0;"},
+};
+
+/* The names of C's own operators, which read better than calls of functions. */
+static const char *scalar_infix(int kernel, damo_dtype loop) {
+  if (!dtype_is_float(loop)) return NULL;
+  return kernel == ELEM_add        ? "+"
+         : kernel == ELEM_sub      ? "-"
+         : kernel == ELEM_mul      ? "*"
+         : kernel == ELEM_true_div ? "/"
+                                   : NULL;
+}
+
+static const char *scalar_name(int kernel) {
+  static const char *const names[ELEM_N] = {
+#define X(name) [ELEM_##name] = #name,
+      ELEM_KERNELS(X)
+#undef X
+  };
+  return names[kernel];
+}
+
+const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, damo_dtype given_out,
+                        const damo_dtype *in, const char *const *x, damo_dtype to) {
+  const elemwise_data *d = elemwise_data_of(op);
+  const int n = d->row->arity, k = d->row->kernel;
+  damo_dtype loop, out;
+  const damo_status s = elemwise_dtypes(op, given, given_out, &loop, &out);
+  if (s != DAMO_OK) {
+    e->status = s;
+    return "0";
+  }
+  if (k == KERNEL_NONE) return ce_cast(e, in[n - 1], to, x[n - 1]);
+  if (k == KERNEL_OWN || dtype_is_complex(loop) || dtype_is_complex(out)) {
+    ce_refuse(e, "%s%s", d->row->name, k == KERNEL_OWN ? ", a special function" : " of complex numbers");
+    return "0";
+  }
+  const char *arg[SCALAR_MAX_ARITY];
+  for (int i = 0; i < n; i++) arg[i] = ce_cast(e, in[i], ce_dtype(e, elemwise_operand_dtype(d->row, i, loop)), x[i]);
+  loop = ce_dtype(e, loop);
+  if (k == ELEM_switch_) return ce_cast(e, loop, to, ce_text(e, "(%s ? %s : %s)", arg[0], arg[1], arg[2]));
+  const char *infix = scalar_infix(k, loop);
+  if (infix != NULL) return ce_cast(e, loop, to, ce_text(e, "(%s %s %s)", arg[0], infix, arg[1]));
+  const char *type = ce_type(loop);
+  if (k == ELEM_ldexp) {
+    ce_helper(e, "ldexp", loop,
+              "static inline @ ldexp_~(@ a, int64_t n) {\n"
+              "  return ldexp$(a, (int)(n > 4096 ? 4096 : n < -4096 ? -4096 : n));\n}\n");
+    return ce_cast(e, loop, to, ce_text(e, "ldexp_%s(%s, %s)", ce_suffix(loop), arg[0], arg[1]));
+  }
+  const c_scalar *r = &scalars[k];
+  const char *body = dtype_is_float(loop)    ? r->floats
+                     : loop == DAMO_BOOL     ? r->bools
+                     : dtype_is_signed(loop) ? r->ints
+                                             : r->uints;
+  if (body == NULL) {
+    ce_refuse(e, "%s of %s", d->row->name, dtype_name(loop));
+    return "0";
+  }
+  const damo_dtype result = r->result == RESULT_BOOL ? DAMO_BOOL : r->result == RESULT_INT32 ? DAMO_INT32 : loop;
+  static const char *const parameters[] = {"", "@ a", "@ a, @ b", "@ a, @ b, @ c"};
+  ce_helper(e, scalar_name(k), loop,
+            ce_text(e, "static inline %s %s_~(%s) {\n  %s\n}\n", r->result == RESULT_SAME ? "@" : ce_type(result),
+                    scalar_name(k), parameters[n], body));
+  (void)type;
+  const char *call = ce_text(e,
+                             n == 1   ? "%s_%s(%s)"
+                             : n == 2 ? "%s_%s(%s, %s)"
+                                      : "%s_%s(%s, %s, %s)",
+                             scalar_name(k), ce_suffix(loop), arg[0], n > 1 ? arg[1] : "", n > 2 ? arg[2] : "");
+  return ce_cast(e, result, to, call);
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
+
+damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
+  const int n = node->n_in, ndim = var_ndim(node->out[0]);
+  damo_dtype given[SCALAR_MAX_ARITY], in[SCALAR_MAX_ARITY];
+  int64_t shape[DAMO_MAX_NDIM], strides[SCALAR_MAX_ARITY + 1][DAMO_MAX_NDIM];
+  const int64_t *steps[SCALAR_MAX_ARITY + 1];
+  const char *x[SCALAR_MAX_ARITY];
+  for (int axis = 0; axis < ndim; axis++) {
+    bool found = false;
+    shape[axis] = 1;
+    for (int i = 0; i < n; i++) {
+      const damo_type *type = node->in[i]->type;
+      const int k = axis - (ndim - type->ndim);
+      if (k < 0 || type_dim_is_one(type, k)) continue;
+      const int64_t length = ce_in(e, i)->shape[k];
+      if (found && length != shape[axis]) return ce_refuse(e, "its operands' shapes do not agree");
+      shape[axis] = length;
+      found = true;
+    }
+  }
+  const int over = elemwise_data_of(node->op)->inplace;
+  c_value *out = NULL;
+  if (over >= 0 && ce_in(e, over)->known == NULL && ce_storage(e, ce_in(e, over))->home == C_WORK)
+    ce_out_same(e, 0, out = ce_in(e, over));
+  else
+    out = ce_out(e, 0, var_dtype(node->out[0]), ndim, shape);
+  if (out == NULL) return e->status != DAMO_OK ? e->status : DAMO_EMEMORY;
+  if (ce_size(out) == 0) return e->status;
+  for (int i = 0; i < n; i++) {
+    given[i] = var_dtype(node->in[i]);
+    in[i] = ce_in(e, i)->dtype;
+    ce_strides_along(ce_in(e, i), ndim, strides[i]);
+    steps[i] = strides[i];
+  }
+  steps[n] = out->strides;
+  c_nest nest;
+  ce_nest_init(e, &nest, ndim, shape, n + 1, steps);
+  const bool copies = elemwise_data_of(node->op)->row->kernel == KERNEL_NONE;
+  for (int i = 0; i < n; i++) {
+    const damo_array *a = ce_known(e, i);
+    if (copies && i < n - 1)
+      x[i] = "0";
+    else if (a != NULL && array_size(a) == 1)
+      x[i] = ce_literal(e, a, in[i]);
+    else
+      x[i] = ce_text(e, "%s[%s]", ce_p(e, ce_in(e, i)), ce_nest_at(e, &nest, i));
+  }
+  const char *value = emit_scalar(e, node->op, given, var_dtype(node->out[0]), in, x, out->dtype);
+  ce_nest_open(e, &nest);
+  ce_line(e, "%s[%s] = %s;", ce_p(e, out), ce_nest_at(e, &nest, n), value);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
+
+/* The shape of a Loop's iteration space. */
+static damo_status loop_space_shape(c_emit *e, const damo_apply *node, int ndim, int64_t *shape) {
+  const loop_data *d = loop_data_of(node->op);
+  const int kept = ndim - d->n_axes;
+  for (int axis = 0; axis < ndim; axis++) {
+    bool found = false;
+    shape[axis] = 1;
+    for (int i = 0; i < d->n_in; i++) {
+      const int k = loop_own_axis(var_ndim(node->in[i]), d->of_rows[i] ? kept : ndim, axis);
+      if (k < 0 || type_dim_is_one(node->in[i]->type, k)) continue;
+      const int64_t length = ce_in(e, i)->shape[k];
+      if (found && length != shape[axis]) return ce_refuse(e, "its operands' shapes do not agree");
+      shape[axis] = length;
+      found = true;
+    }
+    if (!found && axis == ndim - 1 && d->place >= 0) DAMO_TRY(ce_int(e, d->place, "the length of a row", &shape[axis]));
+  }
+  return e->status;
+}
+
+/* Strides of input i over the iteration space; those of rows lie along the kept axes. */
+static void loop_input_strides(const c_emit *e, const loop_data *d, int i, int ndim, int64_t *strides) {
+  const c_value *x = ce_in(e, i);
+  for (int axis = 0; axis < ndim; axis++) {
+    const int k = loop_own_axis(x->ndim, d->of_rows[i] ? ndim - d->n_axes : ndim, axis);
+    strides[axis] = k < 0 || x->shape[k] == 1 ? 0 : x->strides[k];
+  }
+}
+
+/* What the registers of a Loop are while its loops are open: expressions and dtypes. */
+typedef struct loop_registers {
+  const char **text;
+  damo_dtype *given, *dtype;
+} loop_registers;
+
+/* A Loop without reductions: one nest, whose registers are variables. */
+static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, const int64_t *shape) {
+  const loop_data *d = loop_data_of(node->op);
+  const int n = d->n_in + d->n_parts, n_ops = d->n_in + d->n_out, id = e->n_labels++;
+  const int64_t **steps = c_file_alloc(e->file, (size_t)n_ops * sizeof *steps);
+  int64_t *strides = c_file_alloc(e->file, (size_t)d->n_in * DAMO_MAX_NDIM * sizeof *strides);
+  c_value **out = c_file_alloc(e->file, (size_t)d->n_out * sizeof *out);
+  loop_registers r = {c_file_alloc(e->file, (size_t)n * sizeof *r.text),
+                      c_file_alloc(e->file, (size_t)n * sizeof *r.given),
+                      c_file_alloc(e->file, (size_t)n * sizeof *r.dtype)};
+  if (steps == NULL || strides == NULL || out == NULL || r.text == NULL || r.given == NULL || r.dtype == NULL)
+    return DAMO_EMEMORY;
+  for (int i = 0; i < d->n_in; i++) {
+    steps[i] = strides + i * DAMO_MAX_NDIM;
+    loop_input_strides(e, d, i, ndim, strides + i * DAMO_MAX_NDIM);
+  }
+  for (int o = 0; o < d->n_out; o++) {
+    c_value *over = NULL;
+    for (int i = 0; i < d->n_in; i++) {
+      if (op_alias_has(node->op->destroy_map, o, i) && ce_in(e, i)->known == NULL &&
+          ce_storage(e, ce_in(e, i))->home == C_WORK)
+        over = ce_in(e, i);
+    }
+    if (over != NULL)
+      ce_out_same(e, o, out[o] = over);
+    else
+      out[o] = ce_out(e, o, loop_part_of_out(d, o)->dtype, ndim, shape);
+    if (out[o] == NULL) return e->status != DAMO_OK ? e->status : DAMO_EMEMORY;
+    steps[d->n_in + o] = out[o]->strides;
+  }
+  if (ce_size(out[0]) == 0) return e->status;
+  c_nest nest;
+  ce_nest_init(e, &nest, ndim, shape, n_ops, steps);
+  ce_nest_open(e, &nest);
+  if (nest.n_axes == 0) ce_open(e, "%s", "");
+  for (int i = 0; i < d->n_in; i++) {
+    const c_value *x = ce_in(e, i);
+    bool is_read = false;
+    for (int k = 0; k < d->n_parts && !is_read; k++) {
+      const loop_part *p = &d->parts[k];
+      const int from = elemwise_data_of(p->op)->row->kernel == KERNEL_NONE ? loop_arity(p) - 1 : 0;
+      for (int j = from; j < loop_arity(p); j++) is_read = is_read || p->in[j] == i;
+    }
+    r.given[i] = var_dtype(node->in[i]);
+    r.dtype[i] = x->dtype;
+    if (x->known != NULL && array_size(x->known) == 1) {
+      r.text[i] = ce_literal(e, x->known, x->dtype);
+    } else {
+      r.text[i] = ce_text(e, "x%d_%d", id, i);
+      if (is_read)
+        ce_line(e, "const %s x%d_%d = %s[%s];", ce_type(x->dtype), id, i, ce_p(e, x), ce_nest_at(e, &nest, i));
+    }
+  }
+  for (int k = 0; k < d->n_parts && e->status == DAMO_OK; k++) {
+    const loop_part *p = &d->parts[k];
+    const int m = d->n_in + k;
+    damo_dtype given[LOOP_PART_MOST_IN], in[LOOP_PART_MOST_IN];
+    const char *x[LOOP_PART_MOST_IN];
+    for (int j = 0; j < loop_arity(p); j++) {
+      given[j] = r.given[p->in[j]];
+      in[j] = r.dtype[p->in[j]];
+      x[j] = r.text[p->in[j]];
+    }
+    r.given[m] = p->dtype;
+    r.dtype[m] = ce_dtype(e, p->dtype);
+    bool is_read = false;
+    for (int o = 0; o < d->n_out; o++) is_read = is_read || d->outs[o] == m;
+    for (int q = k + 1; q < d->n_parts && !is_read; q++) {
+      const loop_part *reader = &d->parts[q];
+      const int from = elemwise_data_of(reader->op)->row->kernel == KERNEL_NONE ? loop_arity(reader) - 1 : 0;
+      for (int j = from; j < loop_arity(reader); j++) is_read = is_read || reader->in[j] == m;
+    }
+    r.text[m] = ce_text(e, "r%d_%d", id, k);
+    if (!is_read) continue;
+    const char *value = emit_scalar(e, p->op, given, p->dtype, in, x, r.dtype[m]);
+    ce_line(e, "const %s r%d_%d = %s;", ce_type(r.dtype[m]), id, k, value);
+  }
+  for (int o = 0; o < d->n_out; o++)
+    ce_line(e, "%s[%s] = %s;", ce_p(e, out[o]), ce_nest_at(e, &nest, d->n_in + o), r.text[d->outs[o]]);
+  if (nest.n_axes == 0) ce_close(e);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
+/* A Loop with reductions: its parts one after the other, each over the whole iteration space or over the rows. */
+static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, const int64_t *shape) {
+  const loop_data *d = loop_data_of(node->op);
+  const int kept = ndim - d->n_axes;
+  const c_value **reg = c_file_alloc(e->file, (size_t)(d->n_in + d->n_parts) * sizeof *reg);
+  if (reg == NULL) return DAMO_EMEMORY;
+  for (int i = 0; i < d->n_in; i++) {
+    int64_t strides[DAMO_MAX_NDIM];
+    loop_input_strides(e, d, i, ndim, strides);
+    reg[i] = ce_view(e, ce_in(e, i), ndim, shape, strides, 0); /* broadcast to the space */
+    if (reg[i] == NULL) return e->status;
+  }
+  for (int k = 0; k < d->n_parts && e->status == DAMO_OK; k++) {
+    const loop_part *p = &d->parts[k];
+    int64_t own[DAMO_MAX_NDIM], whole[DAMO_MAX_NDIM], strides[LOOP_PART_MOST_IN + 1][DAMO_MAX_NDIM];
+    const int m = d->n_in + k;
+    if (loop_part_positions(p) >= 0) return ce_refuse(e, "positions in rows");
+    const int rank = loop_part_shape(d, p, ndim, shape, own);
+    c_value *made = NULL;
+    for (int o = 0; o < d->n_out; o++) {
+      if (d->outs[o] != m) continue;
+      if (made == NULL)
+        made = ce_out(e, o, p->dtype, rank, own);
+      else
+        ce_out_same(e, o, made);
+    }
+    if (made == NULL) made = ce_scratch_like(e, ce_dtype(e, p->dtype), rank, own);
+    if (made == NULL) return e->status;
+    if (loop_part_folds(p)) {
+      const damo_dtype given = p->in[0] < d->n_in ? var_dtype(node->in[p->in[0]]) : d->parts[p->in[0] - d->n_in].dtype;
+      DAMO_TRY(emit_reduction(e, reduce_op_kind(p->op), reduce_op_axes(p->op, ndim), given, reg[p->in[0]], made));
+      if (p->space == LOOP_OTHER) continue;
+    } else {
+      damo_dtype given[LOOP_PART_MOST_IN], in[LOOP_PART_MOST_IN];
+      const char *x[LOOP_PART_MOST_IN];
+      const int64_t *steps[LOOP_PART_MOST_IN + 1];
+      const int n = loop_arity(p), first = elemwise_data_of(p->op)->row->kernel == KERNEL_NONE ? n - 1 : 0;
+      for (int axis = 0; axis < ndim; axis++) whole[axis] = p->space == LOOP_ELEMENTS || axis < kept ? shape[axis] : 1;
+      for (int j = 0; j < n; j++) {
+        memcpy(strides[j], reg[p->in[j]]->strides, sizeof strides[j]);
+        steps[j] = strides[j];
+        given[j] = p->in[j] < d->n_in ? var_dtype(node->in[p->in[j]]) : d->parts[p->in[j] - d->n_in].dtype;
+        in[j] = reg[p->in[j]]->dtype;
+      }
+      for (int axis = 0; axis < ndim; axis++) strides[n][axis] = axis < rank ? made->strides[axis] : 0;
+      steps[n] = strides[n];
+      c_nest nest;
+      ce_nest_init(e, &nest, ndim, whole, n + 1, steps);
+      for (int j = 0; j < n; j++) {
+        const c_value *v = reg[p->in[j]];
+        x[j] = j < first ? "0"
+               : p->in[j] < d->n_in && ce_known(e, p->in[j]) != NULL && array_size(ce_known(e, p->in[j])) == 1
+                   ? ce_literal(e, ce_known(e, p->in[j]), in[j])
+                   : ce_text(e, "%s[%s]", ce_p(e, v), ce_nest_at(e, &nest, j));
+      }
+      const char *value = ce_size(made) == 0 ? "0" : emit_scalar(e, p->op, given, p->dtype, in, x, made->dtype);
+      if (ce_size(made) > 0) {
+        ce_nest_open(e, &nest);
+        ce_line(e, "%s[%s] = %s;", ce_p(e, made), ce_nest_at(e, &nest, n), value);
+        ce_nest_close(e, &nest);
+      }
+    }
+    /* a register over rows broadcasts along them */
+    for (int axis = 0; axis < ndim; axis++)
+      strides[0][axis] = axis < rank && (p->space == LOOP_ELEMENTS || axis < kept) ? made->strides[axis] : 0;
+    reg[m] = ce_view(e, made, ndim, shape, strides[0], 0);
+    if (reg[m] == NULL) return e->status;
+  }
+  return e->status;
+}
+
+damo_status loop_emit_c(c_emit *e, const damo_apply *node) {
+  const loop_data *d = loop_data_of(node->op);
+  int64_t shape[DAMO_MAX_NDIM];
+  const int ndim = loop_ndim(d, node->in);
+  DAMO_TRY(loop_space_shape(e, node, ndim, shape));
+  return d->n_axes == 0 ? loop_emit_flat(e, node, ndim, shape) : loop_emit_rows(e, node, ndim, shape);
+}

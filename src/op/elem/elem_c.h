@@ -1,0 +1,23 @@
+/* elem_c: elementwise Ops and reductions as C source: what the emitters of Elemwise, Loop and Reduce share. */
+#ifndef DAMO_OP_ELEM_ELEM_C_H
+#define DAMO_OP_ELEM_ELEM_C_H
+
+#include "graph/c_emit.h"
+#include "op/op.h"
+
+/* The result of an Elemwise Op over expressions of these dtypes, as an expression of dtype `to`. given: the dtypes of
+ * the node's own operands and result, which decide what the Op computes in. */
+const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, damo_dtype given_out,
+                        const damo_dtype *in, const char *const *x, damo_dtype to);
+
+/* Reduces v, whose dtype in the graph is `given`, over the axes of the mask into out, C-contiguous over the kept axes
+ * (reduce_c.c). */
+damo_status emit_reduction(c_emit *e, reduce_kind kind, uint32_t axes, damo_dtype given, const c_value *v,
+                           const c_value *out);
+
+/* emit_c of the classes. */
+damo_status elemwise_emit_c(c_emit *e, const damo_apply *node);
+damo_status loop_emit_c(c_emit *e, const damo_apply *node);
+damo_status reduce_emit_c(c_emit *e, const damo_apply *node);
+
+#endif
