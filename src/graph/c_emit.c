@@ -109,8 +109,9 @@ void ce_open(c_emit *e, const char *format, ...) {
   va_list args;
   va_start(args, format);
   emit_indent(e);
-  strbuf_add(&e->body, emit_vtext(e, format, args));
-  strbuf_add(&e->body, *format != '\0' ? " {\n" : "{\n");
+  const char *head = emit_vtext(e, format, args);
+  strbuf_add(&e->body, head);
+  strbuf_add(&e->body, *head != '\0' ? " {\n" : "{\n");
   va_end(args);
   e->indent++;
 }

@@ -161,6 +161,12 @@ static const c_scalar scalars[ELEM_N] = {
     [ELEM_angle] = {.floats = "return a < 0 ? (@)3.14159265358979323846 : a != a ? a : 0;"},
 };
 
+#undef SAME
+#undef WHOLE
+#undef COMPARE
+#undef TEST
+#undef LIBM
+
 /* The names of C's own operators, which read better than calls of functions. */
 static const char *scalar_infix(int kernel, damo_dtype loop) {
   if (!dtype_is_float(loop)) return NULL;
@@ -318,10 +324,10 @@ static void loop_input_strides(const c_emit *e, const loop_data *d, int i, int n
 }
 
 /* What the registers of a Loop are while its loops are open: expressions and dtypes. */
-typedef struct loop_registers {
+typedef struct emit_registers {
   const char **text;
   damo_dtype *given, *dtype;
-} loop_registers;
+} emit_registers;
 
 /* A Loop without reductions: one nest, whose registers are variables. */
 static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, const int64_t *shape) {
@@ -330,7 +336,7 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
   const int64_t **steps = c_file_alloc(e->file, (size_t)n_ops * sizeof *steps);
   int64_t *strides = c_file_alloc(e->file, (size_t)d->n_in * DAMO_MAX_NDIM * sizeof *strides);
   c_value **out = c_file_alloc(e->file, (size_t)d->n_out * sizeof *out);
-  loop_registers r = {c_file_alloc(e->file, (size_t)n * sizeof *r.text),
+  emit_registers r = {c_file_alloc(e->file, (size_t)n * sizeof *r.text),
                       c_file_alloc(e->file, (size_t)n * sizeof *r.given),
                       c_file_alloc(e->file, (size_t)n * sizeof *r.dtype)};
   if (steps == NULL || strides == NULL || out == NULL || r.text == NULL || r.given == NULL || r.dtype == NULL)
