@@ -900,6 +900,22 @@ DAMO_API damo_status damo_function_call_values(damo_function *f, damo_obj *const
  * call fails, arrays may have been written in part; matrices are unchanged. */
 DAMO_API damo_status damo_function_into(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
 
+/* A call cut into slices: begins a call of f, whose arguments are kept until its end and not written by damo meanwhile
+ * (memory of the host is the host's care). It reads shared values as they are now. Owned; damo_release cancels what has
+ * not ended. NULL on failure. f may be called meanwhile. */
+typedef struct damo_run damo_run;
+DAMO_API damo_run *damo_call_begin(damo_function *f, damo_array *const *args, int64_t n_args);
+/* Goes on for about `us` microseconds, at least by one piece; negative: to the end. *done: the call has ended and its
+ * updates are committed. A state error if a shared Variable that it updates was set since damo_call_begin; nothing is
+ * committed then, nor after any other error. After a memory error the next step begins the call again. */
+DAMO_API damo_status damo_call_step(damo_run *run, double us, bool *done);
+/* After the end: results receives an owned array for each output; a state error before. */
+DAMO_API damo_status damo_call_result(damo_run *run, damo_array **results);
+/* Ends a call that has not ended; nothing is committed. */
+DAMO_API damo_status damo_call_cancel(damo_run *run);
+/* Begins the next call of the same Function, without allocating; cancels one that has not ended. */
+DAMO_API damo_status damo_call_restart(damo_run *run, damo_array *const *args, int64_t n_args);
+
 /* ---- Graphs as Ops ----------------------------------------------------------------------------------------------- */
 
 /* An Op, owned, that computes a graph. The inner graph is copied; it is rewritten and compiled once. Shared Variables

@@ -333,6 +333,7 @@ static void test_functions(void) {
   NONE(EVALUE, "on_unused_input", damo_compile_with(ctx, &x, 1, &y, 1, &unused));
   FAILS(ETYPE, "damo_function_into: entry 1 of args", damo_function_into(f, &far_matrix, 1, &value));
   FAILS(EVALUE, "damo_function_into: the list of into", damo_function_into(f, (damo_obj **)&a, 1, NULL));
+  NONE(EVALUE, "damo_call_begin: the list of args", damo_call_begin(f, NULL, 1));
   FAILS(ETYPE, "damo_function_into: entry 1 of into", damo_function_into(f, (damo_obj **)&a, 1, &far_matrix));
   FAILS(ETYPE, "damo_function_into: entry 1 of into", damo_function_into(f, (damo_obj **)&a, 1, &no_value));
 }
@@ -435,6 +436,9 @@ static void test_null(void) {
   CHECK(damo_from_token(ctx, NULL) == NULL && damo_function_shared_var(NULL, 0) == NULL);
   CHECK(damo_token_pin(NULL, "x") == DAMO_EVALUE && damo_token_unpin(ctx, NULL) == DAMO_EVALUE);
   CHECK(damo_token_set_allocator(NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_call_begin(NULL, NULL, 0) == NULL && damo_call_step(NULL, 0, &b) == DAMO_EVALUE);
+  CHECK(damo_call_result(NULL, &out) == DAMO_EVALUE && damo_call_cancel(NULL) == DAMO_EVALUE);
+  CHECK(damo_call_restart(NULL, NULL, 0) == DAMO_EVALUE);
   CHECK(damo_function_into(NULL, NULL, 0, NULL) == DAMO_EVALUE && damo_function_n_inputs(NULL) == 0);
   CHECK(damo_function_call_values(NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_as_array(NULL) == NULL && damo_as_sparse(NULL) == NULL);

@@ -197,6 +197,48 @@ damo_status damo_function_into(damo_function *f, damo_obj *const *args, int64_t 
   return DAMO_OK;
 }
 
+/* ---- Calls in slices --------------------------------------------------------------------------------------------- */
+
+damo_run *damo_call_begin(damo_function *f, damo_array *const *args, int64_t n_args) {
+  if (f == NULL) return NULL;
+  if (ctx_check_list(f->obj.ctx, "damo_call_begin", "args", args, n_args) != DAMO_OK ||
+      check_values(f->obj.ctx, "damo_call_begin", "args", (damo_obj *const *)args, n_args) != DAMO_OK)
+    return NULL;
+  damo_run *run = fn_run_new(f, NULL);
+  if (run == NULL || fn_run_begin(run, (damo_obj *const *)args, n_args) == DAMO_OK) return run;
+  damo_release(run);
+  return NULL;
+}
+
+damo_status damo_call_step(damo_run *run, double us, bool *done) {
+  if (run == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(fn_run_of(run)->obj.ctx, "damo_call_step", "done", done));
+  return fn_run_step(run, us < 0 ? -1 : us < 9e12 ? (int64_t)(us * 1000) : INT64_MAX, done);
+}
+
+damo_status damo_call_result(damo_run *run, damo_array **results) {
+  if (run == NULL) return DAMO_EVALUE;
+  const damo_function *f = fn_run_own(run);
+  DAMO_TRY(ctx_check_list(f->obj.ctx, "damo_call_result", "results", results, f->program->n_outputs));
+  DAMO_TRY(fn_run_check_ended(run));
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    if (fn_run_result(run, i)->kind != OBJ_ARRAY)
+      return ctx_fail(f->obj.ctx, DAMO_ETYPE, "damo_call_result: output %lld is sparse", (long long)i + 1);
+  }
+  for (int64_t i = 0; i < f->program->n_outputs; i++) results[i] = damo_retain(damo_as_array(fn_run_result(run, i)));
+  return DAMO_OK;
+}
+
+damo_status damo_call_cancel(damo_run *run) { return run != NULL ? fn_run_cancel(run) : DAMO_EVALUE; }
+
+damo_status damo_call_restart(damo_run *run, damo_array *const *args, int64_t n_args) {
+  if (run == NULL) return DAMO_EVALUE;
+  damo_ctx *ctx = fn_run_of(run)->obj.ctx;
+  DAMO_TRY(ctx_check_list(ctx, "damo_call_restart", "args", args, n_args));
+  DAMO_TRY(check_values(ctx, "damo_call_restart", "args", (damo_obj *const *)args, n_args));
+  return fn_run_begin(run, (damo_obj *const *)args, n_args);
+}
+
 damo_array *damo_as_array(damo_obj *value) {
   return value != NULL && value->kind == OBJ_ARRAY ? (damo_array *)value : NULL;
 }

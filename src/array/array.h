@@ -18,6 +18,7 @@ typedef struct damo_buffer {
   size_t block_size;
   void (*release)(void *owner); /* foreign memory: called when the last view is freed; may be NULL */
   void *owner;
+  int32_t readers; /* calls under way in slices that read the buffer: until their end scripts and hosts can't write it */
 } damo_buffer;
 
 #define BUFFER_FROZEN 2 /* obj.flags: the contents are final, every view is read-only (indices of sparse matrices) */
@@ -35,6 +36,10 @@ struct damo_array {
 
 #define array_shape(a) ((a)->dims)
 #define array_strides(a) ((a)->dims + (a)->ndim)
+/* Whether who passed the array may write it now. */
+static inline bool array_takes_writes(const damo_array *a) {
+  return a->writeable && (a->buf == NULL || a->buf->readers == 0);
+}
 static inline damo_dtype array_dtype(const damo_array *a) { return (damo_dtype)a->dtype; }
 static inline int64_t array_size(const damo_array *a) {
   int64_t n = 1;

@@ -101,7 +101,9 @@ damo_array *array_as_contiguous(const damo_array *a, damo_dtype dtype) {
 /* ---- Assignment -------------------------------------------------------------------------------------------------- */
 
 static damo_status assign_check_writeable(const damo_array *dst) {
-  if (dst->writeable) return DAMO_OK;
+  if (array_takes_writes(dst)) return DAMO_OK;
+  if (dst->writeable)
+    return ctx_fail(dst->obj.ctx, DAMO_ESTATE, "assign: the array is an input of a run that has not ended");
   return ctx_fail(dst->obj.ctx, DAMO_ESTATE, "assign: the array is read-only");
 }
 

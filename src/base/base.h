@@ -59,6 +59,7 @@ typedef enum obj_kind {
   OBJ_FACTOR,
   OBJ_PATTERN,
   OBJ_SCAN,
+  OBJ_RUN,
   OBJ_N_KINDS
 } obj_kind;
 
@@ -162,7 +163,8 @@ struct damo_ctx {
   /* Set by the binding: called by ctx_poll; its error ends the call under way. */
   damo_status (*on_poll)(struct damo_ctx *ctx, void *user);
   void *poll_user;
-  int32_t depth; /* number of nested calls (ctx_enter) */
+  struct pace *pace; /* of the call cut into slices that runs now; NULL: none, or its code runs outside of its stack */
+  int32_t depth;     /* number of nested calls (ctx_enter) */
   int32_t stack; /* bytes of C stack that these may use */
   damo_obj *dying, *dying_last;
   bool draining;
@@ -242,6 +244,36 @@ damo_status ctx_print(damo_ctx *ctx, const char *text);
 #define POLL_NS 50000
 damo_status ctx_poll(damo_ctx *ctx);
 
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
+
+/* Calls in slices: a function that runs on a stack of its own, and goes back to the caller at a point of its code where
+ * its time is up. Points lie between thunks, steps of loops, blocks and shares, at most POLL_NS apart where the work can
+ * be cut. Where stacks can't be switched (fiber.h), a slice is the whole function. */
+typedef struct pace pace;
+typedef void (*pace_fn)(void *user);
+pace *pace_new(damo_ctx *ctx); /* NULL: memory error */
+void pace_free(pace *p);       /* p is not suspended; NULL is allowed */
+/* Begins fn(user), or goes on where it was suspended, for about that many nanoseconds, at least to the next point;
+ * negative: to its end. Whether it has ended. */
+bool pace_run(pace *p, int64_t ns, pace_fn fn, void *user);
+bool pace_is_suspended(const pace *p);
+/* From now on ctx_poll fails in the function, so that it ends as soon as it can; pace_run goes on with it. */
+void pace_stop(pace *p);
+/* A point: may suspend the function. A point can't fail, so it is for code that touches no error. */
+void pace_point(pace *p);
+/* A point of work that a loop cuts into parts of b->n units, 1 … most: sets n so that a part takes some 10 µs. */
+typedef struct pace_beat {
+  int64_t since, n;
+} pace_beat;
+void pace_next(pace *p, pace_beat *b, int64_t most);
+/* The code that runs is to be cut into slices; NULL: it is not. */
+static inline pace *ctx_pace(const damo_ctx *ctx) { return ctx->pace; }
+static inline void ctx_point(const damo_ctx *ctx) {
+  if (ctx->pace != NULL) pace_point(ctx->pace);
+}
+/* Calls fn(arg) on the stack of pace_run's caller, where no slice ends: for code of a host or a script. */
+void ctx_outside(damo_ctx *ctx, pace_fn fn, void *arg);
+
 /* The kinds of access that a sandbox forbids. */
 typedef enum gate_kind {
   GATE_FILE,    /* opening a file by path, or writing a script's text to standard error */
@@ -271,6 +303,8 @@ int ctx_threads(const damo_ctx *ctx);
 thread_pool *ctx_pool(damo_ctx *ctx, double ns);
 /* The threads that take part in a run, the caller included; 1 of NULL. */
 int pool_size(const thread_pool *p);
+/* NULL, or in a call cut into slices, which runs on one thread, its pace: pool_run then has a point after each share. */
+pace *pool_pace(const thread_pool *p);
 /* Runs fn for each share 0 … n_shares - 1, each once, in any order; returns when all are done. With p NULL, or one share,
  * in order on this thread. */
 void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg);

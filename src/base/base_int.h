@@ -20,4 +20,15 @@ void heap_free(mem_heap *h); /* also frees the blocks that it keeps; no block ma
 bool heap_is_limited(void);
 void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize);
 
+/* A point that fails after pace_stop. */
+damo_status pace_poll(pace *p);
+/* Whether its slice ends by time, so that work must be cut. */
+bool pace_is_limited(const pace *p);
+/* The pool by which work of about that many nanoseconds is cut; NULL: it is too short. */
+thread_pool *pace_pool(pace *p, double ns);
+/* A pool without threads, which has points between shares. */
+thread_pool *pool_new_paced(damo_ctx *ctx, pace *p);
+void pool_free_paced(damo_ctx *ctx, thread_pool *p);
+void pool_estimate(thread_pool *p, double ns);
+
 #endif

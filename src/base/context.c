@@ -174,6 +174,7 @@ void damo_ctx_interrupt(damo_ctx *ctx) {
 }
 
 damo_status ctx_poll(damo_ctx *ctx) {
+  if (ctx->pace != NULL) DAMO_TRY(pace_poll(ctx->pace));
   if (atomic_load_explicit(&ctx->interrupted, memory_order_relaxed) && atomic_exchange(&ctx->interrupted, false))
     return ctx_fail(ctx, DAMO_ESTATE, "the call was interrupted (damo_ctx_interrupt)");
   return ctx->on_poll ? ctx->on_poll(ctx, ctx->poll_user) : DAMO_OK;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base.h"
+#include "base_int.h"
 
 #define IDLE_NS 15000
 #define WORKER_STACK ((size_t)1 << 20) /* kernels need few KB; sanitizers and thread-local data of libraries more */
@@ -35,6 +35,8 @@ struct thread_pool {
   int asked, size; /* the threads asked for, and those that take part, the caller included */
   int started;
   bool stress; /* shares are made of work of any size */
+  pace *pace;  /* of a pool without threads; NULL otherwise */
+  double ns;   /* with a pace: the estimate of the work in hand */
   pool_worker *first;
   pthread_mutex_t lock;
   pthread_cond_t work, done;
@@ -193,6 +195,7 @@ int ctx_threads(const damo_ctx *ctx) {
 }
 
 thread_pool *ctx_pool(damo_ctx *ctx, double ns) {
+  if (ctx->pace != NULL && pace_is_limited(ctx->pace)) return pace_pool(ctx->pace, ns);
   const int threads = ctx_threads(ctx);
   if (threads < 2 || (ns < LEAST_NS && !ctx_stress(ctx, STRESS_SHARE))) return NULL;
   ctx_slot *slot = &ctx->slots[CTX_POOL];
@@ -213,6 +216,22 @@ thread_pool *ctx_pool(damo_ctx *ctx, double ns) {
   return p->size > 1 ? p : NULL;
 }
 
+thread_pool *pool_new_paced(damo_ctx *ctx, pace *by) {
+  thread_pool *p = mem_calloc(ctx, sizeof *p);
+  if (p == NULL) return NULL;
+  p->size = 1;
+  p->pace = by;
+  return p;
+}
+
+void pool_free_paced(damo_ctx *ctx, thread_pool *p) {
+  if (p != NULL) mem_free(ctx, p, sizeof *p);
+}
+
+void pool_estimate(thread_pool *p, double ns) { p->ns = ns; }
+
+pace *pool_pace(const thread_pool *p) { return p != NULL ? p->pace : NULL; }
+
 int pool_size(const thread_pool *p) { return p != NULL ? p->size : 1; }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -232,8 +251,11 @@ static void wait_for_workers(thread_pool *p) {
 }
 
 void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg) {
-  if (p == NULL || n_shares < 2) {
-    for (int64_t share = 0; share < n_shares; share++) fn(arg, share, 0);
+  if (p == NULL || n_shares < 2 || p->pace != NULL) {
+    for (int64_t share = 0; share < n_shares; share++) {
+      fn(arg, share, 0);
+      if (p != NULL && p->pace != NULL) pace_point(p->pace);
+    }
     return;
   }
   p->fn = fn;
@@ -253,8 +275,19 @@ void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg) {
   wait_for_workers(p);
 }
 
+#define PACED_NS 8000.0 /* of a share, by the estimate of the work */
+
+/* Estimates are those of cheap elements, so shares are also a part of the smallest that would pay on a thread. */
+static int64_t paced_shares(const thread_pool *p, int64_t units, int64_t least) {
+  const int64_t by_units = least > 4 ? units / (least / 4) : units;
+  const double by_time = p->ns / PACED_NS;
+  const int64_t n = by_time > (double)by_units ? (by_time < (double)units ? (int64_t)by_time : units) : by_units;
+  return n < 1 ? 1 : n < units ? n : units;
+}
+
 int64_t pool_shares(const thread_pool *p, int64_t units, int64_t least) {
   if (p == NULL) return 1;
+  if (p->pace != NULL) return units > 1 ? paced_shares(p, units, least) : 1;
   const int64_t most = 4 * (int64_t)pool_size(p), n = units / (least > 0 && !p->stress ? least : 1);
   return n < 2 ? 1 : n < most ? n : most;
 }

@@ -139,6 +139,7 @@ struct damo_function {
   damo_obj **defaults;      /* n_inputs: default values, or NULL */
   damo_obj **staged;        /* n_outputs: copies of results, from the end of a run until they are taken */
   fn_update *updates;       /* n_shared */
+  damo_obj **seen;          /* of a run: n_shared borrowed values, which it reads for the shared ones; NULL otherwise */
   void *watch_state;        /* data of the watcher, freed by its clear */
   fn_profile *profile;      /* NULL: nothing is counted */
   damo_function *companion; /* a Function that the watcher runs beside this one (compile_companion), or NULL */
@@ -221,6 +222,28 @@ bool function_takes_scalars(const damo_function *f);
 /* A whole call of such a Function, without a step for what it has not: args, one an input, are of its Type; results, one
  * an output, are read from the cells. f must be neither running nor freed, and have no profile. */
 damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results);
+
+/* A call cut into slices (run.c): a Function of its own over f's program, whose updates go to f. */
+/* A run of f, not begun yet. into: as in function_run, for all its calls; written in the last step. NULL on failure. */
+damo_run *fn_run_new(damo_function *f, damo_obj *const *into);
+/* Begins a call with borrowed args, which are kept until its end; cancels one that is under way. f's shared values and
+ * default values are those of now. On failure nothing is under way. */
+damo_status fn_run_begin(damo_run *r, damo_obj *const *args, int64_t n_args);
+/* Goes on for about that many nanoseconds, at least by a piece; negative: to the end. *ended: the call has ended and its
+ * updates are committed; later steps do nothing. On failure the call is over and nothing has changed, but after a memory
+ * error the next step begins it again. */
+damo_status fn_run_step(damo_run *r, int64_t ns, bool *ended);
+/* After the end: the value of output i, borrowed until the next fn_run_begin. NULL: a state error. */
+damo_obj *fn_run_result(const damo_run *r, int64_t i);
+damo_status fn_run_check_ended(const damo_run *r);
+/* Ends a call under way; no effect on others. A state error inside of its own step. */
+damo_status fn_run_cancel(damo_run *r);
+/* The Function that r runs, in which nobody else calls, and the one whose call it makes. Borrowed. */
+damo_function *fn_run_own(const damo_run *r);
+damo_function *fn_run_of(const damo_run *r);
+void fn_run_register(damo_ctx *ctx);
+/* A type error for more arguments than f has inputs. */
+damo_status function_check_count(const damo_function *f, int64_t n_args);
 
 /* The first step of function_run: converts the arguments and loads them and the shared values into cells. copy_mutable:
  * inputs that the call may overwrite are copied. */

@@ -66,6 +66,18 @@ static inline bool value_is_cells_alone(const damo_obj *value) {
 void token_hold(token_group *g);
 void token_release(token_group *g);
 
+/* What function_run does before it writes anything that others see: loads, runs, and copies what must be copied. On
+ * failure the call is over. */
+damo_status function_compute(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
+/* And what follows, after which results can be taken: fills the targets, and commits the updates to `to`, f or the
+ * Function whose run f makes. */
+damo_status function_conclude(damo_function *f, damo_obj *const *into, damo_function *to);
+/* In place of it: ends the call with nothing written. s: why it failed. */
+void function_abandon(damo_function *f, damo_obj *const *into, damo_status s);
+/* An owned value for input i, made of a borrowed one (not NULL). NULL: an error that names the input. */
+damo_obj *function_filter(damo_function *f, int64_t i, damo_obj *value);
+damo_status function_missing_input(damo_function *f, int64_t i);
+
 /* profile.c. A report may be NULL where nothing is counted. */
 fn_report *report_new(damo_ctx *ctx);
 void report_free(damo_ctx *ctx, fn_report *r);

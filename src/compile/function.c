@@ -281,6 +281,7 @@ damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx) {
 
 damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
   ctx_register_kind(ctx, OBJ_FUNCTION, function_destroy, NULL);
+  fn_run_register(ctx);
   ctx->slots[CTX_WATCHERS].data = (void *)(uintptr_t)watchers; /* a static list: nothing to destroy */
   return memo_register(ctx);
 }
@@ -289,7 +290,7 @@ damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
 
 const char *function_name(const damo_function *f) { return f->program->name != NULL ? f->program->name : "function"; }
 
-static damo_status missing_input(damo_function *f, int64_t i) {
+damo_status function_missing_input(damo_function *f, int64_t i) {
   char name[160];
   return ctx_fail(f->obj.ctx, DAMO_EMISSING_INPUT, "%s: input %lld (%s) is missing", function_name(f), (long long)i + 1,
                   f->program->inputs[i].name != NULL ? f->program->inputs[i].name
@@ -297,29 +298,31 @@ static damo_status missing_input(damo_function *f, int64_t i) {
 }
 
 /* The filter's error, with the name of the input added. */
-static damo_status refused_input(damo_function *f, int64_t i) {
+static void refused_input(damo_function *f, int64_t i) {
   damo_ctx *ctx = f->obj.ctx;
   const damo_status status = damo_error_status(ctx);
   const fn_input *in = &f->program->inputs[i];
   char name[160], why[ERROR_MESSAGE_MAX];
-  if (status == DAMO_EMEMORY) return status;
+  if (status == DAMO_EMEMORY) return;
   snprintf(why, sizeof why, "%s", damo_error_message(ctx));
-  return ctx_fail(ctx, status, "%s: input %lld (%s): %s", function_name(f), (long long)i + 1,
-                  in->name != NULL ? in->name : var_format(name, sizeof name, in->var), why);
+  ctx_fail(ctx, status, "%s: input %lld (%s): %s", function_name(f), (long long)i + 1,
+           in->name != NULL ? in->name : var_format(name, sizeof name, in->var), why);
+}
+
+damo_obj *function_filter(damo_function *f, int64_t i, damo_obj *value) {
+  const fn_input *in = &f->program->inputs[i];
+  if (type_is_valid(in->var->type, value)) return damo_retain(value);
+  damo_obj *filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->program->allow_downcast});
+  if (filtered == NULL) refused_input(f, i);
+  return filtered;
 }
 
 static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
-  const fn_input *in = &f->program->inputs[i];
   if (value == NULL) value = f->defaults[i];
-  if (value == NULL) return missing_input(f, i);
-  damo_obj *filtered;
-  if (type_is_valid(in->var->type, value)) {
-    filtered = damo_retain(value);
-  } else {
-    filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->program->allow_downcast});
-    if (filtered == NULL) return refused_input(f, i);
-  }
-  cell_set(&f->frame.frame.cells[in->cell], filtered);
+  if (value == NULL) return function_missing_input(f, i);
+  damo_obj *filtered = function_filter(f, i, value);
+  if (filtered == NULL) return damo_error_status(f->obj.ctx);
+  cell_set(&f->frame.frame.cells[f->program->inputs[i].cell], filtered);
   return DAMO_OK;
 }
 
@@ -340,22 +343,26 @@ static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, boo
   if (!in->destroyed && !(copy_all && in->mutable_)) return DAMO_OK;
   const damo_array *a = value_array(*c);
   if (a == NULL) return DAMO_OK;
-  if (!copy_all && arg != NULL && a->writeable && !is_shared_memory(f, in->cell)) return DAMO_OK;
+  if (!copy_all && arg != NULL && array_takes_writes(a) && !is_shared_memory(f, in->cell)) return DAMO_OK;
   damo_obj *copy = value_copy(*c);
   if (copy == NULL) return DAMO_EMEMORY;
   cell_set(c, copy);
   return DAMO_OK;
 }
 
+damo_status function_check_count(const damo_function *f, int64_t n_args) {
+  if (n_args <= f->program->n_inputs) return DAMO_OK;
+  return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: expected %lld argument%s, got %lld", function_name(f),
+                  (long long)f->program->n_inputs, f->program->n_inputs == 1 ? "" : "s", (long long)n_args);
+}
+
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable) {
-  if (n_args > f->program->n_inputs) {
-    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: expected %lld argument%s, got %lld", function_name(f),
-                    (long long)f->program->n_inputs, f->program->n_inputs == 1 ? "" : "s", (long long)n_args);
-  }
+  DAMO_TRY(function_check_count(f, n_args));
   for (int64_t i = 0; i < f->program->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
   for (int64_t i = 0; i < f->program->n_shared; i++) {
     const fn_shared *sh = &f->program->shared[i];
-    if (sh->cell >= 0) cell_set(&f->frame.frame.cells[sh->cell], damo_retain(function_shared(f, i)));
+    if (sh->cell < 0) continue;
+    cell_set(&f->frame.frame.cells[sh->cell], damo_retain(f->seen != NULL ? f->seen[i] : function_shared(f, i)));
   }
   for (int64_t i = 0; i < f->program->n_inputs; i++)
     DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
@@ -426,13 +433,13 @@ static damo_status stage_updates(damo_function *f) {
   return DAMO_OK;
 }
 
-/* Moves the new values into the shared Variables and default values. The old value is kept for reuse: as `spare`, or in
- * the cell of the update. Cannot fail. */
-static void commit(damo_function *f) {
+/* Moves the new values into the shared Variables and the default values of `to`. The old value is kept for reuse: as
+ * `spare`, or in the cell of the update. Cannot fail. */
+static void commit(damo_function *f, damo_function *to) {
   for (int64_t i = 0; i < f->program->n_shared; i++) {
     const fn_shared *sh = &f->program->shared[i];
     if (sh->update_cell < 0) continue;
-    damo_obj **place = sh->var != NULL ? &function_shared_var(f, i)->value : &f->defaults[sh->input];
+    damo_obj **place = sh->var != NULL ? &function_shared_var(to, i)->value : &to->defaults[sh->input];
     damo_obj *old = *place;
     if (sh->copy) {
       *place = f->updates[i].staged;
@@ -458,16 +465,22 @@ static damo_status function_steps(damo_function *f, damo_obj *const *args, int64
   if (into != NULL) DAMO_TRY(target_begin(f, into));
   DAMO_TRY(function_load(f, args, n_args, false));
   if (w != NULL && w->prepare != NULL) DAMO_TRY(w->prepare(f, args, n_args));
-  if (into != NULL && (w == NULL || !w->keeps_results)) DAMO_TRY(target_offer(f, into));
+  if (into != NULL && f->seen == NULL && (w == NULL || !w->keeps_results)) DAMO_TRY(target_offer(f, into));
   const damo_status s = vm_run(&f->frame);
   if (s != DAMO_OK) return w != NULL && w->explain != NULL ? w->explain(f, s) : s;
   if (w != NULL && w->compare != NULL) DAMO_TRY(w->compare(f));
   DAMO_TRY(stage_outputs(f, into));
-  DAMO_TRY(stage_updates(f));
-  return into != NULL ? target_fill(f, into) : DAMO_OK;
+  return stage_updates(f);
 }
 
-damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+void function_abandon(damo_function *f, damo_obj *const *into, damo_status s) {
+  if (into != NULL) target_forget(f, into);
+  drop_staged(f);
+  function_finish(f);
+  if (f->profile != NULL) profile_leave(f, s);
+}
+
+damo_status function_compute(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
   if (f->freed) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s was freed and can't be called", function_name(f));
   if (f->running) {
     return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s is running and can't be called from inside its own call",
@@ -479,20 +492,30 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   const int threads = f->obj.ctx->call_threads;
   if (f->program->threads > 0) f->obj.ctx->call_threads = f->program->threads;
   const rounding host = rounding_enter();
-  damo_status s = function_steps(f, args, n_args, into);
+  const damo_status s = function_steps(f, args, n_args, into);
   rounding_leave(host);
   f->obj.ctx->call_threads = threads;
   ctx_leave(f->obj.ctx, STACK_CALL);
-  if (into != NULL) target_forget(f, into);
-  if (s == DAMO_OK) {
-    commit(f);
-    f->n_calls++;
-  } else {
-    drop_staged(f);
-    function_finish(f);
-  }
-  if (f->profile != NULL) profile_leave(f, s);
+  if (s != DAMO_OK) function_abandon(f, into, s);
   return s;
+}
+
+damo_status function_conclude(damo_function *f, damo_obj *const *into, damo_function *to) {
+  const damo_status s = into != NULL ? target_fill(f, into) : DAMO_OK;
+  if (s != DAMO_OK) {
+    function_abandon(f, into, s);
+    return s;
+  }
+  if (into != NULL) target_forget(f, into);
+  commit(f, to);
+  to->n_calls++;
+  if (f->profile != NULL) profile_leave(f, s);
+  return DAMO_OK;
+}
+
+damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+  DAMO_TRY(function_compute(f, args, n_args, into));
+  return function_conclude(f, into, f);
 }
 
 static bool is_scalar_type(const damo_type *t) { return type_is_tensor(t) && t->ndim == 0; }

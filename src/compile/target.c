@@ -58,7 +58,7 @@ static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *
   const fn_output *out = &f->program->outputs[i];
   if (out->copy || out->maker == NULL || into[i]->kind != OBJ_ARRAY) return false;
   const damo_array *target = (const damo_array *)into[i];
-  if (!type_is_valid(out->type, into[i]) || !target->writeable) return false;
+  if (!type_is_valid(out->type, into[i]) || !array_takes_writes(target)) return false;
   for (int64_t k = 0; k < f->program->vm.n_transient; k++) {
     const damo_obj *v = f->frame.frame.cells[f->program->vm.transient[k]];
     if (value_may_overlap(&target->obj, v)) return false;
@@ -92,8 +92,13 @@ void target_forget(damo_function *f, damo_obj *const *into) {
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
 static damo_status refuse_read_only(const damo_function *f, int64_t i, const char *what) {
-  return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s: the %s for output %lld is read-only", function_name(f), what,
-                  (long long)i + 1);
+  return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s: the %s for output %lld is read-only, or an input of a run under way",
+                  function_name(f), what, (long long)i + 1);
+}
+
+/* A run may itself read what it writes at its end. */
+static bool target_takes_writes(const damo_function *f, const damo_array *a) {
+  return f->seen != NULL ? a->writeable : array_takes_writes(a);
 }
 
 static damo_status check_array(const damo_function *f, int64_t i, const damo_array *v, const damo_array *a) {
@@ -106,7 +111,7 @@ static damo_status check_array(const damo_function *f, int64_t i, const damo_arr
                     dtype_name(array_dtype(v)), shape_format(want, sizeof want, v->ndim, array_shape(v)),
                     dtype_name(array_dtype(a)), shape_format(got, sizeof got, a->ndim, array_shape(a)));
   }
-  return a->writeable ? DAMO_OK : refuse_read_only(f, i, "array");
+  return target_takes_writes(f, a) ? DAMO_OK : refuse_read_only(f, i, "array");
 }
 
 static damo_status check_sparse(const damo_function *f, int64_t i, const damo_sparse *v, const damo_sparse *m) {
@@ -122,7 +127,7 @@ static damo_status check_sparse(const damo_function *f, int64_t i, const damo_sp
                     dtype_name(sparse_itype(v)), sparse_format_name(sparse_format(m)), dtype_name(sparse_dtype(m)),
                     shape_format(got, sizeof got, 2, m->shape), dtype_name(sparse_itype(m)));
   }
-  return m->data->writeable ? check_holders(f, i, &m->obj) : refuse_read_only(f, i, "matrix");
+  return target_takes_writes(f, m->data) ? check_holders(f, i, &m->obj) : refuse_read_only(f, i, "matrix");
 }
 
 damo_status target_check(const damo_function *f, int64_t i, damo_obj *value, damo_obj *target) {

@@ -33,7 +33,7 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_OPCLASS] = "damo.OpClass",   [OBJ_OPGRAPH] = "damo.OpGraph", [OBJ_OP] = "damo.Op",
     [OBJ_VAR] = "damo.Variable",      [OBJ_APPLY] = "damo.Apply",     [OBJ_FGRAPH] = "damo.FunctionGraph",
     [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic", [OBJ_FACTOR] = "damo.Factor",
-    [OBJ_SCAN] = "damo.ScanClass",
+    [OBJ_SCAN] = "damo.ScanClass",    [OBJ_RUN] = "damo.Run",
 };
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
@@ -177,6 +177,7 @@ static bool object_is_leaf(const damo_obj *obj) {
     case OBJ_FGRAPH:
     case OBJ_OPGRAPH:
     case OBJ_SCAN:
+    case OBJ_RUN:
     case OBJ_FUNCTION: return false;
     case OBJ_SPARSE: return !sparse_is_foreign((const damo_sparse *)obj);
     case OBJ_BUFFER:
@@ -343,6 +344,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_GENERIC:
     case OBJ_FACTOR:
     case OBJ_PATTERN:
+    case OBJ_RUN: /* lua/function/run.c gives it its neighbours */
     case OBJ_N_KINDS: break;
   }
 }

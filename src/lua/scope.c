@@ -22,15 +22,29 @@ void bind_leave(bind_entry e) {
 
 static int raise_pending(lua_State *L) { return bind_error(L); }
 
+typedef struct protected_call {
+  lua_State *L;
+  int n, n_results, rc;
+} protected_call;
+
+static void call_protected(void *arg) {
+  protected_call *c = arg;
+  c->rc = lua_pcall(c->L, c->n, c->n_results, 0);
+}
+
 int bind_call_back(lua_State *L, damo_ctx *ctx, int n, int n_results) {
   if (ctx_enter(ctx, STACK_CALLBACK) != DAMO_OK) {
     lua_pop(L, n + 1);
     lua_pushcfunction(L, raise_pending);
     return lua_pcall(L, 0, 0, 0);
   }
-  const int rc = lua_pcall(L, n, n_results, 0);
+  protected_call c = {L, n, n_results, LUA_OK};
+  if (ctx_pace(ctx) != NULL)
+    ctx_outside(ctx, call_protected, &c);
+  else
+    call_protected(&c);
   ctx_leave(ctx, STACK_CALLBACK);
-  return rc;
+  return c.rc;
 }
 
 bool bind_is_callable(lua_State *L, int idx) {

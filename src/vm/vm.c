@@ -125,6 +125,17 @@ static damo_status run_watched(vm_frame *vf) {
   return DAMO_OK;
 }
 
+/* In a call cut into slices, with a point after each thunk. */
+static damo_status run_in_slices(vm_frame *vf) {
+  const vm_program *p = vf->program;
+  for (int64_t k = 0; k < p->n_thunks; k++) {
+    damo_status s = vm_step(vf, p->thunks[k]);
+    if (s == DAMO_OK) s = ctx_poll(vf->frame.ctx);
+    if (s != DAMO_OK) return vm_fail_at(vf, k, s);
+  }
+  return DAMO_OK;
+}
+
 static bool guard_holds(const vm_frame *vf, const vm_guard *g) {
   return (g->region < 0 || vf->needed[g->region]) &&
          thunk_taken(vf->program->thunks[g->thunk], &vf->frame) == g->branch;
@@ -152,6 +163,7 @@ static damo_status run_segments(vm_frame *vf) {
       /* a watcher's step checks which inputs have values */
       if (vf->step != NULL && thunk_is_lazy(t, &vf->frame)) thunk_tell_branch(t, &vf->frame);
       damo_status s = vm_step(vf, t);
+      if (s == DAMO_OK && ctx_pace(vf->frame.ctx) != NULL) s = ctx_poll(vf->frame.ctx);
       if (s != DAMO_OK) return vm_fail_at(vf, k, s);
     }
   }
@@ -162,6 +174,7 @@ damo_status vm_run(vm_frame *vf) {
   if (vf->arena != NULL) vm_arena_begin(vf);
   if (vf->program->by_demand) return vm_run_demand(vf);
   if (vf->program->n_segments > 0) return run_segments(vf);
+  if (ctx_pace(vf->frame.ctx) != NULL) return run_in_slices(vf);
   return vf->step != NULL ? run_watched(vf) : run_in_order(vf);
 }
 

@@ -381,7 +381,7 @@ static damo_array *call_read_target(lua_State *L, const fn_signature *f, int idx
     const char *what = list ? "an Array" : "an Array, or a list of them where there are several results";
     bind_raise(L, DAMO_ETYPE, "%s: out%s must be %s, got %s", f->name, which, what, bind_typename(L, idx));
   }
-  if (!a->writeable) bind_raise(L, DAMO_ESTATE, "%s: out%s is read-only", f->name, which);
+  if (!array_takes_writes(a)) bind_raise(L, DAMO_ESTATE, "%s: out%s is read-only", f->name, which);
   return a;
 }
 

@@ -69,7 +69,7 @@ static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_
 
 /* Reads the values at stack indices first … first + n - 1 into args (borrowed). Numbers are written in a second loop:
  * the conversions of the first may run Lua code that calls this Function and writes the same Arrays. */
-static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
+void bind_caller_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
   damo_obj *const number =
       &f->obj; /* stands for a number, which is to be written: no argument is the Function itself */
   bool numbers = false;
@@ -250,7 +250,7 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   /* Beside its arguments a C function has space for LUA_MINSTACK values. */
   if (r.n > LUA_MINSTACK - 16 || n > LUA_MINSTACK - 16)
     luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
-  caller_read_args(L, c, f, first, n, args);
+  bind_caller_args(L, c, f, first, n, args);
   damo_status s = caller_run_held(L, c, f, args, n, to, &r);
   if (s != DAMO_OK) return bind_error(L);
   return caller_push_outcome(L, c, f, &r);

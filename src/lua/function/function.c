@@ -267,6 +267,7 @@ static int function_tostring(lua_State *L) {
 }
 
 void bind_add_function_class(lua_State *L) {
+  bind_add_run_class(L);
   static const luaL_Reg fields[] = {{"name", function_get_name},
                                     {"n_calls", function_get_n_calls},
                                     {"fgraph", function_get_fgraph},
@@ -275,10 +276,10 @@ void bind_add_function_class(lua_State *L) {
                                     {"profile", bind_function_get_profile},
                                     {NULL, NULL}};
   static const luaL_Reg methods[] = {
-      {"call", bind_function_call_named}, {"into", bind_function_into},         {"probe", bind_function_probe},
-      {"copy", function_make_copy},       {"snapshot", function_take_snapshot}, {"restore", function_restore_now},
-      {"trim", function_trim_now},        {"token", function_make_token},       {"export_c", bind_function_export_c},
-      {"free", function_free_now},        {NULL, NULL}};
+      {"call", bind_function_call_named},   {"into", bind_function_into}, {"probe", bind_function_probe},
+      {"start", bind_function_start},       {"copy", function_make_copy}, {"snapshot", function_take_snapshot},
+      {"restore", function_restore_now},    {"trim", function_trim_now},  {"token", function_make_token},
+      {"export_c", bind_function_export_c}, {"free", function_free_now},  {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_FUNCTION);

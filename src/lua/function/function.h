@@ -45,6 +45,15 @@ int bind_function_probe(lua_State *L);      /* f:probe(var, …) */
  * LuaJIT's ffi where that can be; leaves it elsewhere. */
 void bind_front_wrap(lua_State *L, const damo_function *f, bind_caller *c, void *const *vault);
 
+/* Reads the n values from stack index `first` on, at most as many as f has inputs, into args (borrowed from the stack
+ * or from c). */
+void bind_caller_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args);
+
+/* run.c */
+
+int bind_function_start(lua_State *L); /* f:start(…) */
+void bind_add_run_class(lua_State *L);
+
 /* profile.c */
 
 int bind_function_get_profile(lua_State *L); /* f.profile */

@@ -137,7 +137,7 @@ static damo_array *array_make_target(lua_State *L, const char *func, int out, da
   if (lua_isnil(L, out)) return bind_new_array(L, dtype, ndim, shape);
   damo_array *a = bind_to_array(L, out);
   if (!a) bind_raise(L, DAMO_ETYPE, "%s: out must be an Array, got %s", func, bind_typename(L, out));
-  if (!a->writeable) bind_raise(L, DAMO_ESTATE, "%s: out is read-only", func);
+  if (!array_takes_writes(a)) bind_raise(L, DAMO_ESTATE, "%s: out is read-only", func);
   const bool same = a->ndim == ndim && memcmp(array_shape(a), shape, (size_t)ndim * sizeof *shape) == 0;
   if (!same || array_dtype(a) != dtype) {
     bind_raise(L, array_dtype(a) != dtype ? DAMO_ETYPE : DAMO_ESHAPE, "%s: the result is %s %s, out is %s %s", func,

@@ -441,7 +441,9 @@ static void index_set_advanced(lua_State *L, damo_array *a, int key, int value) 
 }
 
 static void index_check_writeable(lua_State *L, const damo_array *a) {
-  if (!a->writeable) bind_raise(L, DAMO_ESTATE, "index: the Array is read-only; a:copy() can be written");
+  if (array_takes_writes(a)) return;
+  if (a->writeable) bind_raise(L, DAMO_ESTATE, "index: the Array is an input of a run that has not ended");
+  bind_raise(L, DAMO_ESTATE, "index: the Array is read-only; a:copy() can be written");
 }
 
 /* a[i] = number for an Array with one axis; false in all other cases. */
