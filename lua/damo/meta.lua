@@ -74,6 +74,10 @@ function Array:tobytes() end
 ---The address of the first entry.
 ---@return lightuserdata
 function Array:pointer() end
+---The same elements of another source's memory: of an Array that damo.view made.
+---@param source any
+---@return damo.Array
+function Array:rebind(source) end
 ---@return boolean
 function Array:iscontiguous() end
 ---Lets the memory go now; uses of the Array are state errors from here on.
@@ -236,8 +240,19 @@ function Function:probe(...) end
 ---The same program and shared Variables with storage of its own.
 ---@return damo.Function
 function Function:copy() end
+---The state of the Function, its shared values and random streams, as bytes; into a uint8 vector: how many these are.
+---@param into? damo.Array
+---@return string|integer
+function Function:snapshot(into) end
+---Sets the state from a snapshot of a Function of an equal graph.
+---@param snapshot string|damo.Array
+function Function:restore(snapshot) end
 ---Frees what the Function keeps for calls with other shapes than the last one's.
 function Function:trim() end
+---A random name for the program and the values of its shared Variables, from which damo.from_token makes Functions in
+---any Lua state of the process.
+---@return string
+function Function:token() end
 ---Lets program and storage go now.
 function Function:free() end
 
@@ -583,6 +598,16 @@ function damo.frombytes(bytes, dtype, shape) end
 ---@param owner? any
 ---@return damo.Array
 function damo.frompointer(pointer, dtype, shape, owner) end
+---An Array over memory of the host: a light userdata, a cdata, or an object with getPointer and getSize. In bytes:
+---strides, offset, size.
+---@param source any
+---@param options? { dtype?: string, shape?: damo.Shape, strides?: integer[], offset?: integer, size?: integer, readonly?: boolean, owner?: any }
+---@return damo.Array
+function damo.view(source, options) end
+---A Function over the program of that name (f:token()), with a frame and shared Variables of its own.
+---@param token string
+---@return damo.Function
+function damo.from_token(token) end
 ---Nanoseconds of a clock that never goes back.
 ---@return integer
 function damo.clock() end
@@ -969,12 +994,27 @@ function printing.dot(x, options) end
 function io.load(path, options) end
 ---@param path string
 ---@param value any
----@param options? { on_fail?: "raise"|"return" }
+---@param options? { metadata?: table<string, string>, on_fail?: "raise"|"return" }
 function io.save(path, value, options) end
 ---@param path string
 ---@param options? { delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
 ---@return damo.Array
 function io.read_csv(path, options) end
+---@param path string
+---@param value damo.Array|table
+---@param options? { header?: string[], delimiter?: string, on_fail?: "raise"|"return" }
+---@return boolean
+function io.write_csv(path, value, options) end
+---What the readers give of a file of these bytes. format: only CSV needs it.
+---@param bytes string
+---@param options? { format?: "npy"|"npz"|"safetensors"|"mtx"|"csv", max_bytes?: integer, delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
+---@return any
+function io.parse(bytes, options) end
+---The bytes that the writers write.
+---@param value any
+---@param options { format: "npy"|"npz"|"safetensors"|"mtx"|"csv", header?: string[], delimiter?: string, comment?: string, pattern?: boolean, symmetry?: "general"|"symmetric"|"skew-symmetric"|"hermitian", on_fail?: "raise"|"return" }
+---@return string
+function io.format(value, options) end
 ---A sparse matrix of a coordinate file (entries listed twice are summed, symmetric storage is expanded), an Array of an
 ---array file. An io error names the line and the reason.
 ---@param path string

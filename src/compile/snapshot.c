@@ -392,7 +392,7 @@ damo_status function_restore(damo_function *f, const void *bytes, size_t n) {
   if (values == NULL) return DAMO_EMEMORY;
   const damo_status s = read_states(f, &r, values);
   for (int64_t i = 0; i < p->n_shared; i++) {
-    damo_obj **place = p->shared[i].var != NULL ? function_shared_place(f, i) : &f->defaults[p->shared[i].input];
+    damo_obj **place = p->shared[i].var != NULL ? &function_shared_var(f, i)->value : &f->defaults[p->shared[i].input];
     if (s == DAMO_OK)
       cell_set(place, values[i]);
     else
