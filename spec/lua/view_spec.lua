@@ -243,6 +243,19 @@ describe("a view's memory", function()
     assert.same({ owner = true }, kinds) -- both still have the option `owner`
   end)
 
+  it("is not rebound while a call in slices reads it", function()
+    local x = damo.vector "x"
+    local f = damo.compile({ x }, damo.sum(damo.exp(x)))
+    local other = damo.array { 6, 5, 4, 3, 2, 1 }
+    local v = damo.view(p, { dtype = "float64", shape = { 6 } })
+    local run = f:start(v)
+    failure("state", v.rebind, v, other:pointer())
+    assert.is_true(run:step())
+    assert.equal(f(base), run:result())
+    v:rebind(other:pointer())
+    assert.equal(6, v[1])
+  end)
+
   it("is checked by rebind", function()
     local memory = damo.zeros { 4 }
     local v = damo.view(data_of(memory), { shape = { 3 }, offset = 8 })

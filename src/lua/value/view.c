@@ -348,9 +348,10 @@ int bind_rebind(lua_State *L) {
   view_source *s = view_source_of(a);
   if (!s) return bind_raise(L, DAMO_ETYPE, "rebind: this Array is no view that damo.view made");
   if (bind_get(L)->running) return bind_raise(L, DAMO_ESTATE, "rebind: a call is under way");
+  if (a->buf->readers > 0) return bind_raise(L, DAMO_ESTATE, "rebind: a call in slices reads this view until it ends");
   lua_settop(L, 2);
   const view_memory m = view_read_source(L, 2, s->stated, "rebind");
-  if (bind_check_obj(L, 1, OBJ_ARRAY, "rebind", "self") != (void *)a || view_source_of(a) != s)
+  if (bind_check_obj(L, 1, OBJ_ARRAY, "rebind", "self") != (void *)a || view_source_of(a) != s || a->buf->readers > 0)
     return bind_raise(L, DAMO_ESTATE, "rebind: the view was changed by a method of the source");
   const int64_t at = a->data - s->base;
   layout_extent(array_dtype(a), a->ndim, array_shape(a), array_strides(a), &low, &high);
