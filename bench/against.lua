@@ -56,7 +56,7 @@ end
 
 local function median(list)
   table.sort(list)
-  return list[(#list + 1) // 2]
+  return list[math.floor((#list + 1) / 2)]
 end
 
 --- The seconds of a call and their ratio to the other's; nil where the loop's result is another.
@@ -74,7 +74,7 @@ local function measure(c, floor, named)
     f(1) -- the other has evicted the caches
     return f(times) / times
   end
-  local times = math.max(1, math.tointeger(BATCH // math.max(ours(1), 1e-7)))
+  local times = math.max(1, math.floor(BATCH / math.max(ours(1), 1e-7)))
   local seconds, ratios = {}, {}
   for i = 1, ROUNDS do
     seconds[i] = timed(ours, times)

@@ -25,7 +25,7 @@ function cases.native_op()
   local function chain(n)
     local x = damo.dscalar("x")
     local y = x
-    for _ = 1, n // 2 do y = -damo.floor(y) end
+    for _ = 1, n / 2 do y = -damo.floor(y) end
     return damo.compile({ x }, y, { mode = damo.Mode { optimizer = "none" } })
   end
   local long, short = chain(102), chain(2)

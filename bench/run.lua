@@ -17,7 +17,7 @@ local plan = {
 for _, row in ipairs(plan) do
   local name, n, what, scale, unit = table.unpack(row)
   local run = cases[name]()
-  run(math.max(1, n // 10))
+  run(math.max(1, math.floor(n / 10)))
   local times = {}
   for i = 1, 5 do times[i] = run(n) / n end
   table.sort(times)

@@ -66,7 +66,7 @@ end
 for _, who in ipairs { "damo", "floor", "value" } do
   answers[who] = function(n)
     if not made[who] then return "none" end
-    return ("%.9g"):format((made[who](math.tointeger(n))))
+    return ("%.9g"):format((made[who](math.floor(n))))
   end
 end
 
@@ -84,7 +84,7 @@ local ROUNDS, BATCH = 5, 0.02
 
 --- The median of damo's seconds a run, and of the ratio to the other's, over rounds in which both are timed in turn.
 local function compare(case_made, other)
-  local function runs(f) return math.max(1, math.tointeger(BATCH // math.max(f(1), 1e-7))) end
+  local function runs(f) return math.max(1, math.floor(BATCH / math.max(f(1), 1e-7))) end
   local function timed(f, n)
     if n > 1 then f(1) end -- the other function has evicted the caches
     return f(n) / n
@@ -97,7 +97,7 @@ local function compare(case_made, other)
   end
   table.sort(ours)
   table.sort(ratios)
-  return ours[(ROUNDS + 1) // 2], ratios[(ROUNDS + 1) // 2]
+  return ours[math.floor((ROUNDS + 1) / 2)], ratios[math.floor((ROUNDS + 1) / 2)]
 end
 
 local function report()

@@ -13,7 +13,7 @@ if not have_floor then
   return
 end
 
-local THREADS, ROUNDS = math.tointeger(tonumber(arg[1]) or 2), 11
+local THREADS, ROUNDS = math.floor(tonumber(arg[1]) or 2), 11
 
 local function normal(...) return damo.random.normal(0, 1, { size = { ... } }) end
 
@@ -25,7 +25,7 @@ end
 
 local function median(list)
   table.sort(list)
-  return list[(#list + 1) // 2]
+  return list[math.floor((#list + 1) / 2)]
 end
 
 local function seconds_of(call, args)

@@ -11,10 +11,10 @@ local damo = require "damo"
 local function subsets(n)
   local by_size, position = {}, {}
   for k = 0, n do by_size[k] = {} end
-  for mask = 0, (1 << n) - 1 do
+  for mask = 0, 2 ^ n - 1 do
     local k, rest = 0, mask
     while rest > 0 do
-      k, rest = k + (rest & 1), rest >> 1
+      k, rest = k + rest % 2, math.floor(rest / 2)
     end
     local list = by_size[k]
     list[#list + 1] = mask
@@ -34,9 +34,9 @@ local function compiled(n)
     for i, mask in ipairs(by_size[k]) do
       local entry, rest = {}, {}
       for column = 0, n - 1 do
-        if mask >> column & 1 == 1 then
+        if math.floor(mask / 2 ^ column) % 2 == 1 then
           entry[#entry + 1] = row + column + 1
-          rest[#rest + 1] = position[mask ~ (1 << column)]
+          rest[#rest + 1] = position[mask - 2 ^ column]
         end
       end
       entries[i], rests[i] = entry, rest

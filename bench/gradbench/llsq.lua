@@ -8,14 +8,14 @@ local damo = require "damo"
 --- The powers 0 to count - 1 of the vector t, one a row.
 local function powers(t, count)
   local rows = { damo.ones_like(t) }
-  for i = 1, count - 1 do rows[i + 1] = i == 1 and t or rows[i // 2 + 1] * rows[i - i // 2 + 1] end
+  for i = 1, count - 1 do rows[i + 1] = i == 1 and t or rows[math.floor(i / 2) + 1] * rows[math.ceil(i / 2) + 1] end
   return damo.stack(rows)
 end
 
 --- The Functions of (x, n) for vectors x of m entries.
 local function compiled(m)
   local width = math.ceil(math.sqrt(m))
-  local height = (m + width - 1) // width
+  local height = math.ceil(m / width)
   local x, n = damo.dvector "x", damo.lscalar "n"
   local t = damo.arange(n) * 2 / (n - 1) - 1
   local padded = damo.concatenate { x, damo.zeros(width * height - m) }

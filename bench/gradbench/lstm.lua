@@ -36,7 +36,7 @@ end
 
 local function prepared(name)
   return function(input)
-    local f = compiled(#input.main_params // 2)[name]
+    local f = compiled(#input.main_params / 2)[name]
     local main, extra = damo.array(input.main_params), damo.array(input.extra_params)
     local state, text = damo.array(input.state), damo.array(input.sequence)
     return function() return f(main, extra, state, text) end

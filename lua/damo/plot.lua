@@ -61,7 +61,9 @@ local function numbers(v, func, what)
   if type(v) ~= "table" then
     fail("type", "plot.%s: %s must be a list of numbers or a vector, got %s", func, what, system.typename(v))
   end
-  for k = 1, #v do
+  local entries = 0
+  for _ in pairs(v) do entries = entries + 1 end
+  for k = 1, math.max(entries, #v) do -- a hole may hide the entries behind it from #
     if type(v[k]) ~= "number" then
       fail("type", "plot.%s: entry %d of %s must be a number, got %s", func, k, what, system.typename(v[k]))
     end

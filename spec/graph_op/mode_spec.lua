@@ -142,8 +142,8 @@ describe("NANGUARD", function()
         return damo.compile({ x, m }, out, { mode = mode, on_unused_input = "ignore" })(values, rows)
       end
       assert.same({ 1, 0 }, value(damo.where(positive, damo.where(damo.gt(root, 1), 1, 2), 0)):totable())
-      assert.same({ 1, 0 }, value(damo.where(positive & damo.gt(root, 1), 1, 0)):totable())
-      assert.same({ 1, 1 }, value(damo.where(damo.lt(x, 0) | damo.gt(root, 1), 1, 0)):totable())
+      assert.same({ 1, 0 }, value(damo.where(damo.and_(positive, damo.gt(root, 1)), 1, 0)):totable())
+      assert.same({ 1, 1 }, value(damo.where(damo.or_(damo.lt(x, 0), damo.gt(root, 1)), 1, 0)):totable())
       local log2 = math.log(2)
       for _, y in ipairs { damo.sum(logs, { axis = 2 }), damo.max(logs, { axis = 2 }), damo.dot(logs, damo.ones { 2 }),
         damo.reshape(logs, { 4 })[{ { 1, 3, 2 } }], damo.cumsum(logs, { axis = 2 })[{ { 1, 2 }, 2 }] } do
@@ -199,7 +199,7 @@ describe("NANGUARD", function()
   it("warns of an integer division by zero", function()
     local i = damo.lvector "i"
     for _, mode in ipairs { "NANGUARD", "DEBUG" } do
-      local f = damo.compile({ i }, { 7 // i, 7 % i }, { mode = mode })
+      local f = damo.compile({ i }, { damo.floor_div(7, i), 7 % i }, { mode = mode })
       local got = warnings(function() f { 0, 2 } end)
       assert.equal(2, #got)
       assert.matches("^numeric: .*divided by zero", got[1])

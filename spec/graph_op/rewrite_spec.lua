@@ -247,9 +247,9 @@ end)
 -- The sum of such large terms is only the rounding error of the order in which they are added.
 describe("DEBUG, if large terms cancel,", function()
   local n = 300
-  local half = damo.sin(damo.arange(n // 2) + 1) * 1e8
+  local half = damo.sin(damo.arange(n / 2) + 1) * 1e8
   local terms = damo.join(1, { half, -half })
-  local rows = damo.cos(damo.reshape(damo.arange(2 * n), { shape = { 4, n // 2 } }))
+  local rows = damo.cos(damo.reshape(damo.arange(2 * n), { shape = { 4, n / 2 } }))
   local mirrored = damo.join(2, { rows, rows })
   local A, v, z = damo.dmatrix "A", damo.dvector "v", damo.dvector "z"
 

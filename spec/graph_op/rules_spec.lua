@@ -561,7 +561,7 @@ describe("no rule goes on for ever", function()
     damo.config.on_warning = function(kind, message) warned[#warned + 1] = kind .. ": " .. message end
     local function draw(k)
       state = (state * 1103515245 + 12345) % 2147483648
-      return state // 65536 % k + 1
+      return math.floor(state / 65536) % k + 1
     end
     local function graph(depth)
       local k = depth == 0 and 0 or draw(8)

@@ -1,6 +1,10 @@
 -- Arrays in scripts: made, read, converted, freed.
 local damo = require "damo"
+local is_float = require "spec.support.is_float"
+local closing = require "spec.support.closing"
 local failure = require "spec.support.failure"
+local has = require "spec.support.has"
+local op = require "spec.support.operators"
 
 describe("making an Array", function()
   it("takes nested tables, and floatX for numbers", function()
@@ -186,7 +190,7 @@ describe("an Array", function()
 
   it("has one entry as a Lua value", function()
     assert.equal("integer", math.type(damo.array({ 7 }, "int8"):item()))
-    assert.equal("float", math.type(damo.array({ 7 }):item()))
+    assert.is_true(is_float(damo.array({ 7 }):item()))
     assert.is_true(damo.array({ true }):item())
     local err = failure("shape", damo.array { 1, 2 }.item, damo.array { 1, 2 })
     assert.equal("item: the Array has shape (2,), expected exactly one entry", err.message)
@@ -220,14 +224,14 @@ describe("an Array", function()
     assert.same({ 8, -6 }, (a + 1):totable())
     assert.same({ 3, -3 }, (10 - a - 0):totable()[1] == 3 and { 3, -3 } or {})
     assert.same({ 3.5, -3.5 }, (a / 2):totable())
-    assert.same({ 3, -4 }, (a // 2):totable())
+    assert.same({ 3, -4 }, op.floor_div(a, 2):totable())
     assert.same({ 1, 1 }, (a % 2):totable())
     assert.same({ 49, 49 }, (a ^ 2):totable())
     assert.same({ -7, 7 }, (-a):totable())
-    assert.same({ 3, 1 }, (a & 3):totable())
-    assert.same({ 7, -5 }, (a | 2):totable())
-    assert.same({ 6, -8 }, (a ~ 1):totable())
-    assert.same({ -8, 6 }, (~a):totable())
+    assert.same({ 3, 1 }, op.and_(a, 3):totable())
+    assert.same({ 7, -5 }, op.or_(a, 2):totable())
+    assert.same({ 6, -8 }, op.xor(a, 1):totable())
+    assert.same({ -8, 6 }, op.invert(a):totable())
     assert.equal("int32", (a + 1).dtype)
     assert.equal("float64", (a + 1.5).dtype)
     assert.equal("int16", (damo.array({ 1 }, "int8") + 300).dtype)
@@ -246,7 +250,7 @@ describe("an Array", function()
     local err = failure("type", function() return a < a end)
     assert.matches("damo%.lt", err.message)
     assert.is_true(damo.array(1) < damo.array(2))
-    assert.is_true(damo.array(2) <= 2)
+    if has.mixed_order then assert.is_true(damo.array(2) <= 2) end
     assert.has_error(function() return a .. "x" end)
   end)
 
@@ -269,10 +273,7 @@ describe("an Array", function()
     assert.same({ 0, 0 }, view:totable())
     view:free()
     local held
-    do
-      local b <close> = damo.zeros { 1000 }
-      held = b
-    end
+    closing(damo.zeros { 1000 }, function(b) held = b end)
     failure("state", function() return held.shape end)
     collectgarbage()
     assert.is_true(damo.memory().bytes <= before + 4096)

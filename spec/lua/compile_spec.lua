@@ -1,5 +1,6 @@
 -- damo.compile and Functions.
 local damo = require "damo"
+local closing = require "spec.support.closing"
 local failure = require "spec.support.failure"
 
 local x, y = damo.dscalar "x", damo.dscalar "y"
@@ -310,10 +311,7 @@ describe("a Function", function()
     failure("state", f.call, f, { x = 1 })
     assert.equal("Function: freed", tostring(f))
     local closed
-    do
-      local g <close> = damo.compile({ x }, x + 1)
-      closed = g
-    end
+    closing(damo.compile({ x }, x + 1), function(g) closed = g end)
     failure("state", closed, 1)
   end)
 

@@ -1,5 +1,6 @@
 -- Index tables on Arrays: 1-based positions, inclusive ranges, lists, assignment.
 local damo = require "damo"
+local has = require "spec.support.has"
 local failure = require "spec.support.failure"
 
 local function grid() return damo.array({ { 1, 2, 3 }, { 4, 5, 6 } }, "int64") end
@@ -28,6 +29,7 @@ describe("reading", function()
   it("gives nil just past the end, so that ipairs ends", function()
     local v, seen = damo.array { 1, 2 }, {}
     assert.is_nil(v[3])
+    if not has.ipairs_of_objects then return end
     for i, x in ipairs(v) do seen[i] = x end
     assert.same({ 1, 2 }, seen)
     local rows = 0

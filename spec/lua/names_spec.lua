@@ -1,6 +1,7 @@
 -- Reading a name that does not exist raises an error which suggests the right one: of the modules and of damo's
 -- objects.
 local damo = require "damo"
+local has = require "spec.support.has"
 local failure = require "spec.support.failure"
 
 local sparse = damo.sparse
@@ -120,8 +121,10 @@ describe("reading a name that need not exist", function()
 
   it("ends ipairs over an Array by nil", function()
     local n = 0
-    for _ in ipairs(damo.array { 1, 2, 3 }) do n = n + 1 end
-    assert.equal(3, n)
+    if has.ipairs_of_objects then
+      for _ in ipairs(damo.array { 1, 2, 3 }) do n = n + 1 end
+      assert.equal(3, n)
+    end
     assert.is_nil(damo.array { 1, 2, 3 }[4])
   end)
 

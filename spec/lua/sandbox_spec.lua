@@ -173,7 +173,7 @@ describe("config.sandbox", function()
 
   it("forbids changing a limit, and allows reading it", function()
     check [[
-      damo.config.memory_cap = 1 << 30
+      damo.config.memory_cap = 2 ^ 30
       damo.config.sandbox = true
       forbidden("memory_cap", function() damo.config.memory_cap = 0 end)
       forbidden("gc_floor", function() damo.config.gc_floor = 0 end)
@@ -183,7 +183,7 @@ describe("config.sandbox", function()
       local x = damo.dvector "x"
       forbidden("option 'threads'", function() damo.compile({ x }, x, { threads = 2 }) end)
       damo.compile({ x }, x, { threads = 1 })
-      if damo.config.memory_cap ~= 1 << 30 or damo.memory().cap ~= 1 << 30 then tell("cap", damo.config.memory_cap) end
+      if damo.config.memory_cap ~= 2 ^ 30 or damo.memory().cap ~= 2 ^ 30 then tell("cap", damo.config.memory_cap) end
       damo.config.floatX = "float32"
       damo.config.compute_test_value = "raise"
       damo.config.traceback_limit = 4

@@ -1,6 +1,8 @@
 -- Variables, Types and nodes in scripts.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local has = require "spec.support.has"
+local op = require "spec.support.operators"
 
 describe("makers", function()
   it("exist for every rank and letter", function()
@@ -72,8 +74,9 @@ describe("a Variable", function()
   end)
 
   it("refuses < and says what to use", function()
-    local err = failure("type", function() return x < 1 end)
+    local err = failure("type", function() return x < x end)
     assert.truthy(err.message:find("damo.lt", 1, true))
+    if has.mixed_order then failure("type", function() return x < 1 end) end
     failure("type", function() return x <= damo.dmatrix() end)
   end)
 
@@ -127,7 +130,7 @@ describe("operators", function()
     assert.same({ 5, -11 }, list(x - y))
     assert.same({ 14, -24 }, list(x * y))
     assert.same({ 3.5, -8 / 3 }, list(x / y))
-    assert.same({ 3, -3 }, list(x // y))
+    assert.same({ 3, -3 }, list(op.floor_div(x, y)))
     assert.same({ 1, 1 }, list(x % y))
     assert.same({ 49, -512 }, list(x ^ y))
     assert.same({ -7, 8 }, list(-x))
@@ -138,10 +141,10 @@ describe("operators", function()
   it("have logic for booleans and integers", function()
     local a, b = damo.lvector "a", damo.lvector "b"
     local v = { [a] = damo.array({ 6 }, "int64"), [b] = damo.array({ 3 }, "int64") }
-    assert.same({ 2 }, (a & b):eval(v):totable())
-    assert.same({ 7 }, (a | b):eval(v):totable())
-    assert.same({ 5 }, (a ~ b):eval(v):totable())
-    assert.same({ -7 }, (~a):eval(v):totable())
+    assert.same({ 2 }, op.and_(a, b):eval(v):totable())
+    assert.same({ 7 }, op.or_(a, b):eval(v):totable())
+    assert.same({ 5 }, op.xor(a, b):eval(v):totable())
+    assert.same({ -7 }, op.invert(a):eval(v):totable())
   end)
 end)
 

@@ -48,7 +48,7 @@ describe("a convolution", function()
       assert.is_true(damo.allclose(full, want, { rtol = 1e-12, atol = 1e-12 }))
       local short, long = math.min(sizes[1], sizes[2]), math.max(sizes[1], sizes[2])
       assert.is_true(damo.array_equal(damo.convolve(p, q, "valid"), full[{ { short, long } }]))
-      local before = (short - 1) // 2
+      local before = math.floor((short - 1) / 2)
       assert.is_true(damo.array_equal(damo.convolve(p, q, "same"), full[{ { before + 1, before + long } }]))
     end
   end)

@@ -35,7 +35,7 @@ describe("a DotLoop", function()
   -- A small product, one with an empty axis, and one cut into blocks of rows, of which the last is shorter.
   local function calls(k, n)
     local list = {}
-    for i, m in ipairs { 3, 0, 100000 // n, 3, 100001 // n + 700 } do
+    for i, m in ipairs { 3, 0, math.floor(100000 / n), 3, math.floor(100001 / n) + 700 } do
       list[i] = { random(m, k), random(k, n), random(n) }
     end
     return list

@@ -96,7 +96,7 @@ h.run_errors("elemwise", {
       "'<' gives one boolean in Lua, which an Array with axes has not (got Array): use damo.lt(a, b)",
       function() return Z { 2 } < Z { 2 } end },
     { "<= of Variables", "type", "'<=' and '>=' give one boolean in Lua: use damo.le(a, b), a:le(b), damo.ge(a, b)",
-      function() return damo.dvector "x" <= 3 end },
+      function() return damo.dvector "x" <= damo.dvector "y" end },
     { "a rank above 32", "shape", "zeros: a shape has at most 32 dimensions",
       function() return damo.zeros(ones(33)) end },
 })

@@ -30,7 +30,7 @@ describe("a Fourier transform", function()
     for _, n in ipairs { 1, 2, 5, 12, 35, 64, 74, 100 } do
       local x = normal { 3, n }
       local half, whole = fft.rfft(x), fft.fft(x)
-      assert.is_true(distance(half, whole[{ {}, { 1, n // 2 + 1 } }]) < 1e-12, n)
+      assert.is_true(distance(half, whole[{ {}, { 1, math.floor(n / 2) + 1 } }]) < 1e-12, n)
       assert.equal(0, damo.max(damo.abs(damo.imag(half[{ {}, 1 }]))))
     end
   end)
@@ -78,7 +78,7 @@ describe("a Fourier transform", function()
     for _, length in ipairs { 5, 8, 12 } do
       local r = { f(x, length) }
       assert.equal(0, distance(r[1], fft.rfft(x, { n = length })))
-      assert.same({ 3, length // 2 + 1 }, r[2]:totable())
+      assert.same({ 3, math.floor(length / 2) + 1 }, r[2]:totable())
       assert.is_true(distance(r[3], x) < 1e-14)
     end
   end)

@@ -55,16 +55,16 @@ h.run_errors("join", {
       return call({ X, r }, damo.repeat_(X, r), Z { 2 }, damo.array({ 3 }, "int64"))
     end },
     { "more repeats than can be counted", "value", "array: 4611686018427387904 times 4 entries are too many",
-      function() return damo.repeat_(Z { 4 }, 2 ^ 62 | 0) end },
+      function() return damo.repeat_(Z { 4 }, math.floor(2 ^ 62)) end },
     { "more repeats than can be counted, in the end", "value",
       "array: shape (4, 4611686018427387904, 1) is too large", function()
       local n = damo.lscalar "n"
-      return call({ N, n }, damo.repeat_(N, n, { axis = 1 }), Z { 4, 1 }, 2 ^ 62 | 0)
+      return call({ N, n }, damo.repeat_(N, n, { axis = 1 }), Z { 4, 1 }, math.floor(2 ^ 62))
     end },
     { "tiles that can't be counted", "value", "array: 4 times 4611686018427387904 entries are too many",
-      function() return damo.tile(Z { 4 }, { reps = { 2 ^ 62 | 0 } }) end },
+      function() return damo.tile(Z { 4 }, { reps = { math.floor(2 ^ 62) } }) end },
     { "tiles that can't be counted together", "value", "reshape: the shape has more entries than can be counted",
-      function() return damo.tile(Z { 1 }, { reps = { 2 ^ 40 | 0, 2 ^ 40 | 0 } }) end },
+      function() return damo.tile(Z { 1 }, { reps = { math.floor(2 ^ 40), math.floor(2 ^ 40) } }) end },
     { "repeats that are fractions", "type", "repeat_: repeats must be integers, got float64 with a fraction",
       function() return damo.repeat_(Z { 2 }, 1.5) end },
     { "an unknown mode of pad", "value", "pad: unknown mode 'egde', did you mean 'edge'?",

@@ -292,7 +292,7 @@ describe("a convolution", function()
         num_groups = groups, filter_flip = round % 2 == 0 })
       local ga, gb = table.unpack(damo.grad(damo.sum(damo.sqr(y)), { a, b }))
       local f = damo.compile({ a, b }, { y, ga, gb }, { mode = "DEBUG" })
-      f(filled(x, round), filled({ k, c // groups, taps[1], taps[2] }, 2 * round))
+      f(filled(x, round), filled({ k, c / groups, taps[1], taps[2] }, 2 * round))
     end
   end)
 end)

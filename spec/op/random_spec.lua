@@ -293,50 +293,50 @@ describe("the numbers of a state are these:", function()
     end
     assert.is_true(seen >= 1)
     assert.equal([[
-bernoulli e9059e3a5b7682fa
-beta 4e6e2e95d9e03479
-betabinom 47f9857c7814f743
-binomial 8caf7341321a4423
-categorical 2420acfe8a24d087
-cauchy acf5d71e8abe544
-chisquare 7e51aef42dddd88e
-choice 2f6f58b64703a3d9
-dirichlet f3651c7cc8bb4032
-exponential c02816d2de3c186c
-gamma b736729b74401510
-gengamma a2061a9b6ec248b4
-geometric 1986ce43f262ccc1
-gumbel 657235d55eebf308
-halfcauchy 6597cbf826d810c8
-halfnormal ae9bd96bdaf45a15
-hypergeometric d67bf72bae8cc577
-integers 1cce5d30306cea85
-invgamma f5c241d997ec95
-laplace 1c876b65d8e003ec
-logistic 8746b599107a6353
-lognormal 5125cc05e41cec82
-multinomial 3acf83655f05b405
-multivariate_normal c2f6df5743305eb5
-nbinom d7bde3f5473a0b18
-normal ad4588dc39890596
-normal float32 4dd0f41a17825041
-pareto 5aff220097727603
-permutation b6ddefbd8d69ca8c
-poisson 2fbff10ab3208470
-rayleigh d3f51f143c1d283d
-sparse.csr_dbinomial 2d8a68dc65d6dac7
-sparse.multinomial 5fd1a39307518fd4
-sparse.poisson 71a519d23c6e5bf4
-sparse.random 6ec7a00f069ec2fd
-t 38ead35215868e25
-triangular bc875a5bb32682a5
-truncated_normal b73f6521cfc7982b
-truncexpon 6794cf6452e6a9b3
-uniform 1c161293f89007eb
-vonmises 1b0e3153449a5acd
-wald de13c5776058658d
-weibull 77ced8f1f53c7386
-wishart b0be2cf1adf762c0
+bernoulli 70aba8240eb41fd2
+beta efa9ece91ae14c4a
+betabinom 93bc9490b2eacae6
+binomial 0ed36c9904de1ee8
+categorical 6a64dab3803b43ef
+cauchy 10677ccc5063d8e9
+chisquare 8e6c81007c5d2d9c
+choice 8484ab1bbec098dd
+dirichlet 4ff29441f61eff77
+exponential 260ea253ce44b809
+gamma cc7d7a6cd9894bfd
+gengamma f576e3ddd0725602
+geometric 0dc4823e6810419a
+gumbel 2d4253f0825ea3e7
+halfcauchy 359bdcd70b699d65
+halfnormal ed59af4f3b3aa62b
+hypergeometric c1d19f2014a0e367
+integers cfaef1bcfb1709bc
+invgamma e242e24f4a42ddb2
+laplace 19f5bc4d9b511105
+logistic 0730382428a0ad7e
+lognormal b319c5d146c03c15
+multinomial a6f18a9644eba524
+multivariate_normal 76523182803c144a
+nbinom a14e1ceadafe7d96
+normal 0611c2a8902b6736
+normal float32 9ead55d28fab936a
+pareto 2015d46dada6e3b5
+permutation 041134ce7b97df02
+poisson 1518aec4dbef6e5e
+rayleigh 692e17ce89fed573
+sparse.csr_dbinomial a4c876082bf0e96f
+sparse.multinomial 1c314b3a6baa0cc5
+sparse.poisson bcd82c25980711f6
+sparse.random 9193727d19492e50
+t 6ff3ab761e1b66ef
+triangular e5df1ec069fd85a3
+truncated_normal 6d22549a0d0da2a9
+truncexpon 65afc24bac0fbe72
+uniform 7cbb11b041053b02
+vonmises d8d9cb77dd1c1ae6
+wald 192b169064b10f1a
+weibull 82c3e24d5ffdee46
+wishart 445557a258c2a795
 ]], hashes[1])
   end)
 end)
@@ -426,7 +426,7 @@ describe("a permutation", function()
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
       local f = damo.compile({ n }, p, { mode = mode })
       refused("value", "permutation: n must not be negative, got -1", function() f(-1) end)
-      refused("memory", "", function() f(1 << 61) end)
+      refused("memory", "", function() f(math.floor(2 ^ 61)) end)
     end
     refused("value", "permutation: n must not be negative, got -3", function() damo.random.permutation(-3) end)
     refused("type", "permutation: n must be an integer", function() damo.random.permutation(2.5) end)

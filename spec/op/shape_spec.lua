@@ -25,7 +25,7 @@ h.run_errors("shape", {
     { "a reshape to more entries than can be counted, when it runs", "value",
       "reshape: the shape has more entries than can be counted", function()
       local n = damo.lscalar "n"
-      return call({ X, n }, damo.reshape(X, { n, n }), Z { 0 }, 2 ^ 40 | 0)
+      return call({ X, n }, damo.reshape(X, { n, n }), Z { 0 }, math.floor(2 ^ 40))
     end },
     { "a reshape to more than can be counted beside a length of 0", "value",
       "array: shape (0, 1099511627776, 1099511627776) is too large",

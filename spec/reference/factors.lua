@@ -79,14 +79,14 @@ end
 -- v with the entries of its last axis moved: entry j of matrix b comes from place(b, j) (0-based).
 local function moved(v, n, place)
   local out = { kind = v.kind, shape = v.shape, dtype = v.dtype }
-  local rows = #(v.re or v.data) // n
+  local rows = #(v.re or v.data) / n
   local per_batch = #v.shape >= 2 and v.order_rows or 1
   for _, part in ipairs { "re", "im", "data" } do
     local from = v[part]
     if from then
       local to = {}
       for row = 0, rows - 1 do
-        for j = 0, n - 1 do to[row * n + j + 1] = from[row * n + place(row // per_batch, j) + 1] end
+        for j = 0, n - 1 do to[row * n + j + 1] = from[row * n + place(math.floor(row / per_batch), j) + 1] end
       end
       out[part] = to
     end
@@ -100,7 +100,7 @@ local function nearest(got, want)
   local gr, gi = complex_parts(got)
   local wr, wi = complex_parts(want)
   local places = {}
-  for b = 0, #wr // n - 1 do
+  for b = 0, #wr / n - 1 do
     local taken, list = {}, {}
     for j = 0, n - 1 do
       local best, least

@@ -145,7 +145,7 @@ local function places_of(v)
     at[key] = { e[1] + re[k], e[2] + im[k] }
   end
   if v.kind ~= "sparse" then
-    for k = 1, #re do add((k - 1) // v.shape[2], (k - 1) % v.shape[2], k) end
+    for k = 1, #re do add(math.floor((k - 1) / v.shape[2]), (k - 1) % v.shape[2], k) end
     return at
   end
   for l = 1, #v.indptr - 1 do

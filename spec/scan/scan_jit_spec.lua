@@ -147,7 +147,7 @@ describe("scan as machine code", function()
     local n0, m0, b0 = damo.lscalar "n0", damo.iscalar "m0", damo.scalar("b0", { dtype = "bool" })
     local n, m, b = damo.scan(function(n, m, b)
       local odd = damo.eq(n % 2, 1)
-      return damo.where(odd, 3 * n + 1, n // 2), damo.cast(m * 7 + damo.cast(n, "int32"), "int32"),
+      return damo.where(odd, 3 * n + 1, damo.floor_div(n, 2)), damo.cast(m * 7 + damo.cast(n, "int32"), "int32"),
         damo.xor(b, damo.and_(odd, damo.gt(m, 0)))
     end, { outputs_info = { n0, m0, b0 }, n_steps = 250 })
     local ran = compare({ n0, m0, b0 }, { n, m, b, n[-1], b[-1] }, { { 27, 1, true }, { -5, -3, false } }, "integers")

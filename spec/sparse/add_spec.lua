@@ -99,7 +99,7 @@ describe("sums of two sparse matrices", function()
   end)
 
   it("needs no memory for positions without entries", function()
-    local n = 1 << 33
+    local n = 2 ^ 33
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 1.0, 2.0 }, shape = { 2, n } }
     local z = x + x - sp.tocsr(x) * 3
     assert.equal(2, z.nnz)

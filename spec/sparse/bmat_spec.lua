@@ -137,7 +137,7 @@ describe("bmat", function()
     assert.same({ 2, 3 }, sparse.bmat({ { none }, { a } }).shape)
     local far = s.huge { rows = 2, cols = 33 }
     local wide = sparse.bmat { { far, false }, { false, far } }
-    assert.same({ 8, 1 << 34, 8, "int64" }, { wide.shape[1], wide.shape[2], wide.nnz, wide.itype })
+    assert.same({ 8, 2 ^ 34, 8, "int64" }, { wide.shape[1], wide.shape[2], wide.nnz, wide.itype })
     assert.equal(1.5, wide[{ 5, -1 }])
   end)
 
@@ -148,7 +148,7 @@ describe("bmat", function()
       blocks[i] = {}
       for j = 1, n do blocks[i][j] = i == j and line end
     end
-    damo.config.memory_cap = damo.memory().bytes + (24 << 20)
+    damo.config.memory_cap = damo.memory().bytes + 24 * 2 ^ 20
     local ok, got = pcall(sparse.bmat, blocks)
     damo.config.memory_cap = 0
     assert.is_true(ok, tostring(got))

@@ -189,7 +189,7 @@ describe("comparisons", function()
   end)
 
   it("need no memory for positions with false", function()
-    local n = 1 << 33
+    local n = 2 ^ 33
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, 2.0 }, shape = { 2, n } }
     assert.equal(1, sp.gt(x, 2).nnz)
     assert.equal(2, sp.neq(x, x * 2).nnz)
@@ -365,7 +365,7 @@ describe("maximum and minimum of two sparse matrices", function()
   end)
 
   it("need memory for the entries only", function()
-    local n = 1 << 40
+    local n = 2 ^ 40
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, -2.0 }, shape = { 3, n } }
     s.close(damo.maximum(x, -x).data, { 3, 2 })
   end)

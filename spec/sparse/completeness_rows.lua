@@ -15,7 +15,7 @@
 local damo = require "damo"
 local s = require "spec.sparse.support"
 
-local FAR, FARTHER = 1 << 20, 1 << 33
+local FAR, FARTHER = 2 ^ 20, 2 ^ 33
 local floats, reals = s.floats, { "float32", "float64" }
 local all = { "float32", "float64", "complex64", "complex128", "int64" }
 

@@ -265,12 +265,12 @@ describe("every row of the registry:", function()
       end
       if case.sparse and not case.huge then
         it(name .. " takes memory as its entries do, its gradient too", function()
-          check_formats(fn, case, { huge = true }, 160 << 20)
+          check_formats(fn, case, { huge = true }, 160 * 2 ^ 20)
         end)
       end
       if case.sparse and not case.huge and not case.far then
         it(name .. " takes no memory for a minor axis of 2^33", function() check_formats(fn, case, { far = true },
-          4 << 20) end)
+          4 * 2 ^ 20) end)
       end
     end
   end

@@ -104,7 +104,7 @@ describe("DEBUG", function()
   it("allows for cancellation in a sum of large terms", function()
     local list, indices = {}, {}
     for i = 1, 301 do
-      list[i] = i == 301 and 0.5 or (i % 2 == 0 and -1 or 1) * 1e14 * math.sin(i // 2 % 150)
+      list[i] = i == 301 and 0.5 or (i % 2 == 0 and -1 or 1) * 1e14 * math.sin(math.floor(i / 2) % 150)
       indices[i] = i - 1
     end
     local wide = sparse.csr { data = list, indices = indices, indptr = { 0, 301 }, shape = { 1, 301 } }
@@ -170,7 +170,8 @@ describe("DEBUG", function()
       for _, name in ipairs { "lstsq", "solve" } do
         local f = damo.compile({ system, given }, (sparse[name](system, given)), { mode = "DEBUG" })
         for n = 36, 46 do
-          local tiny = b * damo.cast(10.0 ^ -(n // 2), "float32") * damo.cast(10.0 ^ -(n - n // 2), "float32")
+          local half, rest = 10.0 ^ -math.floor(n / 2), 10.0 ^ -math.ceil(n / 2)
+          local tiny = b * damo.cast(half, "float32") * damo.cast(rest, "float32")
           assert.has_no_error(function() f(a, tiny) end)
         end
       end

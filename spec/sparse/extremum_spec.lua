@@ -77,7 +77,7 @@ describe("max, min, argmax, argmin", function()
       local real = dtype:find "float"
       for spot = 0, real and 12 or 0 do
         local dense = damo.array(rows, real and dtype or "float64")
-        if spot > 0 then dense[{ (spot - 1) // 4 + 1, (spot - 1) % 4 + 1 }] = nan end
+        if spot > 0 then dense[{ math.floor((spot - 1) / 4) + 1, (spot - 1) % 4 + 1 }] = nan end
         dense = damo.cast(dtype:find "uint" and damo.abs(dense) or dense, dtype)
         for _, format in ipairs(s.formats) do
           for _, itype in ipairs(s.itypes) do

@@ -5,7 +5,7 @@ local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
-local FAR, NEAR, ROOM = 1 << 40, 6, 1 << 20
+local FAR, NEAR, ROOM = 2 ^ 40, 6, 2 ^ 20
 
 -- Entries near the end of an axis: the same ones on FAR as on NEAR.
 local function matrix(format, shape, far, seed)

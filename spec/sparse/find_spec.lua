@@ -57,7 +57,7 @@ describe("find and nonzero", function()
     local f = damo.compile({ x }, { x:find() })
     for _, list in ipairs { { a:find() }, { a:nonzero() }, { damo.nonzero(a) }, { f(a) } } do
       assert.same({ 1, 2, 3, 4 }, list[1]:totable())
-      assert.same({ 1 << 33, (1 << 33) - 1, (1 << 33) - 2, (1 << 33) - 3 }, list[2]:totable())
+      assert.same({ 2 ^ 33, 2 ^ 33 - 1, 2 ^ 33 - 2, 2 ^ 33 - 3 }, list[2]:totable())
     end
   end)
 end)

@@ -56,8 +56,8 @@ describe("csr and csc with a matrix", function()
       local a = sparse[format] { shape = { 2, 3 } }
       assert.same({ format, "float64", "int32", 0 }, { a.format, a.dtype, a.itype, a.nnz })
       assert.is_true(damo.array_equal(damo.zeros { 2, 3 }, a))
-      a = sparse[format] { shape = format == "csr" and { 3, 1 << 33 } or { 1 << 33, 3 }, dtype = "int8" }
-      assert.same({ 1 << 33, "int8", "int64" }, { math.max(a.shape[1], a.shape[2]), a.dtype, a.itype })
+      a = sparse[format] { shape = format == "csr" and { 3, 2 ^ 33 } or { 2 ^ 33, 3 }, dtype = "int8" }
+      assert.same({ 2 ^ 33, "int8", "int64" }, { math.max(a.shape[1], a.shape[2]), a.dtype, a.itype })
       s.raises("type", format .. ": 'indices' is missing",
         function() return sparse[format] { shape = { 2, 3 }, data = { 1 } } end)
       s.raises("value", nil, function() return sparse[format] { shape = { 2, -3 } } end)

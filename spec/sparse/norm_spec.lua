@@ -189,7 +189,7 @@ describe("norm", function()
   end)
 
   it("needs memory for the entries only, whichever axis is long", function()
-    local n = 1 << 40
+    local n = 2 ^ 40
     local a = sparse.coo {
       rows = { 1, 2, 3, 3, 3 }, cols = { 5, n, 7, 5, n }, values = { 1.5, -2, 3, 4, 1 }, shape = { 3, n },
     }

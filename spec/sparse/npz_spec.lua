@@ -179,7 +179,7 @@ describe("damaged files:", function()
 
   it("any changed number gives a matrix or an error", function()
     local numbers = s.numbers(11, -3, 9)
-    local odd = { math.maxinteger, math.mininteger, 1 << 31, -1 }
+    local odd = { math.maxinteger, math.mininteger, math.floor(2 ^ 31), -1 }
     local names = { coo = { "row", "col", "shape" }, dia = { "offsets", "shape" },
       bsr = { "indices", "indptr", "shape" } }
     local good = 0
@@ -190,7 +190,7 @@ describe("damaged files:", function()
       local name = list[k % #list + 1]
       local v = m[name]:totable()
       for i = 1, #v do
-        if numbers() > 4 then v[i] = name ~= "shape" and k % 7 == 0 and odd[k % #odd + 1] or numbers() // 1 | 0 end
+        if numbers() > 4 then v[i] = name ~= "shape" and k % 7 == 0 and odd[k % #odd + 1] or math.floor(numbers()) end
       end
       if k % 11 == 0 then v[#v + 1] = 1 end
       m[name] = ints(v)

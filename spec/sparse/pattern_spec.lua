@@ -197,9 +197,9 @@ describe("values of a Type with a pattern", function()
   end)
 
   it("of a huge shape are valid too", function()
-    local a = sparse.coo { rows = { 1, 2 }, cols = { 1, 1 << 33 }, values = { 1.5, 2.5 }, shape = { 2, 1 << 33 } }
+    local a = sparse.coo { rows = { 1, 2 }, cols = { 1, 2 ^ 33 }, values = { 1.5, 2.5 }, shape = { 2, 2 ^ 33 } }
     local x = sparse.csr_matrix("x", { pattern = a })
-    assert.same({ 2, 1 << 33 }, x.type.shape)
+    assert.same({ 2, 2 ^ 33 }, x.type.shape)
     assert.is_true(x.type:is_valid_value(a))
     local n, y = everywhere({ x }, { sparse.nnz(x), sparse.sp_sum(x * 2) }, a)
     assert.equal(2, n)

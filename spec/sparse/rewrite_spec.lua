@@ -125,7 +125,7 @@ end
 
 -- A sum's cotangent has the same value at every position. Multiplied by a matrix, only that matrix's positions matter.
 describe("a sum's cotangent", function()
-  local n = 1 << 40
+  local n = 2 ^ 40
   local wide = sparse.coo {
     rows = { 1, 2, 3, 3 }, cols = { 5, n, 7, 5 }, values = { 1.5, -2, 3, 4 }, shape = { 3, n },
   }

@@ -119,7 +119,7 @@ describe("sp_sum", function()
   it("refuses at once a gradient with more entries than memory holds, and allows one without entries", function()
     local a, x, w = s.huge { format = "csr", rows = 4, cols = 40 }, sparse.csr_matrix "x", damo.dscalar "w"
     local f = damo.compile({ x, w }, damo.grad(w * sparse.sp_sum(x), x), { on_unused_input = "ignore" })
-    damo.config.memory_cap = damo.memory().bytes + (1 << 24)
+    damo.config.memory_cap = damo.memory().bytes + 2 ^ 24
     local ok, err = pcall(f, a, 2.0)
     local none = f(a, 0.0)
     damo.config.memory_cap = 0

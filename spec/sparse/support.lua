@@ -331,7 +331,7 @@ local function differences(f, values, i, eps)
   local v = values[i]
   local numbers = numbers_of(v)
   local flat = s.flat(numbers)
-  local n = is_complex(v.dtype) and #flat // 2 or #flat
+  local n = is_complex(v.dtype) and #flat / 2 or #flat
   local function at(list)
     local part = v.dtype == "complex64" and "float32" or is_complex(v.dtype) and "float64" or v.dtype
     local function array(first)
@@ -422,7 +422,7 @@ function s.check_rop(fn, values, o)
   local wrt, eval, points = {}, {}, {}
   for i, v in ipairs(values) do
     if is_checked(v) then
-      local n = #s.flat(numbers_of(v)) // (is_complex(v.dtype) and 2 or 1)
+      local n = #s.flat(numbers_of(v)) / (is_complex(v.dtype) and 2 or 1)
       local numbers = s.vector(n, v.dtype, 60 + i)
       if not is_sparse(v) then numbers = numbers:reshape { shape = v.shape } end
       points[#points + 1] = with_numbers(v, numbers)
@@ -475,7 +475,7 @@ end
 
 -- A 2^n × 2^m matrix with few entries, the last of them in the last row and column.
 function s.huge(o)
-  local rows, cols = 2 ^ (o.rows or 33) // 1 | 0, 2 ^ (o.cols or 33) // 1 | 0
+  local rows, cols = math.floor(2 ^ (o.rows or 33)), math.floor(2 ^ (o.cols or 33))
   local places = o.entries or 4
   local r, c, v = {}, {}, {}
   for i = 1, places do r[i], c[i], v[i] = i, cols - i + 1, i + 0.5 end

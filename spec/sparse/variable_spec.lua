@@ -116,7 +116,7 @@ describe("sparse Variables", function()
       "CSMProperties: a matrix of shape (16, 8589934592) has int64 indices: give its Variable itype=\"int64\"",
       function() damo.compile({ v }, v.indices)(big) end)
     assert.equal("int64", damo.compile({ w }, w.indices)(big).dtype)
-    assert.same({ 16, 2 ^ 33 | 0 }, damo.compile({ w }, sparse.csm_shape(w))(big):totable())
+    assert.same({ 16, math.floor(2 ^ 33) }, damo.compile({ w }, sparse.csm_shape(w))(big):totable())
   end)
 
   it("as_sparse_variable returns a Variable itself, or a constant of a matrix", function()

@@ -3,6 +3,8 @@
 local damo = require "damo"
 local sparse, random = damo.sparse, damo.random
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 local n = 20001
 local function state(seed) return { rng = random.state(seed) } end
 local function sized(seed, dtype) return { rng = random.state(seed), size = { n }, dtype = dtype } end
@@ -40,15 +42,19 @@ more.wishart = { 4.5, damo.array(cov) }
 draws.choice = second(random.choice(n, { size = { 500 }, replace = false, rng = random.state(14) }))
 for name, params in pairs(more) do
   params[#params + 1] = sized(13)
-  draws[name] = second(random[name](table.unpack(params)))
+  draws[name] = second(random[name](unpack(params)))
 end
 random.seed(12)
 draws["sparse.random"] = sparse.random(200, 100, { density = 0.1 })
 
--- FNV-1a.
+-- Polynomials in the bytes modulo two primes below 2^32, so that doubles hold each product.
 local function hash(h, bytes)
-  for i = 1, #bytes do h = (h ~ bytes:byte(i)) * 1099511628211 end
-  return h
+  local a, b = h[1], h[2]
+  for i = 1, #bytes do
+    local byte = bytes:byte(i)
+    a, b = (a * 257 + byte) % 4294967291, (b * 263 + byte) % 4294967279
+  end
+  return { a, b }
 end
 
 local names = {}
@@ -56,11 +62,11 @@ for name in pairs(draws) do names[#names + 1] = name end
 table.sort(names)
 print(damo.info().kernels)
 for _, name in ipairs(names) do
-  local x, h = draws[name], -3750763034362895579
+  local x, h = draws[name], { 1, 1 }
   if sparse.is_sparse(x) then
     h = hash(hash(hash(h, x.data:tobytes()), x.indices:tobytes()), x.indptr:tobytes())
   else
     h = hash(h, x:tobytes())
   end
-  print(("%s %x"):format(name, h))
+  print(("%s %08x%08x"):format(name, h[1], h[2]))
 end

@@ -48,9 +48,11 @@ return function(h)
     { damo.array(2, "int64"), want = { { 1, 0 }, { 0, 1 } } },
     { 0, want = h.shape(0, 0) },
   }
+  local least = damo.array(-2 ^ 63, "int64")
+  local most = damo.array(damo.invert(least), "int64")
   rows.tri = { { 2, 3, want = { { 1, 0, 0 }, { 1, 1, 0 } } }, { 2, 2, 1, want = { { 1, 1 }, { 1, 1 } } },
-    { 2, 2, damo.array(math.maxinteger, "int64"), want = { { 1, 1 }, { 1, 1 } } },
-    { 2, 2, damo.array(math.mininteger, "int64"), want = { { 0, 0 }, { 0, 0 } } }, { 3, want = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } } } }
+    { 2, 2, most, want = { { 1, 1 }, { 1, 1 } } },
+    { 2, 2, least, want = { { 0, 0 }, { 0, 0 } } }, { 3, want = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } } } }
   rows.arange = {
     { 3, want = { 0, 1, 2 }, dtype = "int64" },
     { 1, 4, want = { 1, 2, 3 }, dtype = "int64" },

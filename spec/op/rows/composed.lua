@@ -45,8 +45,8 @@ return function(h)
     { h.ints { 2, -3 }, wants = { { 0, 0 }, { 2, -3 } }, dtype = { "float64", "float64" } },
   }
   rows.spacing = {
-    { { 1, -1, 3, 0 }, want = { 0x1p-52, -0x1p-52, 0x1p-51, 0x1p-1074 }, tol = 0, f32 = false, grad = false },
-    { h.floats { 1, -2 }, want = { 0x1p-23, -0x1p-22 }, tol = 0, dtype = "float32" },
+    { { 1, -1, 3, 0 }, want = { 2 ^ -52, -2 ^ -52, 2 ^ -51, 2 ^ -1074 }, tol = 0, f32 = false, grad = false },
+    { h.floats { 1, -2 }, want = { 2 ^ -23, -2 ^ -22 }, tol = 0, dtype = "float32" },
     { { inf, nan }, want = { nan, nan }, grad = false },
   }
   rows.ceil_intdiv = {

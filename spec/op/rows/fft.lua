@@ -33,7 +33,7 @@ return function(h)
   local function forward(n, scale) return is(transform(x, nil, n, -1, scale)) end
   local function half(n, scale)
     local re, im = transform(x, nil, n, -1, scale)
-    return is(first(re, n // 2 + 1), first(im, n // 2 + 1))
+    return is(first(re, math.floor(n / 2) + 1), first(im, math.floor(n / 2) + 1))
   end
   local complex = damo.complex(damo.array(x), damo.array(z))
 

@@ -186,7 +186,7 @@ return function(h)
   -- Pooling of one plane of rank 2, window by window.
   local function pool(x, size, stride, pad, fold)
     local y = {}
-    local function count(n, k) return (n + 2 * pad[k] - size[k]) // stride[k] + 1 end
+    local function count(n, k) return math.floor((n + 2 * pad[k] - size[k]) / stride[k]) + 1 end
     for i = 1, count(#x, 1) do
       y[i] = {}
       for j = 1, count(#x[1], 2) do
@@ -267,14 +267,14 @@ return function(h)
     local out = { x.shape[1], lengths and w.shape[2] * o.groups or w.shape[1] }
     for k = 1, n do
       out[2 + k] = lengths and lengths[k]
-        or (x.shape[2 + k] + o.before[k] + o.after[k] - (w.shape[2 + k] - 1) * o.dilation[k] - 1) // o.stride[k] + 1
+        or math.floor((x.shape[2 + k] + o.before[k] + o.after[k] - (w.shape[2 + k] - 1) * o.dilation[k] - 1) / o.stride[k]) + 1
     end
     local y, positions = damo.zeros(out), lengths and x.shape or out
-    local filters = w.shape[1] // o.groups
+    local filters = w.shape[1] / o.groups
     local dims = { positions[1], w.shape[1], w.shape[2] }
     for k = 1, n do dims[3 + k], dims[3 + n + k] = positions[2 + k], w.shape[2 + k] end
     each(dims, function(i)
-      local narrow_at = { i[1] + 1, i[2] // filters * w.shape[2] + i[3] + 1 }
+      local narrow_at = { i[1] + 1, math.floor(i[2] / filters) * w.shape[2] + i[3] + 1 }
       local wide_at, tap = { i[1] + 1, i[2] + 1 }, { i[2] + 1, i[3] + 1 }
       for k = 1, n do
         local o_k, t = i[3 + k], i[3 + n + k]

@@ -104,7 +104,7 @@ return function(h)
   rows.histogram = {
     { v, opts = { bins = 2 }, wants = { { 2, 4 }, { 1, 2, 3 } }, dtype = { i64, "float64" }, f32 = false,
       grad = false, layouts = false },
-    { { 0.5, 1, 2, 9, nan }, opts = { bins = { 0, 1, 2.0 } }, wants = { { 1, 2 }, { 0, 1, 2 } }, dtype = { i64, "float64" },
+    { { 0.5, 1, 2, 9, nan }, opts = { bins = { 0, 1, 2.5 } }, wants = { { 1, 2 }, { 0, 1, 2.5 } }, dtype = { i64, "float64" },
       f32 = false, grad = false },
     { { 0.5, 1, 2, 9 }, { 1, 2, 3, 4 }, opts = { bins = 2, range = { 0, 2 }, density = true },
       wants = { { 1 / 6, 5 / 6 }, { 0, 1, 2 } }, grad = { 2 } },
@@ -116,8 +116,8 @@ return function(h)
   rows.histogram2d = {
     { { 0, 1, 2, 2 }, { 0, 0, 1, 1 }, opts = { bins = 2 }, wants = { { { 1, 0 }, { 1, 2 } }, { 0, 1, 2 }, { 0, 0.5, 1 } },
       grad = false, f32 = false },
-    { { 0, 1, 2, 5 }, { 0, 0, 1, 1 }, { 1, 2, 3, 4 }, opts = { bins = { 2, { 0, 1.0 } }, range = { { 0, 2 }, { 0, 9 } } },
-      wants = { { { 1 }, { 5 } }, { 0, 1, 2 }, { 0, 1 } }, grad = { 3 }, f32 = false },
+    { { 0, 1, 2, 5 }, { 0, 0, 1, 1 }, { 1, 2, 3, 4 }, opts = { bins = { 2, { 0, 1.5 } }, range = { { 0, 2 }, { 0, 9 } } },
+      wants = { { { 1 }, { 5 } }, { 0, 1, 2 }, { 0, 1.5 } }, grad = { 3 }, f32 = false },
     { { 0, 1, 2, 2 }, { 0, 0, 1, 1 }, opts = { bins = { 1, 2 }, density = true },
       wants = { { { 0.5, 0.5 } }, { 0, 2 }, { 0, 0.5, 1 } }, grad = false, f32 = false },
   }

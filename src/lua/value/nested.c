@@ -192,7 +192,8 @@ static void nested_fill(nested_table *n, int depth) {
   }
 }
 
-/* Refuses a table with string keys, which is a table of options. Only the key after the list part is looked at. */
+/* Refuses a table with string keys, which is a table of options, and one with entries behind a hole, which its length
+ * need not count. Only the key after the list part is looked at. */
 static void nested_refuse_names(lua_State *L, int idx, const char *what) {
   size_t n = lua_rawlen(L, idx);
   if (n == 0) {
@@ -203,6 +204,9 @@ static void nested_refuse_names(lua_State *L, int idx, const char *what) {
   if (!lua_next(L, idx)) return;
   if (lua_type(L, -2) == LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "%s: a table with names in it ('%s') is no value", what, lua_tostring(L, -2));
+  }
+  if (lua_type(L, -2) == LUA_TNUMBER && !(lua_tonumber(L, -2) >= 1 && lua_tonumber(L, -2) <= (lua_Number)n)) {
+    bind_raise(L, DAMO_ETYPE, "%s: entry {%d} is of type nil, but the table goes on after it", what, (int)n + 1);
   }
   lua_pop(L, 2);
 }

@@ -1,0 +1,13 @@
+-- What the running Lua has of what damo uses where it is there (docs/luas.md).
+return {
+  --- Integers as a subtype of numbers.
+  integers = tostring(1.0) == "1.0",
+  --- `<` of an object and a number calls the object's metamethod.
+  mixed_order = pcall(function()
+    return setmetatable({}, { __lt = function() return true end }) < 1
+  end),
+  --- ipairs reads through a metatable.
+  ipairs_of_objects = pcall(ipairs, io.stdout),
+  --- Collectors that can be chosen.
+  generational = _VERSION == "Lua 5.4",
+}
