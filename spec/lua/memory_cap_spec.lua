@@ -358,6 +358,17 @@ describe("under a memory cap", function()
       damo.rewrite.unregister "of_a_spec"
       return damo.rewrite.names()
     end,
+    ["programs by name"] = function()
+      local g = damo.from_token(f:token())
+      return g(a), damo.from_token(f:token())
+    end,
+    ["a call in slices"] = function()
+      local run = f:start(a)
+      run:step(0)
+      run:step()
+      return run:result()
+    end,
+    snapshot = function() return update:snapshot(), f:snapshot() end,
     read_csv = function() return damo.io.read_csv(path .. ".csv") end,
     dot = function() return damo.printing.dot(cost, { path = path .. ".gv" }) end,
     ifelse_list = function() return damo.ifelse(c, { x, x }, { x * 2, x }) end,

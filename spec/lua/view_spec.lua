@@ -247,7 +247,8 @@ describe("a view's memory", function()
     local x = damo.vector "x"
     local f = damo.compile({ x }, damo.sum(damo.exp(x)))
     local other = damo.array { 6, 5, 4, 3, 2, 1 }
-    local v = damo.view(p, { dtype = "float64", shape = { 6 } })
+    local base = damo.array { 1, 2, 3, 4, 5, 6 }
+    local v = damo.view(base:pointer(), { dtype = "float64", shape = { 6 }, owner = base })
     local run = f:start(v)
     failure("state", v.rebind, v, other:pointer())
     assert.is_true(run:step())
