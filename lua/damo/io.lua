@@ -61,7 +61,8 @@ local archives = { npz = true, safetensors = true } -- formats of tables
 local function is_tree(value) return leaves.is_branch(value) and not leaves.is_value(value) end
 
 --- Writes an Array to a .npy, a table of values to an .npz or a .safetensors, a sparse matrix to an .npz. A table
--- may be nested and hold shared Variables, whose values are written; the entry layers[1].w has the name "layers/1/w" in the file.
+-- may be nested and hold shared Variables, whose values are written; the entry layers[1].w has the name "layers/1/w"
+-- in the file.
 -- @function save
 -- @tparam string path
 -- @param value

@@ -70,7 +70,8 @@ describe("a run", function()
 
   it("stops inside of loops over time and over elements", function()
     local x, h0 = damo.dvector "x", damo.dvector "h0"
-    local h = damo.scan(function(xt, h) return damo.tanh(h * 0.9 + xt) end, { sequences = { x }, outputs_info = { h0 } })
+    local h = damo.scan(function(xt, h) return damo.tanh(h * 0.9 + xt) end,
+      { sequences = { x }, outputs_info = { h0 } })
     local f = damo.compile({ x, h0 }, { h, damo.sum(damo.exp(damo.sin(x))) })
     local xs, hs = damo.linspace(0, 1, 20000), damo.zeros { 50 }
     local r, s = f(xs, hs)
@@ -83,7 +84,8 @@ describe("a run", function()
 
   it("is cancelled in the middle, by the collector too", function()
     local x = damo.dvector "x"
-    local h = damo.scan(function(xt, s) return s + damo.sum(damo.exp(x * s)) * xt end, { sequences = { x }, outputs_info = { 0.0 } })
+    local h = damo.scan(function(xt, s) return s + damo.sum(damo.exp(x * s)) * xt end,
+      { sequences = { x }, outputs_info = { 0.0 } })
     local f = damo.compile({ x }, h)
     local xs = damo.ones { 30000 }
     local run = f:start(xs)
@@ -91,7 +93,7 @@ describe("a run", function()
     run:cancel()
     run:restart(xs)
     assert.is_false(run:step(100))
-    run = nil
+    run = nil -- luacheck: ignore 311
     collectgarbage()
     collectgarbage()
     xs[1] = 2

@@ -18,7 +18,7 @@ typedef struct damo_buffer {
   size_t block_size;
   void (*release)(void *owner); /* foreign memory: called when the last view is freed; may be NULL */
   void *owner;
-  int32_t readers; /* calls under way in slices that read the buffer: until their end scripts and hosts can't write it */
+  int32_t readers; /* calls in slices that read the buffer: until they end, scripts and hosts can't write it */
 } damo_buffer;
 
 #define BUFFER_FROZEN 2 /* obj.flags: the contents are final, every view is read-only (indices of sparse matrices) */

@@ -165,7 +165,7 @@ struct damo_ctx {
   void *poll_user;
   struct pace *pace; /* of the call cut into slices that runs now; NULL: none, or its code runs outside of its stack */
   int32_t depth;     /* number of nested calls (ctx_enter) */
-  int32_t stack; /* bytes of C stack that these may use */
+  int32_t stack;     /* bytes of C stack that these may use */
   damo_obj *dying, *dying_last;
   bool draining;
   uint64_t next_id; /* creation order of Variables and nodes */

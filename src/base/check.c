@@ -6,9 +6,9 @@
 #include "base.h"
 
 static const char *const KIND_WORDS[OBJ_N_KINDS] = {
-    [OBJ_ARRAY] = "an array", [OBJ_SPARSE] = "a sparse matrix", [OBJ_TYPE] = "a Type",    [OBJ_OP] = "an Op",
-    [OBJ_VAR] = "a Variable", [OBJ_APPLY] = "a node",           [OBJ_FGRAPH] = "a graph", [OBJ_FUNCTION] = "a Function",
-    [OBJ_RUN] = "a run",
+    [OBJ_ARRAY] = "an array", [OBJ_SPARSE] = "a sparse matrix", [OBJ_TYPE] = "a Type",
+    [OBJ_OP] = "an Op",       [OBJ_VAR] = "a Variable",         [OBJ_APPLY] = "a node",
+    [OBJ_FGRAPH] = "a graph", [OBJ_FUNCTION] = "a Function",    [OBJ_RUN] = "a run",
 };
 
 static const char *kind_word(int kind) {
