@@ -122,7 +122,7 @@ local forms = {
   multi_dot = of_list, lexsort = of_list, ravel_multi_index = of_list,
   choose = function(f, x, kw) return f(x[1], part(x, 2, #x), options_of(kw) or {}) end,
   select = function(f, x, kw)
-    local n = #x / 2
+    local n = math.floor(#x / 2)
     if #x % 2 == 1 then return f(part(x, 1, n), part(x, n + 1, 2 * n), x[#x]) end
     return f(part(x, 1, n), part(x, n + 1, 2 * n), kw.default)
   end,
