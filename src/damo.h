@@ -69,7 +69,9 @@ extern "C" {
 #define damo_array_strides DAMO_SYMBOL(array_strides)
 #define damo_array_wrap DAMO_SYMBOL(array_wrap)
 #define damo_as_array DAMO_SYMBOL(as_array)
+#define damo_as_op DAMO_SYMBOL(as_op)
 #define damo_as_sparse DAMO_SYMBOL(as_sparse)
+#define damo_as_var DAMO_SYMBOL(as_var)
 #define damo_bytes_free DAMO_SYMBOL(bytes_free)
 #define damo_call DAMO_SYMBOL(call)
 #define damo_call_all DAMO_SYMBOL(call_all)
@@ -86,7 +88,15 @@ extern "C" {
 #define damo_constant_sparse DAMO_SYMBOL(constant_sparse)
 #define damo_csv_format DAMO_SYMBOL(csv_format)
 #define damo_csv_parse DAMO_SYMBOL(csv_parse)
+#define damo_csv_parse_table DAMO_SYMBOL(csv_parse_table)
 #define damo_csv_read DAMO_SYMBOL(csv_read)
+#define damo_csv_read_table DAMO_SYMBOL(csv_read_table)
+#define damo_csv_table_free DAMO_SYMBOL(csv_table_free)
+#define damo_csv_table_get_name DAMO_SYMBOL(csv_table_get_name)
+#define damo_csv_table_get_numbers DAMO_SYMBOL(csv_table_get_numbers)
+#define damo_csv_table_get_text DAMO_SYMBOL(csv_table_get_text)
+#define damo_csv_table_rows DAMO_SYMBOL(csv_table_rows)
+#define damo_csv_table_size DAMO_SYMBOL(csv_table_size)
 #define damo_csv_write DAMO_SYMBOL(csv_write)
 #define damo_ctx_interrupt DAMO_SYMBOL(ctx_interrupt)
 #define damo_ctx_is_sandbox DAMO_SYMBOL(ctx_is_sandbox)
@@ -124,18 +134,37 @@ extern "C" {
 #define damo_grad DAMO_SYMBOL(grad)
 #define damo_grad_undefined DAMO_SYMBOL(grad_undefined)
 #define damo_grad_with DAMO_SYMBOL(grad_with)
+#define damo_graph_format DAMO_SYMBOL(graph_format)
+#define damo_graph_free DAMO_SYMBOL(graph_free)
+#define damo_graph_get DAMO_SYMBOL(graph_get)
+#define damo_graph_new DAMO_SYMBOL(graph_new)
+#define damo_graph_of_function DAMO_SYMBOL(graph_of_function)
+#define damo_graph_parse DAMO_SYMBOL(graph_parse)
+#define damo_graph_read DAMO_SYMBOL(graph_read)
+#define damo_graph_size DAMO_SYMBOL(graph_size)
+#define damo_graph_write DAMO_SYMBOL(graph_write)
+#define damo_image_format DAMO_SYMBOL(image_format)
+#define damo_image_parse DAMO_SYMBOL(image_parse)
+#define damo_image_read DAMO_SYMBOL(image_read)
+#define damo_image_write DAMO_SYMBOL(image_write)
 #define damo_lop DAMO_SYMBOL(lop)
+#define damo_lua_get DAMO_SYMBOL(lua_get)
+#define damo_lua_get_context DAMO_SYMBOL(lua_get_context)
+#define damo_lua_push DAMO_SYMBOL(lua_push)
+#define damo_lua_raise DAMO_SYMBOL(lua_raise)
 #define damo_lua_set_context DAMO_SYMBOL(lua_set_context)
 #define damo_mtx_format DAMO_SYMBOL(mtx_format)
 #define damo_mtx_parse DAMO_SYMBOL(mtx_parse)
 #define damo_mtx_read DAMO_SYMBOL(mtx_read)
 #define damo_mtx_write DAMO_SYMBOL(mtx_write)
 #define damo_npy_format DAMO_SYMBOL(npy_format)
+#define damo_npy_map DAMO_SYMBOL(npy_map)
 #define damo_npy_parse DAMO_SYMBOL(npy_parse)
 #define damo_npy_read DAMO_SYMBOL(npy_read)
 #define damo_npy_write DAMO_SYMBOL(npy_write)
 #define damo_npz_find DAMO_SYMBOL(npz_find)
 #define damo_npz_format DAMO_SYMBOL(npz_format)
+#define damo_npz_format_compressed DAMO_SYMBOL(npz_format_compressed)
 #define damo_npz_format_sparse DAMO_SYMBOL(npz_format_sparse)
 #define damo_npz_free DAMO_SYMBOL(npz_free)
 #define damo_npz_get_array DAMO_SYMBOL(npz_get_array)
@@ -147,6 +176,7 @@ extern "C" {
 #define damo_npz_read_sparse DAMO_SYMBOL(npz_read_sparse)
 #define damo_npz_size DAMO_SYMBOL(npz_size)
 #define damo_npz_write DAMO_SYMBOL(npz_write)
+#define damo_npz_write_compressed DAMO_SYMBOL(npz_write_compressed)
 #define damo_npz_write_sparse DAMO_SYMBOL(npz_write_sparse)
 #define damo_number DAMO_SYMBOL(number)
 #define damo_obj_ctx DAMO_SYMBOL(obj_ctx)
@@ -341,7 +371,7 @@ DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
 DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
 /* Sends later warnings to fn(user, …); fn NULL discards them. */
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
-/* Ends the loop (scan, while_loop) that runs in the context, with a state error and nothing done; if none runs, the next
+/* Ends the call of a Function that runs in the context, with a state error and nothing committed; if none runs, the next
  * one. May be called on any thread and in a signal handler, as long as the context lives. */
 DAMO_API void damo_ctx_interrupt(damo_ctx *ctx);
 /* Sends later texts of Ops Print to fn(user, …); fn NULL, as at first, discards them. */
@@ -440,9 +470,11 @@ DAMO_API damo_array *damo_sparse_get_indptr(const damo_sparse *a);
 /* The matrix as a new dense array, owned; duplicates are summed. */
 DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
 
-/* The object itself if it is an array (a sparse matrix), else NULL. Borrowed. */
+/* The object itself if it is an array (a sparse matrix, a Variable, an Op), else NULL. Borrowed. */
 DAMO_API damo_array *damo_as_array(damo_obj *value);
 DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
+DAMO_API damo_var *damo_as_var(damo_obj *value);
+DAMO_API damo_op *damo_as_op(damo_obj *value);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
@@ -463,6 +495,9 @@ DAMO_API void damo_bytes_free(damo_ctx *ctx, damo_bytes *bytes);
 
 /* Reads the array of a .npy file: versions 1 to 3, either byte order, C or Fortran order. */
 DAMO_API damo_array *damo_npy_read(damo_ctx *ctx, const char *path);
+/* The array of a .npy file over the file's own pages, read-only: they are read when they are needed. The file must be in
+ * this machine's byte order (else a value error); one that is cut while the array lives kills the process. */
+DAMO_API damo_array *damo_npy_map(damo_ctx *ctx, const char *path);
 /* Writes an array as a .npy file, in C order. */
 DAMO_API damo_status damo_npy_write(const char *path, const damo_array *a);
 /* The same from and to memory. */
@@ -490,6 +525,11 @@ DAMO_API damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char 
 /* The same to memory. */
 DAMO_API damo_status damo_npz_format(damo_ctx *ctx, const char *const *names, damo_array *const *arrays, int64_t n,
                                      damo_bytes *out);
+/* The same with deflated members. */
+DAMO_API damo_status damo_npz_write_compressed(damo_ctx *ctx, const char *path, const char *const *names,
+                                               damo_array *const *arrays, int64_t n);
+DAMO_API damo_status damo_npz_format_compressed(damo_ctx *ctx, const char *const *names, damo_array *const *arrays,
+                                                int64_t n, damo_bytes *out);
 /* Reads a sparse matrix as SciPy's save_npz writes it: csr and csc as they are, coo, dia and bsr as csr. */
 DAMO_API damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path);
 /* Writes a sparse matrix as SciPy's load_npz reads it. */
@@ -532,11 +572,16 @@ DAMO_API damo_obj *damo_mtx_parse(damo_ctx *ctx, const void *bytes, size_t n, da
 DAMO_API damo_status damo_mtx_format(const damo_obj *value, const damo_mtx_options *options, damo_bytes *out);
 
 typedef struct damo_csv_options {
-  size_t size;       /* sizeof(damo_csv_options) */
-  const char *dtype; /* name of the dtype of the result; NULL: "float64" */
-  int64_t skip;      /* number of lines before the data; -1: none; 0: one if its cells are not all numbers */
-  char delimiter;    /* 0: ',' */
-  bool text_as_nan;  /* cells that are not numbers become nan instead of an error; empty cells always do */
+  size_t size;                /* sizeof(damo_csv_options) */
+  const char *dtype;          /* name of the dtype of the result; NULL: "float64" */
+  int64_t skip;               /* number of lines before the data; -1: none; 0: one if its cells are not all numbers */
+  char delimiter;             /* 0: ',' */
+  bool text_as_nan;           /* cells that are not numbers become nan instead of an error; empty cells always do */
+  const char *const *missing; /* n_missing texts of cells that stand for no value, as empty cells do */
+  int64_t n_missing;
+  const char *const
+      *columns;      /* of tables: the n_columns to read, by name; where the file has no header, all their names */
+  int64_t n_columns; /* 0: all */
 } damo_csv_options;
 
 /* Reads a table of numbers as an array of rows × columns. header, which may be NULL, receives the cells of the header
@@ -549,6 +594,37 @@ DAMO_API damo_status damo_csv_write(const char *path, const damo_array *a, const
 DAMO_API damo_array *damo_csv_parse(damo_ctx *ctx, const void *bytes, size_t n, const damo_csv_options *options,
                                     char **header);
 DAMO_API damo_status damo_csv_format(const damo_array *a, const char *const *header, int64_t n_header, damo_bytes *out);
+
+/* A table of columns, each of numbers or of texts: numbers where each cell is one, or is empty or missing. */
+typedef struct damo_csv_table damo_csv_table;
+/* Reads a table with one header line (skip says otherwise). Without a header the names are c1, c2, … options may be NULL.
+ * Free with damo_csv_table_free. */
+DAMO_API damo_csv_table *damo_csv_read_table(damo_ctx *ctx, const char *path, const damo_csv_options *options);
+/* The same from memory. */
+DAMO_API damo_csv_table *damo_csv_parse_table(damo_ctx *ctx, const void *bytes, size_t n,
+                                              const damo_csv_options *options);
+/* Frees it (NULL is allowed). Arrays of it that were retained stay valid. */
+DAMO_API void damo_csv_table_free(damo_csv_table *t);
+/* The number of columns, and of rows. */
+DAMO_API int64_t damo_csv_table_size(const damo_csv_table *t);
+DAMO_API int64_t damo_csv_table_rows(const damo_csv_table *t);
+/* Column number i, counted from 0: its name, and its numbers as a vector, NULL for a column of texts. Borrowed. */
+DAMO_API const char *damo_csv_table_get_name(const damo_csv_table *t, int64_t i);
+DAMO_API damo_array *damo_csv_table_get_numbers(const damo_csv_table *t, int64_t i);
+/* The text of a row, counted from 0, of a column of texts: *n bytes, not zero-terminated; n may be NULL. Borrowed; NULL for
+ * a column of numbers. A missing cell is the empty text. */
+DAMO_API const char *damo_csv_table_get_text(const damo_csv_table *t, int64_t i, int64_t row, size_t *n);
+
+/* Images are arrays of uint8 or uint16 of height × width (gray), or height × width × channels: 2 gray and opacity, 3 RGB,
+ * 4 RGBA. An image of more than max_bytes (0: 2^30) is refused before any memory is taken. */
+
+/* Reads a .png, .ppm, .pgm or .pnm, told by the ending of the path. */
+DAMO_API damo_array *damo_image_read(damo_ctx *ctx, const char *path, uint64_t max_bytes);
+/* Writes what the ending of the path says. */
+DAMO_API damo_status damo_image_write(const char *path, const damo_array *a);
+/* The same from memory, where the bytes tell the format, and to memory: format is "png" or "ppm". */
+DAMO_API damo_array *damo_image_parse(damo_ctx *ctx, const void *bytes, size_t n, uint64_t max_bytes);
+DAMO_API damo_status damo_image_format(const damo_array *a, const char *format, damo_bytes *out);
 
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 
@@ -709,8 +785,11 @@ typedef struct damo_op_class {
   damo_status (*infer_shape)(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out);
   /* connected[i * n_out + o], preset to true: whether a gradient flows from output o to input i. NULL: all do. */
   void (*connection_pattern)(const damo_apply *node, bool *connected);
-  /* Whether a node whose inputs are all constants may be folded into constants. NULL: yes. */
+  /* Whether a node whose inputs are all constants may be folded into constants. NULL: yes, unless the class is impure. */
   bool (*do_constant_folding)(const damo_apply *node);
+  /* A run reads or changes what is not among its inputs and outputs (a file, another process): nodes are never folded,
+   * merged or taken out of a loop, and run in the order in which the graph lists them. */
+  bool impure;
   const damo_alias *view_map, *destroy_map; /* copied; NULL: none. A missing input or output is a value error */
 
   void *user;                  /* returned by damo_op_user */
@@ -859,6 +938,8 @@ typedef struct damo_compile_options {
   bool allow_input_downcast;                /* arguments are cast even if that loses digits: float64 to float32 */
   bool no_default_updates;                  /* default updates of shared Variables, set by scripts, are left out */
   int threads;                              /* threads that one call may use; 0: those of the context's configuration */
+  bool reproducible;                        /* results have the same bits on every machine, at some cost in speed; what
+                                             * BLAS, LAPACK, SuiteSparse or C's library computes is not_implemented */
 } damo_compile_options;
 
 /* Compiles a Function, owned, that computes outputs from inputs. The graph is not changed; the Function keeps a copy of
@@ -888,6 +969,37 @@ DAMO_API damo_status damo_function_snapshot(const damo_function *f, void *dst, s
 /* Sets the state from a snapshot of f, or of a Function that was compiled from an equal graph; bytes behind it are
  * ignored. A value error, and nothing is changed, if it is of another Function or damaged. */
 DAMO_API damo_status damo_function_restore(damo_function *f, const void *bytes, size_t n);
+/* A graph for files, or from one: Variables of inputs and outputs, and shared Variables with their new values. */
+typedef struct damo_graph damo_graph;
+typedef enum damo_graph_part {
+  DAMO_GRAPH_INPUTS,
+  DAMO_GRAPH_OUTPUTS,
+  DAMO_GRAPH_UPDATED, /* shared Variables, and at the same positions */
+  DAMO_GRAPH_UPDATES, /* their new values */
+  DAMO_GRAPH_SHARED   /* of a graph that was read: all its shared Variables */
+} damo_graph_part;
+/* A graph of these Variables, which it retains; free with damo_graph_free. */
+DAMO_API damo_graph *damo_graph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                                    int64_t n_out, damo_var *const *update_of, damo_var *const *update_to,
+                                    int64_t n_updates);
+/* The graph that f was compiled from, with all that its calls update. A state error for a Function that does not hold it:
+ * a freed one, or a copy in another context. */
+DAMO_API damo_graph *damo_graph_of_function(const damo_function *f);
+/* Frees the graph, and drops the default updates of the shared Variables of one that was read; NULL is allowed. */
+DAMO_API void damo_graph_free(damo_graph *g);
+/* The number of Variables of that part, and one of them (borrowed), NULL past the last one. */
+DAMO_API int64_t damo_graph_size(const damo_graph *g, damo_graph_part part);
+DAMO_API damo_var *damo_graph_get(const damo_graph *g, damo_graph_part part, int64_t i);
+/* Writes the graph with the values of its shared Variables: the same bytes for the same graph, on every machine. lines:
+ * with the lines of a script that its nodes come from. A type error that names what a file can't hold, such as a value
+ * that is no array; the file is then left as it is. */
+DAMO_API damo_status damo_graph_write(const damo_graph *g, const char *path, bool lines);
+DAMO_API damo_status damo_graph_format(const damo_graph *g, bool lines, damo_bytes *out);
+/* Reads a graph; free with damo_graph_free. Nothing in the bytes is run. Ops that are not damo's are those of the list
+ * with the same class name, or of a class that the host has registered; a value error if there is none. An io error for
+ * bytes that are damaged, or of a later version. */
+DAMO_API damo_graph *damo_graph_read(damo_ctx *ctx, const char *path, damo_op *const *ops, int64_t n_ops);
+DAMO_API damo_graph *damo_graph_parse(damo_ctx *ctx, const void *bytes, size_t n, damo_op *const *ops, int64_t n_ops);
 /* A program by name, for any context of the process. Writes a random name of 32 hexadecimal digits, and a final 0, for a
  * copy of f's program with the values that f's shared Variables and default values have now. The copy is of a context of
  * its own, outside of every memory cap, and is shared by all Functions of that name. The name holds as long as the
@@ -961,8 +1073,22 @@ struct lua_State;
 /* Opens the Lua module; put it into package.preload["damo.core"]. */
 DAMO_API int luaopen_damo_core(struct lua_State *L);
 /* Makes the Lua state use the host's context, which is retained. A state error if damo.core has been loaded there
- * already. */
+ * already; DAMO_ESTATE without a message if the context is of another build of the library. */
 DAMO_API damo_status damo_lua_set_context(struct lua_State *L, damo_ctx *ctx);
+
+/* For functions in C that a script calls. A module that is loaded beside damo.core, which has none of the symbols of
+ * this header to link with, includes damo_module.h. */
+
+/* The context of the Lua state, borrowed; NULL before damo.core is loaded there and while the state is being closed. */
+DAMO_API damo_ctx *damo_lua_get_context(struct lua_State *L);
+/* The object of damo (an Array, a sparse matrix, a Variable, …) that the value at that index of the stack is, borrowed;
+ * NULL for every other value. damo_as_array and its kin tell which. Raises a state error if the script has freed it. */
+DAMO_API damo_obj *damo_lua_get(struct lua_State *L, int index);
+/* Pushes what a script sees of the object, which is retained; nil for NULL. May raise a memory error of Lua. */
+DAMO_API void damo_lua_push(struct lua_State *L, const void *obj);
+/* Raises the context's last error as the error object that scripts know. Does not return; its type is for
+ * `return damo_lua_raise(L);`. */
+DAMO_API int damo_lua_raise(struct lua_State *L);
 
 #ifdef __cplusplus
 }

@@ -35,8 +35,8 @@ struct op_from_graph {
   damo_var **shared; /* n_in - n_given, owned: the shared Variables to which the further inputs are applied */
   bool *connected;   /* n_in * n_out */
   bool inlined;
-  bool shapes_known; /* every inner node has an infer_shape */
-  damo_function *fn; /* the compiled inner graph; NULL until it is first needed */
+  bool shapes_known;    /* every inner node has an infer_shape */
+  damo_function *fn[2]; /* the compiled inner graph, and in reproducible mode; NULL until it is first needed */
   damo_op *lop_op, *rop_op;
   op_from_graph_override *lop, *rop; /* NULL: none. The binding sets them for overrides written in Lua */
   void *user;                        /* data of lop and rop */
@@ -63,6 +63,8 @@ damo_op *op_from_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, dam
 damo_op *op_from_graph_copy(const op_from_graph *g);
 /* The class of an OpFromGraph, NULL for any other Op. */
 op_from_graph *op_from_graph_of(const damo_op *op);
+/* How files have these Ops; ended by NULL. */
+extern const op_recipe *const api_recipes[];
 /* The compiled inner graph, borrowed; compiles it at the first call. NULL on failure. */
 damo_function *op_from_graph_function(op_from_graph *g);
 /* The Function that a thunk of an OpFromGraph runs; NULL if it has not run yet, or if it is another Op's thunk. */

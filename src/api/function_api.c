@@ -68,7 +68,8 @@ static damo_function *compile_checked(damo_ctx *ctx, const char *func, damo_var 
                                .on_unused_input = (unused_mode)given->on_unused_input,
                                .allow_input_downcast = given->allow_input_downcast,
                                .no_default_updates = given->no_default_updates,
-                               .threads = given->threads};
+                               .threads = given->threads,
+                               .reproducible = given->reproducible};
     fill_specs(given, inputs, n_in, outputs, n_out, in, out);
     f = compile_function(ctx, in, n_in, out, n_out, &o);
   }
@@ -246,6 +247,10 @@ damo_array *damo_as_array(damo_obj *value) {
 damo_sparse *damo_as_sparse(damo_obj *value) {
   return value != NULL && value->kind == OBJ_SPARSE ? (damo_sparse *)value : NULL;
 }
+
+damo_var *damo_as_var(damo_obj *value) { return value != NULL && value->kind == OBJ_VAR ? (damo_var *)value : NULL; }
+
+damo_op *damo_as_op(damo_obj *value) { return value != NULL && value->kind == OBJ_OP ? (damo_op *)value : NULL; }
 
 int64_t damo_function_n_inputs(const damo_function *f) { return f != NULL ? f->program->n_inputs : 0; }
 int64_t damo_function_n_outputs(const damo_function *f) { return f != NULL ? f->program->n_outputs : 0; }

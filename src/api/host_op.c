@@ -245,6 +245,7 @@ static damo_status asked_perform(const thunk *t, frame *f) {
   for (int o = 0; o < t->n_out; o++) st->out[o].taken = false;
   f->ctx->error.status = DAMO_OK; /* cleared to see whether this call sets an error; else the older one is restored */
   const damo_status s = st->perform(&(damo_thunk){t, f});
+  if (t->node->op->def->impure) f->ctx->n_effects++;
   if (s != DAMO_OK) return settled(t->node->op, s, "perform");
   if (f->ctx->error.status == DAMO_OK) f->ctx->error.status = before;
   for (int o = 0; o < t->n_out; o++) {
@@ -308,6 +309,7 @@ static void set_def(host_op_class *k) {
                     .doc = k->doc,
                     .props = k->props,
                     .n_in = c->n_in < 0 ? OP_VARIADIC : c->n_in,
+                    .least_in = c->infer_type != NULL ? OP_NO_INPUT : 0,
                     .n_out = c->n_out > 1 ? OP_VARIADIC : 1,
                     .count_out = count_out,
                     .default_output = c->default_output,
@@ -322,6 +324,7 @@ static void set_def(host_op_class *k) {
                     .infer_shape = c->infer_shape != NULL ? asked_shape : NULL,
                     .connection_pattern = c->connection_pattern,
                     .do_constant_folding = c->do_constant_folding,
+                    .impure = c->impure,
                     .foreign = true,
                     .no_check = "a host's Op has no second definition",
                     .one_context = true,

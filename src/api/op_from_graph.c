@@ -12,6 +12,7 @@
 
 #include "api_int.h"
 #include "compile/inner.h"
+#include "graph/recipe.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
 
@@ -36,7 +37,7 @@ static void graph_destroy(damo_obj *obj) {
   damo_release(g->fgraph);
   release_list(ctx, g->shared, g->n_in - g->n_given);
   if (g->connected != NULL) mem_free(ctx, g->connected, (size_t)g->n_in * (size_t)g->n_out);
-  damo_release(g->fn);
+  for (int i = 0; i < 2; i++) damo_release(g->fn[i]);
   damo_release(g->lop_op);
   damo_release(g->rop_op);
   if (g->pick != NULL) mem_free(ctx, g->pick, (size_t)g->n_pick * sizeof *g->pick);
@@ -132,12 +133,12 @@ typedef struct op_from_graph_state {
 } op_from_graph_state;
 
 static inner_graph op_from_graph_inner(op_from_graph *g) {
-  return (inner_graph){.fgraph = g->fgraph, .name = g->name, .mode = g->mode, .fn = &g->fn};
+  return (inner_graph){.fgraph = g->fgraph, .name = g->name, .mode = g->mode, .fn = g->fn};
 }
 
 damo_function *op_from_graph_function(op_from_graph *g) {
   const inner_graph inner = op_from_graph_inner(g);
-  return inner_function(&inner);
+  return inner_function(&inner, false);
 }
 
 static damo_function *thunk_function(const thunk *t, frame *f) {
@@ -466,11 +467,13 @@ static damo_status inner_check_unused(const op_from_graph *g, unused_mode mode) 
 }
 
 static damo_op *op_from_graph_copy_to(graph_copier *c, const damo_op *op);
+static const op_recipe op_from_graph_recipe;
 
 static void set_class(op_from_graph *g) {
   g->def = (op_def){.name = g->name,
                     .doc = "a graph as an Op",
                     .n_in = OP_VARIADIC,
+                    .least_in = OP_NO_INPUT,
                     .n_out = OP_VARIADIC,
                     .count_out = graph_count_out,
                     .infer_type = graph_types,
@@ -488,6 +491,7 @@ static void set_class(op_from_graph *g) {
                     .no_check = "in DEBUG mode its own graph runs in that mode",
                     .prepare_foreign = op_from_graph_prepare_foreign,
                     .copy_to = op_from_graph_copy_to,
+                    .recipe = &op_from_graph_recipe,
                     .unique = true};
 }
 
@@ -590,7 +594,7 @@ static damo_status fill_copy(graph_copier *c, op_from_graph *g, const op_from_gr
   if (g->fgraph == NULL) return damo_error_status(c->ctx);
   DAMO_TRY(inner_freeze(g->fgraph));
   const inner_graph inner = op_from_graph_inner((op_from_graph *)(uintptr_t)from);
-  return inner_copy_to(c, &inner, &g->fn);
+  return inner_copy_to(c, &inner, g->fn);
 }
 
 static damo_op *op_from_graph_copy_to(graph_copier *c, const damo_op *op) {
@@ -602,6 +606,83 @@ static damo_op *op_from_graph_copy_to(graph_copier *c, const damo_op *op) {
   damo_release(g);
   return copy;
 }
+
+/* ---- In files ---------------------------------------------------------------------------------------------------- */
+
+static damo_status op_from_graph_tell(const damo_op *op, op_parts *out) {
+  const op_from_graph *g = op_from_graph_at(op);
+  damo_ctx *ctx = op->obj.ctx;
+  if (g->lop != NULL || g->rop != NULL) {
+    ctx_fail(ctx, DAMO_ETYPE, "save_graph: the gradients of %s call functions of the script, which no file can hold",
+             g->name);
+    ctx_fail_at(ctx, g->name, NULL);
+    return DAMO_ETYPE;
+  }
+  const size_t n = (size_t)g->n_in * (size_t)g->n_out;
+  DAMO_TRY(parts_add_text(out, g->name));
+  DAMO_TRY(parts_add_text(out, g->mode));
+  DAMO_TRY(parts_add_int(out, g->inlined));
+  DAMO_TRY(parts_add_int(out, g->n_given));
+  DAMO_TRY(parts_add(out, g->lop_op != NULL ? (prop_value){.kind = PROP_OP, .u.op = g->lop_op} : prop_nil()));
+  DAMO_TRY(parts_add(out, g->rop_op != NULL ? (prop_value){.kind = PROP_OP, .u.op = g->rop_op} : prop_nil()));
+  for (int i = 0; i < g->n_in - g->n_given; i++)
+    DAMO_TRY(parts_add(out, (prop_value){.kind = PROP_VAR, .u.var = g->shared[i]}));
+  for (size_t i = 0; i < n; i++) DAMO_TRY(parts_add_int(out, g->connected[i]));
+  return DAMO_OK;
+}
+
+static damo_status take_shared_parts(op_from_graph *g, op_parts *in) {
+  ptrvec shared;
+  ptrvec_init(&shared, g->obj.ctx);
+  damo_status s = DAMO_OK;
+  for (int i = g->n_given; i < g->fgraph->inputs.n && s == DAMO_OK && !in->bad; i++) {
+    const damo_var *v = parts_var(in), *inner = g->fgraph->inputs.at[i];
+    in->bad = in->bad || v->kind != VAR_SHARED || !type_is_compatible(v->type, inner->type);
+    s = ptrvec_push(&shared, v);
+  }
+  if (s == DAMO_OK && !in->bad) s = take_shared(g, &shared);
+  ptrvec_clear(&shared);
+  return s;
+}
+
+static damo_status op_from_graph_fill(op_from_graph *g, op_parts *in) {
+  damo_ctx *ctx = g->obj.ctx;
+  DAMO_TRY(mem_copy_text(ctx, parts_text(in), &g->name));
+  DAMO_TRY(mem_copy_text(ctx, parts_text(in), &g->mode));
+  in->bad = in->bad || g->name == NULL || g->fgraph->outputs.n == 0 || g->fgraph->inputs.n > INT32_MAX ||
+            g->fgraph->outputs.n > INT32_MAX;
+  if (in->bad) return DAMO_OK;
+  set_class(g);
+  g->inlined = parts_bool(in);
+  g->n_given = g->n_in = (int)parts_int(in, 0, g->fgraph->inputs.n);
+  g->n_out = (int)g->fgraph->outputs.n;
+  g->lop_op = damo_retain(parts_op(in));
+  g->rop_op = damo_retain(parts_op(in));
+  DAMO_TRY(take_shared_parts(g, in));
+  if (in->bad) return DAMO_OK;
+  DAMO_TRY(inner_freeze(g->fgraph));
+  DAMO_TRY(look_inside(g));
+  DAMO_TRY(find_updates_inside(g));
+  for (size_t i = 0; i < (size_t)g->n_in * (size_t)g->n_out; i++) g->connected[i] = parts_bool(in);
+  return DAMO_OK;
+}
+
+static damo_op *op_from_graph_remake(damo_ctx *ctx, op_parts *in, damo_fgraph *take_graph) {
+  op_from_graph *g = obj_new(ctx, OBJ_OPGRAPH, sizeof *g);
+  if (g == NULL) {
+    damo_release(take_graph);
+    return NULL;
+  }
+  g->fgraph = take_graph;
+  damo_op *op = op_from_graph_fill(g, in) == DAMO_OK && !in->bad ? op_new_owned(ctx, &g->def, &g->obj, NULL) : NULL;
+  g->op = op;
+  damo_release(g);
+  return op;
+}
+
+static const op_recipe op_from_graph_recipe = {
+    .name = "OpFromGraph", .tell = op_from_graph_tell, .make = op_from_graph_remake};
+const op_recipe *const api_recipes[] = {&op_from_graph_recipe, NULL};
 
 op_from_graph *op_from_graph_of(const damo_op *op) {
   return op->owner != NULL && op->owner->kind == OBJ_OPGRAPH ? (op_from_graph *)op->owner : NULL;

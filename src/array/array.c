@@ -142,7 +142,9 @@ static void array_destroy(damo_obj *obj) {
 }
 
 void array_register(damo_ctx *ctx) {
-  ctx->isa = kernel_isa_select();
+  ctx->isas[0] = kernel_isa_select();
+  ctx->isas[1] = ctx->isas[0]->plain;
+  ctx_set_reproducible(ctx, false);
   ctx_register_kind(ctx, OBJ_BUFFER, buffer_destroy, NULL);
   ctx_register_kind(ctx, OBJ_ARRAY, array_destroy, NULL);
 }

@@ -3,6 +3,7 @@
  * Equal dtypes are copied by kernel_copy_nd. Otherwise the elements are gathered into contiguous blocks on the stack,
  * cast by kernel_cast, and scattered.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "array_int.h"
@@ -39,7 +40,9 @@ static void convert_one(assign_operand src, assign_operand dst) {
   memcpy(dst.data, to, dtype_size(dst.dtype));
 }
 
-static void convert_blocks(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
+#define ASSIGN_PART 16384 /* elements between two points of a call */
+
+static void convert_blocks(damo_ctx *ctx, assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   _Alignas(64) char block[BLOCK_ELEMENTS * 16];
   block_cursor x, y;
   int64_t left = 1;
@@ -54,15 +57,47 @@ static void convert_blocks(assign_operand src, assign_operand dst, int ndim, con
     n = left < BLOCK_ELEMENTS ? left : BLOCK_ELEMENTS;
     block_cursor_read(&x, dst.dtype, block, n);
     nd_cursor_write(&y.at, block, n, dtype_size(dst.dtype));
+    if ((left - n) / ASSIGN_PART != left / ASSIGN_PART) ctx_point(ctx);
+  }
+}
+
+/* The axis along which the parts of a copy lie: that of the greatest stride in dst. */
+static int copy_outer_axis(const assign_operand *dst, int ndim, const int64_t *shape) {
+  int axis = -1;
+  for (int i = 0; i < ndim; i++) {
+    if (shape[i] < 2) continue;
+    if (axis < 0 || llabs(dst->strides[i]) > llabs(dst->strides[axis])) axis = i;
+  }
+  return axis;
+}
+
+/* A copy of equal dtypes, in parts where it is long. */
+static void copy_parts(damo_ctx *ctx, assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
+  const size_t size = dtype_size(src.dtype);
+  int64_t n = 1, part[DAMO_MAX_NDIM];
+  for (int i = 0; i < ndim; i++) n *= part[i] = shape[i];
+  const int axis = n > 2 * ASSIGN_PART ? copy_outer_axis(&dst, ndim, shape) : -1;
+  if (axis < 0) {
+    kernel_copy_nd(src.data, src.strides, dst.data, dst.strides, ndim, shape, size);
+    return;
+  }
+  const int64_t per = n / shape[axis], step = per > ASSIGN_PART ? 1 : ASSIGN_PART / per;
+  for (int64_t k = 0; k < shape[axis]; k += step) {
+    assign_operand from = src, to = dst;
+    part[axis] = shape[axis] - k < step ? shape[axis] - k : step;
+    from.data += k * src.strides[axis];
+    to.data += k * dst.strides[axis];
+    kernel_copy_nd(from.data, src.strides, to.data, dst.strides, ndim, part, size);
+    ctx_point(ctx);
   }
 }
 
 /* dst = src over an n-dimensional box; the two must not overlap. */
-static void copy_box(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
+static void copy_box(damo_ctx *ctx, assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   if (src.dtype == dst.dtype) {
-    kernel_copy_nd(src.data, src.strides, dst.data, dst.strides, ndim, shape, dtype_size(src.dtype));
+    copy_parts(ctx, src, dst, ndim, shape);
   } else {
-    convert_blocks(src, dst, ndim, shape);
+    convert_blocks(ctx, src, dst, ndim, shape);
   }
 }
 
@@ -76,11 +111,17 @@ damo_array *array_cast(const damo_array *a, damo_dtype dtype) {
   int64_t n = array_size(a);
   if (n == 0) return out;
   if (!array_is_contiguous(a)) {
-    copy_box(operand_of(a), operand_of(out), a->ndim, array_shape(a));
-  } else if (array_dtype(a) == dtype) {
-    memcpy(out->data, a->data, (size_t)n * dtype_size(dtype));
-  } else {
-    kernel_cast(array_dtype(a), dtype)(a->data, out->data, n);
+    copy_box(out->obj.ctx, operand_of(a), operand_of(out), a->ndim, array_shape(a));
+    return out;
+  }
+  const size_t from = dtype_size(array_dtype(a)), to = dtype_size(dtype);
+  for (int64_t k = 0; k < n; k += ASSIGN_PART) {
+    const int64_t part = n - k < ASSIGN_PART ? n - k : ASSIGN_PART;
+    if (array_dtype(a) == dtype)
+      memcpy(out->data + (size_t)k * to, a->data + (size_t)k * from, (size_t)part * to);
+    else
+      kernel_cast(array_dtype(a), dtype)(a->data + (size_t)k * from, out->data + (size_t)k * to, part);
+    if (part < n) ctx_point(out->obj.ctx);
   }
   return out;
 }
@@ -147,7 +188,8 @@ damo_status array_assign(damo_array *dst, const damo_array *src) {
     assign_strides(copy, dst, strides);
     src = copy;
   }
-  copy_box((assign_operand){src->data, strides, array_dtype(src)}, operand_of(dst), dst->ndim, array_shape(dst));
+  copy_box(dst->obj.ctx, (assign_operand){src->data, strides, array_dtype(src)}, operand_of(dst), dst->ndim,
+           array_shape(dst));
   damo_release(copy);
   return DAMO_OK;
 }
@@ -157,6 +199,6 @@ damo_status array_fill(damo_array *dst, scalar value) {
   _Alignas(16) char one[16];
   DAMO_TRY(assign_check_writeable(dst));
   scalar_store(scalar_cast(value, array_dtype(dst)), one);
-  copy_box((assign_operand){one, zeros, array_dtype(dst)}, operand_of(dst), dst->ndim, array_shape(dst));
+  copy_box(dst->obj.ctx, (assign_operand){one, zeros, array_dtype(dst)}, operand_of(dst), dst->ndim, array_shape(dst));
   return DAMO_OK;
 }

@@ -12,8 +12,11 @@
 #include <stdatomic.h>
 
 #include "../damo.h"
+#include "parts.h"
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define PRINTF_LIKE(f, a) __attribute__((format(gnu_printf, f, a)))
+#elif defined(__GNUC__)
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 #else
 #define PRINTF_LIKE(f, a)
@@ -60,6 +63,7 @@ typedef enum obj_kind {
   OBJ_PATTERN,
   OBJ_SCAN,
   OBJ_RUN,
+  OBJ_LINKED,
   OBJ_N_KINDS
 } obj_kind;
 
@@ -122,6 +126,7 @@ typedef enum ctx_slot_id {
   CTX_EAGER,
   CTX_SCANS,
   CTX_POOL,
+  CTX_CUT_POOL,
   CTX_JIT,
   CTX_MEMO,
   CTX_N_SLOTS
@@ -139,8 +144,12 @@ typedef struct ctx_lent {
   struct ctx_lent *next;            /* the next entry of damo_ctx.returned */
 } ctx_lent;
 
+#define CTX_BUILD_SIZE 24
+extern const char ctx_build_id[CTX_BUILD_SIZE];
+
 struct damo_ctx {
-  int64_t refs; /* hosts' references plus one for every live object */
+  char build[CTX_BUILD_SIZE]; /* ctx_build_id; first in every build, since all else may lie elsewhere in another one */
+  int64_t refs;               /* hosts' references plus one for every live object */
   damo_alloc_fn alloc;
   void *alloc_user;
   size_t bytes, peak, cap;
@@ -153,13 +162,23 @@ struct damo_ctx {
   bool frozen;                 /* other contexts read its objects: debug builds assert that nothing in it changes */
   ctx_error error;
   ctx_config config;
-  int call_threads;      /* of the Function that is being called; 0: those of config */
-  const kernel_isa *isa; /* the kernels for this CPU; set by array_register, the first layer that calls them */
+  int call_threads; /* of the Function that is being called; 0: those of config */
+  /* The kernels for this CPU, and those whose results have the same bits on every machine; set by array_register, the
+   * first layer that calls them. isa is that of isas which `reproducible` selects (ctx_set_reproducible). */
+  const kernel_isa *isa, *isas[2];
+  bool reproducible; /* of the call, or the compilation, under way: its results have the same bits on every machine */
   damo_warning_fn on_warning;
   void *warning_user;
   damo_print_fn on_print;
   void *print_user;
-  atomic_bool interrupted; /* damo_ctx_interrupt was called, and no loop has seen it yet */
+  atomic_bool interrupted; /* damo_ctx_interrupt was called, and no call has seen it yet */
+  uint64_t n_effects;      /* runs of impure Ops of the host, which can't be run a second time */
+  bool was_interrupted;    /* ctx_poll has seen it since the last call began that is in no other */
+  bool watching;           /* an ordinary call of a Function is under way, and points look whether it must end */
+  bool looking;            /* a point looks now: what it runs is not cut */
+  atomic_bool due;         /* a look between thunks is due: after long work, or damo_ctx_interrupt */
+  damo_status stop;        /* what a point has found: the call computes nothing further, and fails with it */
+  int64_t looked;          /* the time of the last look */
   /* Set by the binding: called by ctx_poll; its error ends the call under way. */
   damo_status (*on_poll)(struct damo_ctx *ctx, void *user);
   void *poll_user;
@@ -178,6 +197,11 @@ struct damo_ctx {
   _Atomic(ctx_lent *) returned;                         /* objects of this context that other contexts gave back */
   bool host_gone, abandoned;
 };
+
+static inline void ctx_set_reproducible(damo_ctx *ctx, bool on) {
+  ctx->reproducible = on;
+  ctx->isa = ctx->isas[on];
+}
 
 /* Debug builds assert that the context may change. */
 #define CTX_ASSERT_THAWED(ctx) damo_assert(!(ctx)->frozen)
@@ -244,6 +268,34 @@ damo_status ctx_print(damo_ctx *ctx, const char *text);
 #define POLL_NS 50000
 damo_status ctx_poll(damo_ctx *ctx);
 
+/* Ordinary calls look between their pieces whether they must end: between thunks after long work (ctx_is_due), and inside
+ * of long work at its points (ctx_point), but not more often than every LOOK_NS. A point can't fail: what it finds is
+ * ctx->stop, with which the call fails after the thunk, and until then loops may leave out work (ctx_is_stopped) whose
+ * results are values alone. */
+#define LOOK_NS 1000000
+typedef struct ctx_watch {
+  bool watching;
+  damo_status stop;
+} ctx_watch;
+static inline ctx_watch ctx_watch_begin(damo_ctx *ctx) {
+  const ctx_watch before = {ctx->watching, ctx->stop};
+  ctx->watching = ctx->pace == NULL && !ctx->looking;
+  ctx->stop = DAMO_OK;
+  return before;
+}
+/* s: the call's status; returns that with which it ends. */
+static inline damo_status ctx_watch_end(damo_ctx *ctx, ctx_watch before, damo_status s) {
+  if (s == DAMO_OK) s = ctx->stop;
+  ctx->watching = before.watching;
+  ctx->stop = before.stop;
+  return s;
+}
+/* After work of more than some microseconds. */
+static inline void ctx_set_due(damo_ctx *ctx) { atomic_store_explicit(&ctx->due, true, memory_order_relaxed); }
+static inline bool ctx_is_due(const damo_ctx *ctx) { return atomic_load_explicit(&ctx->due, memory_order_relaxed); }
+/* Between thunks. */
+damo_status ctx_look(damo_ctx *ctx);
+
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
 /* Calls in slices: a function that runs on a stack of its own, and goes back to the caller at a point of its code where
@@ -268,8 +320,18 @@ typedef struct pace_beat {
 void pace_next(pace *p, pace_beat *b, int64_t most);
 /* The code that runs is to be cut into slices; NULL: it is not. */
 static inline pace *ctx_pace(const damo_ctx *ctx) { return ctx->pace; }
-static inline void ctx_point(const damo_ctx *ctx) {
-  if (ctx->pace != NULL) pace_point(ctx->pace);
+bool pace_is_stopped(const pace *p);
+void ctx_point_watched(damo_ctx *ctx);
+/* A point: a call in slices may be suspended here, an ordinary one looks whether it must end. */
+static inline void ctx_point(damo_ctx *ctx) {
+  if (ctx->pace != NULL)
+    pace_point(ctx->pace);
+  else if (ctx->watching)
+    ctx_point_watched(ctx);
+}
+/* Whether what is computed now is in vain. */
+static inline bool ctx_is_stopped(const damo_ctx *ctx) {
+  return ctx->stop != DAMO_OK || (ctx->pace != NULL && pace_is_stopped(ctx->pace));
 }
 /* Calls fn(arg) on the stack of pace_run's caller, where no slice ends: for code of a host or a script. */
 void ctx_outside(damo_ctx *ctx, pace_fn fn, void *arg);
@@ -301,13 +363,18 @@ typedef struct thread_pool thread_pool;
 int ctx_threads(const damo_ctx *ctx);
 /* The pool for work of about that many nanoseconds on one thread; NULL if it does not pay, or one thread is set. */
 thread_pool *ctx_pool(damo_ctx *ctx, double ns);
+/* The same for work that takes longer where it is divided: not for an ordinary call on one thread. */
+thread_pool *ctx_pool_to_divide(damo_ctx *ctx, double ns);
 /* The threads that take part in a run, the caller included; 1 of NULL. */
 int pool_size(const thread_pool *p);
-/* NULL, or in a call cut into slices, which runs on one thread, its pace: pool_run then has a point after each share. */
-pace *pool_pace(const thread_pool *p);
+/* A point of work on one thread, of which the pool cuts calls: see ctx_point. */
+void pool_point(thread_pool *p);
 /* Runs fn for each share 0 … n_shares - 1, each once, in any order; returns when all are done. With p NULL, or one share,
- * in order on this thread. */
+ * in order on this thread. The calling thread has a point after each of its shares; where that stops the call, the
+ * shares that are left are not run, so their results must be values alone, which steer nothing. */
 void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg);
+/* The same, and every share is run. */
+void pool_run_all(thread_pool *p, int64_t n_shares, share_fn fn, void *arg);
 /* How many shares to make of `units`, where a share of fewer than `least` does not pay: 1, or a few for each thread, so
  * that threads which the system interrupts hold up nobody. */
 int64_t pool_shares(const thread_pool *p, int64_t units, int64_t least);
@@ -381,13 +448,14 @@ damo_status ctx_read_options(damo_ctx *ctx, const char *func, const void *given,
 /* ---- Rounding ---------------------------------------------------------------------------------------------------- */
 
 /* Brackets every run of thunks: sets the rounding mode to nearest, which the kernels' error bounds assume, and restores
- * the mode of the host's thread afterwards. Flushing of subnormal numbers to zero is left as the host has it. */
+ * the mode of the host's thread afterwards. Flushing of subnormal results and operands to zero is left as the host has
+ * it; with `strict` it is switched off and restored too. */
 typedef struct rounding {
   bool other; /* the host's mode is not the default and must be restored */
   int mode;
-  unsigned csr;
+  unsigned csr, mask; /* the control register of floating-point units, and those of its bits that are restored */
 } rounding;
-rounding rounding_enter(void);
+rounding rounding_enter(bool strict);
 void rounding_restore(rounding r);
 static inline void rounding_leave(rounding r) {
   if (r.other) rounding_restore(r);

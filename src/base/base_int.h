@@ -27,8 +27,8 @@ bool pace_is_limited(const pace *p);
 /* The pool by which work of about that many nanoseconds is cut; NULL: it is too short. */
 thread_pool *pace_pool(pace *p, double ns);
 /* A pool without threads, which has points between shares. */
-thread_pool *pool_new_paced(damo_ctx *ctx, pace *p);
-void pool_free_paced(damo_ctx *ctx, thread_pool *p);
+thread_pool *pool_new_cut(damo_ctx *ctx, double share_ns);
+void pool_free_cut(damo_ctx *ctx, thread_pool *p);
 void pool_estimate(thread_pool *p, double ns);
 
 #endif

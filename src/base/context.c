@@ -63,6 +63,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .next_id = 1,
       .borrowers = 1,
   };
+  memcpy(ctx->build, ctx_build_id, sizeof ctx->build);
   if (ctx_stress(ctx, STRESS_SHARE)) ctx->config.threads = 3;
   return ctx;
 }
@@ -170,14 +171,38 @@ void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user) {
 }
 
 void damo_ctx_interrupt(damo_ctx *ctx) {
-  if (ctx) atomic_store(&ctx->interrupted, true);
+  if (!ctx) return;
+  atomic_store(&ctx->interrupted, true);
+  atomic_store(&ctx->due, true);
 }
 
 damo_status ctx_poll(damo_ctx *ctx) {
   if (ctx->pace != NULL) DAMO_TRY(pace_poll(ctx->pace));
-  if (atomic_load_explicit(&ctx->interrupted, memory_order_relaxed) && atomic_exchange(&ctx->interrupted, false))
+  if (atomic_load_explicit(&ctx->interrupted, memory_order_relaxed) && atomic_exchange(&ctx->interrupted, false)) {
+    ctx->was_interrupted = true;
     return ctx_fail(ctx, DAMO_ESTATE, "the call was interrupted (damo_ctx_interrupt)");
+  }
   return ctx->on_poll ? ctx->on_poll(ctx, ctx->poll_user) : DAMO_OK;
+}
+
+damo_status ctx_look(damo_ctx *ctx) {
+  if (ctx->stop != DAMO_OK || ctx->looking) return ctx->stop;
+  atomic_store(&ctx->due, false); /* before the flag of an interruption is read */
+  return ctx_poll(ctx);
+}
+
+/* A hook may call damo: what runs meanwhile is no part of the call, and takes no part in the pool, which may be in use. */
+void ctx_point_watched(damo_ctx *ctx) {
+  if (ctx->stop != DAMO_OK) return;
+  const int64_t now = clock_ns();
+  if (now - ctx->looked < LOOK_NS) return;
+  ctx->watching = false;
+  ctx->looking = true;
+  ctx->stop = ctx_poll(ctx);
+  ctx->looking = false;
+  ctx->watching = true;
+  ctx->looked = clock_ns();
+  if (ctx->stop != DAMO_OK) ctx_set_due(ctx);
 }
 
 void damo_ctx_set_print(damo_ctx *ctx, damo_print_fn fn, void *user) {

@@ -47,7 +47,7 @@ struct fiber {
   void *outside; /* the stack pointer of fiber_enter's caller while the fiber runs */
   char *stack;   /* the mapping: a guard, then FIBER_STACK bytes */
   size_t guard;
-  fiber_fn fn; /* NULL: at rest */
+  fiber_fn fn; /* NULL: no function runs on this stack */
   void *user;
 #if defined(FIBER_ASAN)
   void *fake, *outside_fake;
@@ -139,7 +139,8 @@ void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 #endif
 
-/* Back to fiber_enter. last: fn has returned, and its frames are gone. */
+/* Switches from the fiber to the caller of fiber_enter. `last` says that the fiber's function has returned, so that the
+ * fiber is never entered again. */
 static void fiber_switch_out(fiber *f, bool last) {
 #if defined(FIBER_ASAN)
   __sanitizer_start_switch_fiber(last ? NULL : &f->fake, f->outside_stack, f->outside_bytes);

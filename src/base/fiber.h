@@ -17,7 +17,7 @@ typedef void (*fiber_fn)(void *user);
 
 /* A fiber at rest, with its stack. NULL: memory error. */
 fiber *fiber_new(damo_ctx *ctx);
-/* The fiber is at rest: fn has returned, or was never begun. */
+/* Frees the fiber. Its function must have returned, or fiber_enter must never have been called. */
 void fiber_free(damo_ctx *ctx, fiber *f);
 /* Called outside of the fiber. At rest: begins fn(user) on its stack; else goes on where it left. Returns when fn has
  * returned (true) or the fiber has left (false). */

@@ -11,10 +11,13 @@
 #endif
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "base_int.h"
+
+#if DAMO_POSIX
+#include <sys/mman.h>
+#include <sys/resource.h>
+#endif
 
 #define LARGE_PAGE ((size_t)2 << 20)
 
@@ -37,12 +40,16 @@ struct mem_heap {
   size_t bytes, used, peak; /* used: bytes in use by the context */
 };
 
+#if DAMO_POSIX
 static bool is_bounded(int resource) {
   struct rlimit limit;
   return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 bool heap_is_limited(void) { return is_bounded(RLIMIT_AS) || is_bounded(RLIMIT_DATA); }
+#else
+bool heap_is_limited(void) { return false; }
+#endif
 
 mem_heap *heap_new(void) { return calloc(1, sizeof(mem_heap)); }
 
@@ -97,6 +104,7 @@ static void heap_release(mem_heap *h, void *ptr, size_t size) {
   h->bytes += size;
 }
 
+#if DAMO_POSIX
 /* The size rounded up to whole huge pages if that adds at most an eighth: otherwise the end of a block would have small
  * pages. */
 static size_t in_large_pages(size_t size) {
@@ -114,6 +122,9 @@ static void *heap_block_new(size_t size) {
 #endif
   return ptr;
 }
+#else
+static void *heap_block_new(size_t size) { return malloc(size); }
+#endif
 
 static void *heap_block_grow(void *ptr, size_t size) { return ptr ? realloc(ptr, size) : heap_block_new(size); }
 

@@ -17,7 +17,7 @@ static const char *const KIND_NAMES[OBJ_N_KINDS] = {
     [OBJ_TRACE] = "trace",     [OBJ_OPCLASS] = "opclass", [OBJ_OPGRAPH] = "opgraph", [OBJ_OP] = "op",
     [OBJ_VAR] = "var",         [OBJ_APPLY] = "apply",     [OBJ_FGRAPH] = "fgraph",   [OBJ_FUNCTION] = "function",
     [OBJ_GENERIC] = "generic", [OBJ_FACTOR] = "factor",   [OBJ_PATTERN] = "pattern", [OBJ_SCAN] = "scan",
-    [OBJ_RUN] = "run",
+    [OBJ_RUN] = "run",         [OBJ_LINKED] = "linked",
 };
 
 void *obj_new(damo_ctx *ctx, obj_kind kind, size_t size) {

@@ -2,27 +2,29 @@
 #include "base_int.h"
 #include "fiber.h"
 
-#define PACE_LEAST_NS 250.0 /* shorter work, as estimated, is not cut */
-#define PACE_PART_NS 12000  /* of a part that a loop makes by pace_next */
+#define PACE_LEAST_NS 250.0  /* shorter work, as estimated, is not cut */
+#define PACE_SHARE_NS 8000.0 /* of a share, by the estimate of the work */
+#define PACE_PART_NS 12000   /* of a part that a loop makes by pace_next */
 
 struct pace {
   damo_ctx *ctx;
   fiber *fiber; /* NULL where stacks can't be switched */
   thread_pool *pool;
   int64_t deadline;    /* INT64_MAX: none */
-  bool running, begun; /* begun: the function has not returned yet */
+  bool running, begun; /* `begun` says that the function was called and has not returned */
   bool stopped;
   pace_fn outside; /* what the function asks to be called outside */
   void *outside_arg;
   int32_t depth, stack; /* of calls that the function has entered */
   int threads;          /* damo_ctx.call_threads, of the function */
+  bool reproducible;    /* damo_ctx.reproducible */
 };
 
 pace *pace_new(damo_ctx *ctx) {
   pace *p = mem_calloc(ctx, sizeof *p);
   if (p == NULL) return NULL;
   p->ctx = ctx;
-  p->pool = pool_new_paced(ctx, p);
+  p->pool = pool_new_cut(ctx, PACE_SHARE_NS);
   p->fiber = p->pool != NULL ? fiber_new(ctx) : NULL;
   if (p->pool != NULL && (p->fiber != NULL || !FIBER_SWITCHES)) return p;
   pace_free(p);
@@ -33,11 +35,13 @@ void pace_free(pace *p) {
   if (p == NULL) return;
   damo_assert(!p->begun);
   fiber_free(p->ctx, p->fiber);
-  pool_free_paced(p->ctx, p->pool);
+  pool_free_cut(p->ctx, p->pool);
   mem_free(p->ctx, p, sizeof *p);
 }
 
 bool pace_is_suspended(const pace *p) { return p->begun && !p->running; }
+
+bool pace_is_stopped(const pace *p) { return p->stopped; }
 
 bool pace_is_limited(const pace *p) { return p->deadline != INT64_MAX && p->fiber != NULL; }
 
@@ -54,8 +58,12 @@ bool pace_run(pace *p, int64_t ns, pace_fn fn, void *user) {
   pace *const outer = ctx->pace;
   const int32_t depth = ctx->depth, stack = ctx->stack;
   const int threads = ctx->call_threads;
+  const ctx_watch watch = {ctx->watching, ctx->stop};
+  const bool reproducible = ctx->reproducible;
   bool ended;
   damo_assert(!p->running);
+  ctx->watching = false;
+  ctx->stop = DAMO_OK;
   if (!p->begun) p->stopped = false;
   p->deadline = INT64_MAX;
   if (ns >= 0) {
@@ -66,6 +74,7 @@ bool pace_run(pace *p, int64_t ns, pace_fn fn, void *user) {
     ctx->depth += p->depth;
     ctx->stack += p->stack;
     ctx->call_threads = p->threads;
+    ctx_set_reproducible(ctx, p->reproducible);
   }
   p->running = p->begun = true;
   for (;;) {
@@ -83,9 +92,13 @@ bool pace_run(pace *p, int64_t ns, pace_fn fn, void *user) {
   p->depth = ctx->depth - depth;
   p->stack = ctx->stack - stack;
   p->threads = ctx->call_threads;
+  p->reproducible = ctx->reproducible;
   ctx->depth = depth;
   ctx->stack = stack;
   ctx->call_threads = threads;
+  ctx->watching = watch.watching;
+  ctx->stop = watch.stop;
+  ctx_set_reproducible(ctx, reproducible);
   p->running = false;
   p->begun = !ended;
   return ended;

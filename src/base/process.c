@@ -3,26 +3,41 @@
  * The lock guards the table of tokens (compile/token.c), which is all that contexts have in common. A fork takes it
  * first, so that the child never finds it held by a thread that it has not.
  */
+#include "base.h"
+
+#if DAMO_THREADS
 #include <pthread.h>
+#endif
 #if defined(__linux__) || defined(__APPLE__)
 #include <sys/random.h>
-#elif !defined(_WIN32)
+#elif defined(_WIN32)
+#include <windows.h>
+#else
 #include <unistd.h>
 #endif
 
-#include "base.h"
-
+#if DAMO_THREADS
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
-#if !defined(_WIN32) && !defined(__wasi__)
-static bool process_knows_forks; /* guarded by the mutex */
-#endif
-
 static void mutex_lock(void) { pthread_mutex_lock(&process_mutex); }
 static void mutex_unlock(void) { pthread_mutex_unlock(&process_mutex); }
+#if DAMO_POSIX
+static bool process_knows_forks; /* guarded by the mutex */
+#endif
+#elif defined(_WIN32)
+/* Without POSIX threads the host may still have contexts in several threads. */
+static atomic_flag process_flag = ATOMIC_FLAG_INIT;
+static void mutex_lock(void) {
+  while (atomic_flag_test_and_set(&process_flag)) Sleep(0);
+}
+static void mutex_unlock(void) { atomic_flag_clear(&process_flag); }
+#else
+static void mutex_lock(void) {}
+static void mutex_unlock(void) {}
+#endif
 
 void process_lock(void) {
   mutex_lock();
-#if !defined(_WIN32) && !defined(__wasi__)
+#if DAMO_THREADS && DAMO_POSIX
   if (!process_knows_forks) process_knows_forks = pthread_atfork(mutex_lock, mutex_unlock, mutex_unlock) == 0;
 #endif
 }

@@ -10,15 +10,23 @@
  * environment with each job (rounding, and whether subnormal numbers are flushed to zero). They end when the host's
  * last reference on the context is gone, before the library may be unloaded. In the child of a fork there are none: the
  * pool notices by the process id, and starts its own.
+ *
+ * Without DAMO_THREADS the calling thread takes all shares.
  */
+#include "base_int.h"
+
+#include <string.h>
+#if DAMO_THREADS
 #include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
+#endif
 
-#include "base_int.h"
+#define LONG_NS 10000       /* after such work a call looks whether it must end */
+#define WATCHED_NS 200000.0 /* of a share of long work, by its estimate, so that it can be stopped */
 
+#if DAMO_THREADS
 #define IDLE_NS 15000
 #define WORKER_STACK ((size_t)1 << 20) /* kernels need few KB; sanitizers and thread-local data of libraries more */
 #define LEAST_NS 60000                 /* of work: waking a worker takes some 10 µs */
@@ -34,9 +42,11 @@ struct thread_pool {
   pid_t pid;
   int asked, size; /* the threads asked for, and those that take part, the caller included */
   int started;
-  bool stress; /* shares are made of work of any size */
-  pace *pace;  /* of a pool without threads; NULL otherwise */
-  double ns;   /* with a pace: the estimate of the work in hand */
+  bool stress;     /* shares are made of work of any size */
+  damo_ctx *ctx;   /* has a point after each share of the calling thread */
+  bool cuts;       /* there are no threads: the pool cuts work into shares of about share_ns */
+  double share_ns; /* 0: shares are as many as threads need */
+  double ns;       /* the estimate of the work in hand */
   pool_worker *first;
   pthread_mutex_t lock;
   pthread_cond_t work, done;
@@ -47,6 +57,7 @@ struct thread_pool {
   share_fn fn;
   void *arg;
   int64_t n_shares;
+  bool may_stop; /* shares may be left out */
   int takers;
   fenv_t mode;
   char apart[64]; /* `next` has a cache line of its own */
@@ -64,8 +75,12 @@ static inline void relax(void) {
 }
 
 static void take_shares(thread_pool *p, int worker) {
-  for (int64_t share; (share = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->n_shares;)
+  for (int64_t share; (share = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->n_shares;) {
     p->fn(p->arg, share, worker);
+    if (worker > 0) continue;
+    ctx_point(p->ctx);
+    if (p->may_stop && ctx_is_stopped(p->ctx)) atomic_store(&p->next, p->n_shares);
+  }
 }
 
 static bool is_news(thread_pool *p, unsigned seen, unsigned *epoch) {
@@ -194,10 +209,9 @@ int ctx_threads(const damo_ctx *ctx) {
   return own == 0 || (ctx->sandbox && own > most) ? most : own;
 }
 
-thread_pool *ctx_pool(damo_ctx *ctx, double ns) {
-  if (ctx->pace != NULL && pace_is_limited(ctx->pace)) return pace_pool(ctx->pace, ns);
-  const int threads = ctx_threads(ctx);
-  if (threads < 2 || (ns < LEAST_NS && !ctx_stress(ctx, STRESS_SHARE))) return NULL;
+/* The pool of worker threads, or NULL where the work is too small for them. */
+static thread_pool *worker_pool(damo_ctx *ctx, int threads, double ns) {
+  if (ns < LEAST_NS && !ctx_stress(ctx, STRESS_SHARE)) return NULL;
   ctx_slot *slot = &ctx->slots[CTX_POOL];
   if (slot->data == NULL) {
     thread_pool *made = mem_alloc(ctx, sizeof *made);
@@ -211,31 +225,89 @@ thread_pool *ctx_pool(damo_ctx *ctx, double ns) {
   }
   thread_pool *p = slot->data;
   if (p->pid != getpid()) pool_stop(ctx, p);
+  p->ctx = ctx;
   if (p->asked != threads) pool_resize(ctx, p, threads);
   p->stress = ctx_stress(ctx, STRESS_SHARE);
+  p->ns = ctx->watching ? ns : 0; /* long work that may be stopped is cut into more shares */
   return p->size > 1 ? p : NULL;
 }
+#else
+struct thread_pool {
+  int size;
+  bool stress;
+  damo_ctx *ctx;
+  bool cuts;
+  double share_ns, ns;
+};
 
-thread_pool *pool_new_paced(damo_ctx *ctx, pace *by) {
+int ctx_threads(const damo_ctx *ctx) {
+  (void)ctx;
+  return 1;
+}
+
+static thread_pool *worker_pool(damo_ctx *ctx, int threads, double ns) {
+  (void)ctx, (void)threads, (void)ns;
+  return NULL;
+}
+#endif
+
+/* ---- Pools ------------------------------------------------------------------------------------------------------- */
+
+static void watched_destroy(damo_ctx *ctx, void *data) { pool_free_cut(ctx, data); }
+
+/* The pool of ordinary calls on one thread, for work that is cut so that it can be stopped. */
+static thread_pool *watched_pool(damo_ctx *ctx, double ns) {
+  ctx_slot *slot = &ctx->slots[CTX_CUT_POOL];
+  if (slot->data == NULL) {
+    thread_pool *made = pool_new_cut(ctx, WATCHED_NS);
+    if (made == NULL) {
+      ctx_clear_error(ctx);
+      return NULL;
+    }
+    *slot = (ctx_slot){made, watched_destroy};
+  }
+  pool_estimate(slot->data, ns);
+  return slot->data;
+}
+
+thread_pool *ctx_pool_to_divide(damo_ctx *ctx, double ns) {
+  thread_pool *p = ctx_pool(ctx, ns);
+  return p != NULL && p == ctx->slots[CTX_CUT_POOL].data ? NULL : p;
+}
+
+thread_pool *ctx_pool(damo_ctx *ctx, double ns) {
+  if (ns >= LONG_NS) ctx_set_due(ctx);
+  if (ctx->pace != NULL && pace_is_limited(ctx->pace)) return pace_pool(ctx->pace, ns);
+  const int threads = ctx->looking ? 1 : ctx_threads(ctx);
+  if (threads < 2) return ns < 10 * WATCHED_NS || !ctx->watching ? NULL : watched_pool(ctx, ns);
+  return worker_pool(ctx, threads, ns);
+}
+
+thread_pool *pool_new_cut(damo_ctx *ctx, double share_ns) {
   thread_pool *p = mem_calloc(ctx, sizeof *p);
   if (p == NULL) return NULL;
   p->size = 1;
-  p->pace = by;
+  p->cuts = true;
+  p->share_ns = share_ns;
+  p->ctx = ctx;
   return p;
 }
 
-void pool_free_paced(damo_ctx *ctx, thread_pool *p) {
+void pool_free_cut(damo_ctx *ctx, thread_pool *p) {
   if (p != NULL) mem_free(ctx, p, sizeof *p);
 }
 
 void pool_estimate(thread_pool *p, double ns) { p->ns = ns; }
 
-pace *pool_pace(const thread_pool *p) { return p != NULL ? p->pace : NULL; }
+void pool_point(thread_pool *p) {
+  if (p != NULL && p->cuts) ctx_point(p->ctx);
+}
 
 int pool_size(const thread_pool *p) { return p != NULL ? p->size : 1; }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
+#if DAMO_THREADS
 static void wait_for_workers(thread_pool *p) {
   const int64_t until = clock_ns() + IDLE_NS;
   do {
@@ -250,14 +322,9 @@ static void wait_for_workers(thread_pool *p) {
   atomic_store(&p->waiting, false);
 }
 
-void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg) {
-  if (p == NULL || n_shares < 2 || p->pace != NULL) {
-    for (int64_t share = 0; share < n_shares; share++) {
-      fn(arg, share, 0);
-      if (p != NULL && p->pace != NULL) pace_point(p->pace);
-    }
-    return;
-  }
+/* The shares on all threads of the pool. */
+static void pool_run_job(thread_pool *p, int64_t n_shares, share_fn fn, void *arg, bool may_stop) {
+  p->may_stop = may_stop;
   p->fn = fn;
   p->arg = arg;
   p->n_shares = n_shares;
@@ -274,20 +341,45 @@ void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg) {
   atomic_fetch_add(&p->epoch, 1);
   wait_for_workers(p);
 }
+#endif
 
-#define PACED_NS 8000.0 /* of a share, by the estimate of the work */
+static void run_shares_cut(thread_pool *p, int64_t n_shares, share_fn fn, void *arg, bool may_stop) {
+  for (int64_t share = 0; share < n_shares; share++) {
+    fn(arg, share, 0);
+    if (p == NULL) continue;
+    ctx_point(p->ctx);
+    if (may_stop && ctx_is_stopped(p->ctx)) return;
+  }
+}
 
-/* Estimates are those of cheap elements, so shares are also a part of the smallest that would pay on a thread. */
-static int64_t paced_shares(const thread_pool *p, int64_t units, int64_t least) {
-  const int64_t by_units = least > 4 ? units / (least / 4) : units;
-  const double by_time = p->ns / PACED_NS;
-  const int64_t n = by_time > (double)by_units ? (by_time < (double)units ? (int64_t)by_time : units) : by_units;
+static void run_shares_on(thread_pool *p, int64_t n_shares, share_fn fn, void *arg, bool may_stop) {
+  if (!DAMO_THREADS || p == NULL || n_shares < 2 || p->cuts) {
+    run_shares_cut(p, n_shares, fn, arg, may_stop);
+    return;
+  }
+#if DAMO_THREADS
+  pool_run_job(p, n_shares, fn, arg, may_stop);
+#endif
+}
+
+void pool_run(thread_pool *p, int64_t n_shares, share_fn fn, void *arg) { run_shares_on(p, n_shares, fn, arg, true); }
+
+void pool_run_all(thread_pool *p, int64_t n_shares, share_fn fn, void *arg) {
+  run_shares_on(p, n_shares, fn, arg, false);
+}
+
+/* Estimates are those of cheap elements, so shares of slices are also a part of the smallest that would pay on a thread. */
+static int64_t cut_shares(const thread_pool *p, int64_t units, int64_t least) {
+  const double by_time = p->ns / p->share_ns;
+  int64_t n = p->share_ns >= WATCHED_NS ? 1 : least > 4 ? units / (least / 4) : units;
+  if (by_time > (double)n) n = by_time < (double)units ? (int64_t)by_time : units;
   return n < 1 ? 1 : n < units ? n : units;
 }
 
 int64_t pool_shares(const thread_pool *p, int64_t units, int64_t least) {
   if (p == NULL) return 1;
-  if (p->pace != NULL) return units > 1 ? paced_shares(p, units, least) : 1;
-  const int64_t most = 4 * (int64_t)pool_size(p), n = units / (least > 0 && !p->stress ? least : 1);
+  if (p->cuts) return units > 1 ? cut_shares(p, units, least) : 1;
+  const int64_t n = units / (least > 0 && !p->stress ? least : 1), threads = 4 * (int64_t)pool_size(p);
+  const int64_t most = p->ns / (10 * WATCHED_NS) > (double)threads ? (int64_t)(p->ns / (10 * WATCHED_NS)) : threads;
   return n < 2 ? 1 : n < most ? n : most;
 }

@@ -277,6 +277,8 @@ const char *ce_cast(c_emit *e, damo_dtype from, damo_dtype to, const char *x) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
+#define C_MOST_ELEMENTS ((int64_t)1 << 48) /* so that no size in bytes, and no sum of some, overflows */
+
 static c_value *value_new(c_emit *e, damo_dtype dtype, int ndim, const int64_t *shape) {
   c_value *v = emit_alloc(e, sizeof *v);
   if (v == NULL) return NULL;
@@ -287,6 +289,10 @@ static c_value *value_new(c_emit *e, damo_dtype dtype, int ndim, const int64_t *
   for (int k = ndim - 1; k >= 0; k--) {
     v->shape[k] = shape[k];
     v->strides[k] = step;
+    if (shape[k] > 0 && step > C_MOST_ELEMENTS / shape[k]) {
+      ce_refuse(e, "an array of more than 2^48 elements");
+      return NULL;
+    }
     step *= shape[k];
   }
   return v;
@@ -360,6 +366,7 @@ c_value *ce_view(c_emit *e, const c_value *x, int ndim, const int64_t *shape, co
   c_value *v = value_new(e, x->dtype, ndim, shape);
   if (v == NULL) return NULL;
   for (int k = 0; k < ndim; k++) v->strides[k] = strides[k];
+  v->sparse = x->sparse;
   const c_pointer *base = e->pointers.at[x->pointer];
   if (base->moves) {
     v->pointer = pointer_new(e, base->storage, 0, x->dtype);
@@ -426,6 +433,13 @@ damo_status ce_int(c_emit *e, int i, const char *what, int64_t *out) {
   return DAMO_OK;
 }
 
+bool ce_bound(const c_value *v, int64_t *most) {
+  const bool known = v->known != NULL && array_size(v->known) == 1 && !dtype_is_float(v->dtype);
+  if (known) *most = scalar_to_int64(array_item(v->known));
+  if (!known && v->bounded) *most = v->most;
+  return known || v->bounded;
+}
+
 bool ce_is_contiguous(const c_value *v) {
   int64_t step = 1;
   if (ce_size(v) == 0) return true;
@@ -437,6 +451,7 @@ bool ce_is_contiguous(const c_value *v) {
 }
 
 const char *ce_p(c_emit *e, const c_value *v) {
+  if (v->sparse != NULL) ce_refuse(e, "a sparse operand");
   if (e->status != DAMO_OK) return "0";
   c_pointer *p = e->pointers.at[v->pointer];
   c_storage *s = e->storages.at[p->storage];
@@ -527,6 +542,40 @@ void ce_fill(c_emit *e, const c_value *v, const char *x) {
   ce_nest_open(e, &n);
   ce_line(e, "%s[%s] = %s;", ce_p(e, v), ce_nest_at(e, &n, 0), x);
   ce_nest_close(e, &n);
+}
+
+const c_value *ce_contiguous(c_emit *e, const c_value *v) {
+  if (v == NULL || ce_is_contiguous(v)) return v;
+  const c_value *copy = ce_scratch_like(e, v->dtype, v->ndim, v->shape);
+  ce_copy(e, copy, v);
+  return copy;
+}
+
+damo_status ce_node(c_emit *e, const damo_apply *node, c_value *const *in, c_value **out) {
+  const int n = node->n_in + node->n_out;
+  const c_emit outer = *e;
+  int32_t *slots = emit_alloc(e, (size_t)n * sizeof *slots);
+  c_value **values = emit_alloc(e, (size_t)n * sizeof *values);
+  if (slots == NULL || values == NULL) return e->status;
+  for (int i = 0; i < n; i++) {
+    slots[i] = i;
+    values[i] = i < node->n_in ? in[i] : NULL;
+  }
+  e->node = node;
+  e->in = slots;
+  e->out = slots + node->n_in;
+  e->values = values;
+  e->n_values = n;
+  if (node->op->def->emit_c == NULL) ce_refuse(e, "there is no C source for it");
+  const damo_status s = e->status == DAMO_OK ? node->op->def->emit_c(e, node) : e->status;
+  if (s != DAMO_OK && e->status == DAMO_OK) e->status = s;
+  for (int o = 0; o < node->n_out; o++) out[o] = values[node->n_in + o];
+  e->node = outer.node;
+  e->in = outer.in;
+  e->out = outer.out;
+  e->values = outer.values;
+  e->n_values = outer.n_values;
+  return e->status;
 }
 
 /* ---- Constants --------------------------------------------------------------------------------------------------- */

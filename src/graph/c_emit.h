@@ -14,8 +14,11 @@
 typedef struct c_value {
   damo_dtype dtype; /* of the elements in the C code */
   int32_t ndim;
-  int32_t pointer;   /* number of the variable that points to the first element */
-  damo_array *known; /* the value, where it is known when the code is written; owned by the c_emit; else NULL */
+  int32_t pointer;           /* number of the variable that points to the first element */
+  damo_array *known;         /* the value, where it is known when the code is written; owned by the c_emit; else NULL */
+  const damo_sparse *sparse; /* a known sparse matrix, borrowed: ce_p refuses it; NULL: an array */
+  bool bounded;              /* an integer scalar with the upper bound `most` */
+  int64_t most;
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM]; /* strides in elements */
 } c_value;
 
@@ -46,12 +49,22 @@ typedef struct c_pointer {
 typedef struct c_emit c_emit;
 typedef struct c_file c_file;
 
+/* A function of the file over a compiled graph:
+ * int s7(const void *const *in, void *const *out, const void *data, unsigned char *work_bytes), 0 for success. */
+typedef struct c_function {
+  int32_t number; /* 7 */
+  int32_t n_out;
+  int64_t work;  /* bytes of its work memory */
+  c_value **out; /* shapes and dtypes of its results, which it writes C-contiguously */
+} c_function;
+
 /* The file in the making. */
 struct c_file {
   damo_ctx *ctx;
   const char *name;
   bool single;                          /* float64 becomes float32 */
-  bool reproducible;                    /* no function of a library, no product by its own order of sums */
+  bool reproducible;                    /* no function of a library, sums of products in the order of kernel/blas */
+  bool plain;                           /* it calls functions of kernel/plain */
   strbuf helpers, constants, functions; /* texts, in the order of the file */
   strbuf data;                          /* the bytes of large constants */
   ptrvec helper_names;                  /* of helpers written so far: const char *, of `blocks` */
@@ -59,6 +72,8 @@ struct c_file {
   map constant_of;                      /* damo_array * → its number in `constants`, or its place in `data` */
   ptrvec arrays;                        /* owned: constants and known values */
   int32_t n_constants, n_functions;
+  /* Writes the graph of f as a function; in: what is known of its arguments, whose first elements `in` points to. */
+  damo_status (*function)(c_emit *e, const damo_function *f, const c_value *const *in, c_function *out);
 };
 
 /* One function in the making. */
@@ -95,6 +110,8 @@ static inline c_value *ce_in(const c_emit *e, int i) { return e->values[e->in[i]
 static inline const damo_array *ce_known(const c_emit *e, int i) { return ce_in(e, i)->known; }
 /* The known integer that 0-d input i is. Refuses the export where it is not known: what: "a length". */
 damo_status ce_int(c_emit *e, int i, const char *what, int64_t *out);
+/* Whether v, of one element, is known to be at most *most. */
+bool ce_bound(const c_value *v, int64_t *most);
 /* The dtype in the code. */
 static inline damo_dtype ce_dtype(const c_emit *e, damo_dtype dtype) {
   return e->file->single && dtype == DAMO_FLOAT64 ? DAMO_FLOAT32 : dtype;
@@ -123,13 +140,18 @@ c_value *ce_view(c_emit *e, const c_value *x, int ndim, const int64_t *shape, co
 /* A value in memory of that kind. */
 c_value *ce_value(c_emit *e, c_home home, int32_t number, damo_dtype dtype, int ndim, const int64_t *shape);
 
+/* v, or a C-contiguous copy of it. */
+const c_value *ce_contiguous(c_emit *e, const c_value *v);
+/* Writes another node over these values, as if it were the thunk's; out: its results. */
+damo_status ce_node(c_emit *e, const damo_apply *node, c_value *const *in, c_value **out);
+
 static inline int64_t ce_size(const c_value *v) {
   int64_t n = 1;
   for (int k = 0; k < v->ndim; k++) n *= v->shape[k];
   return n;
 }
 bool ce_is_contiguous(const c_value *v);
-/* The strides of x's shape in C order, into strides, which is returned. */
+/* Writes the C-contiguous strides of x's shape into strides; returns strides. */
 static inline const int64_t *ce_c_strides(const c_value *x, int64_t *strides) {
   int64_t step = 1;
   for (int k = x->ndim - 1; k >= 0; k--) {

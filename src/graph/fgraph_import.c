@@ -49,7 +49,8 @@ static damo_status check_leaf(damo_fgraph *fg, const damo_var *v) {
   if (v->type->kind == TYPE_NULL)
     return ctx_fail(fg->obj.ctx, DAMO_ENULL_GRADIENT, "the graph needs a value that is undefined: %s", v->type->why);
   return ctx_fail(fg->obj.ctx, DAMO_EMISSING_INPUT,
-                  "the graph needs the value of %s (%s), which is not among the inputs",
+                  "the graph needs the value of %s (%s), which is not among the inputs: list it there, or give it by "
+                  "givens",
                   var_format(name, sizeof name, v), type_format(type, sizeof type, v->type));
 }
 

@@ -272,7 +272,7 @@ void *copier_keep(graph_copier *c, const void *source, void *take_copy);
 damo_type *copier_type(graph_copier *c, const damo_type *t);
 /* A state error that names the Op, if it runs only in its own context. */
 damo_op *copier_op(graph_copier *c, const damo_op *op);
-/* A copy of v alone, with a copy of its value, whatever it is computed from. */
+/* A copy of v without its owner: the copy of a computed Variable is an input. A value is copied too. */
 damo_var *copier_leaf(graph_copier *c, const damo_var *v);
 /* A copy of v and of the graph above it. */
 damo_var *copier_var(graph_copier *c, const damo_var *v);

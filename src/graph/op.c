@@ -91,6 +91,47 @@ op_field *op_fields_new(damo_ctx *ctx, const char *names, size_t *size) {
   return fields;
 }
 
+/* ---- Rules of properties ----------------------------------------------------------------------------------------- */
+
+static bool word_known(const prop_rule *rule, const char *text) {
+  damo_dtype unused;
+  if (rule->dtype) return damo_dtype_from_name(text, &unused);
+  for (const char *const *w = rule->words; w != NULL; w++) {
+    if (*w == NULL) return false;
+    if (strcmp(*w, text) == 0) return true;
+  }
+  return true;
+}
+
+/* A value, or an entry of a list, of one of these kinds. */
+static bool prop_fits(const prop_rule *rule, unsigned kinds, const prop_value *v) {
+  if ((kinds & PROP_IS(v->kind)) == 0) return false;
+  if (v->kind == PROP_INT) return v->u.i >= rule->least && v->u.i <= rule->most;
+  if (v->kind == PROP_STR) return word_known(rule, v->u.s);
+  if (v->kind != PROP_LIST) return true;
+  if (v->n < rule->fewest || v->n > rule->longest) return false;
+  for (int i = 0; i < v->n; i++) {
+    if (!prop_fits(rule, rule->entries, &v->u.list[i])) return false;
+  }
+  return true;
+}
+
+static damo_status props_judge(const damo_op *op) {
+  for (const op_field *f = op->def->props; f != NULL && f->name != NULL; f++) {
+    const prop_value *v = &op->props[f->place];
+    strbuf text;
+    if (f->rule == NULL || prop_fits(f->rule, f->rule->kinds, v)) continue;
+    strbuf_init(&text, op->obj.ctx);
+    prop_format(&text, v);
+    const damo_status s = f->rule->kinds & PROP_IS(v->kind) ? DAMO_EVALUE : DAMO_ETYPE;
+    ctx_fail(op->obj.ctx, s, "%s: the property '%s' can't be %s", op->def->name, f->name,
+             text.failed || text.at == NULL ? "this" : text.at);
+    strbuf_clear(&text);
+    return s;
+  }
+  return DAMO_OK;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static void op_destroy(damo_obj *obj) {
@@ -134,7 +175,7 @@ static damo_op *op_make(damo_ctx *ctx, const op_def *def, damo_obj *owner, const
       if (prop_copy(ctx, &op->props[i], &props[i]) != DAMO_OK) goto fail;
     }
   }
-  if (def->init != NULL && def->init(op) != DAMO_OK) {
+  if (props_judge(op) != DAMO_OK || (def->init != NULL && def->init(op) != DAMO_OK)) {
     ctx_fail_at(ctx, def->name, NULL);
     goto fail;
   }
@@ -262,6 +303,9 @@ damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) 
   damo_apply *node = NULL;
   if (def->n_in != OP_VARIADIC && def->n_in != n_in) {
     ctx_fail(ctx, DAMO_ETYPE, "%s: expected %d input%s, got %d", def->name, def->n_in, def->n_in == 1 ? "" : "s", n_in);
+  } else if (def->n_in == OP_VARIADIC && n_in < (def->least_in == 0 ? 1 : def->least_in)) {
+    ctx_fail(ctx, DAMO_ETYPE, "%s: expected at least %d input%s, got %d", def->name,
+             def->least_in == 0 ? 1 : def->least_in, def->least_in > 1 ? "s" : "", n_in);
   } else if (def->make_node != NULL) {
     node = apply_made(ctx, op, in, n_in);
   } else {

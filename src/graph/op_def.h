@@ -70,15 +70,57 @@ void prop_format(strbuf *out, const prop_value *v);
  *
  *     const int64_t axis = OP_PROPS(op, split_props)->axis.u.i;
  *
- * The table names the first fields of the struct in their order (classes of one family may share a struct). */
+ * The table names the first fields of the struct in their order (classes of one family may share a struct). PROP_AXIS and
+ * the macros beside it give a field a rule too. An Op with a property against its rule is not made, whoever asks for it: a
+ * file may. Rules are needed where a value is read without a look at its kind; what init checks needs none. */
+typedef struct prop_rule {
+  unsigned kinds, entries;  /* of the value, and of a list's entries: PROP_IS(kind), … */
+  int64_t least, most;      /* of an integer, and of integers in a list */
+  int32_t fewest, longest;  /* entries of a list */
+  const char *const *words; /* of a text, ended by NULL; NULL: any text */
+  bool dtype;               /* a text is the name of a dtype */
+} prop_rule;
+
 typedef struct op_field {
   const char *name;
-  int place;        /* index of the field in the struct, counted in prop_values */
-  const char *type; /* the struct's name; NULL: the class is a host's or a script's */
+  int place;             /* index of the field in the struct, counted in prop_values */
+  const char *type;      /* the struct's name; NULL: the class is a host's or a script's */
+  const prop_rule *rule; /* NULL: any value */
 } op_field;
 
 #define PROP(struct_type, field) \
-  { #field, (int)(offsetof(struct_type, field) / sizeof(prop_value)), #struct_type }
+  { #field, (int)(offsetof(struct_type, field) / sizeof(prop_value)), #struct_type, NULL }
+#define PROP_RULED(struct_type, field, ...)                                                                            \
+  {                                                                                                                    \
+#field, (int)(offsetof(struct_type, field) / sizeof(prop_value)), #struct_type, &(const prop_rule) { __VA_ARGS__ } \
+  }
+#define PROP_IS(kind) (1u << (kind))
+#define PROP_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define PROP_FAR (INT64_MAX / 4) /* a bound of numbers that are added to lengths */
+/* true, false or nil */
+#define PROP_FLAG(t, f) PROP_RULED(t, f, .kinds = PROP_IS(PROP_NIL) | PROP_IS(PROP_BOOL))
+#define PROP_INTEGER(t, f, low, high) PROP_RULED(t, f, .kinds = PROP_IS(PROP_INT), .least = (low), .most = (high))
+/* A 1-based axis; or nil for all. The operand has it: infer_type checks that. */
+#define PROP_AXIS(t, f) PROP_INTEGER(t, f, 1, DAMO_MAX_NDIM)
+#define PROP_AXIS_OR_ALL(t, f) \
+  PROP_RULED(t, f, .kinds = PROP_IS(PROP_NIL) | PROP_IS(PROP_INT), .least = 1, .most = DAMO_MAX_NDIM)
+#define PROP_INTEGERS(t, f, low, high, few, many)                                                             \
+  PROP_RULED(t, f, .kinds = PROP_IS(PROP_LIST), .entries = PROP_IS(PROP_INT), .least = (low), .most = (high), \
+             .fewest = (few), .longest = (many))
+#define PROP_AXES(t, f) PROP_INTEGERS(t, f, 1, DAMO_MAX_NDIM, 0, DAMO_MAX_NDIM)
+#define PROP_AXES_OR_ALL(t, f)                                                                                \
+  PROP_RULED(t, f, .kinds = PROP_IS(PROP_NIL) | PROP_IS(PROP_LIST), .entries = PROP_IS(PROP_INT), .least = 1, \
+             .most = DAMO_MAX_NDIM, .longest = DAMO_MAX_NDIM)
+#define PROP_NUMBER(t, f)                                                                                  \
+  PROP_RULED(t, f, .kinds = PROP_IS(PROP_NIL) | PROP_IS(PROP_INT) | PROP_IS(PROP_NUM), .least = INT64_MIN, \
+             .most = INT64_MAX)
+#define PROP_TEXT(t, f) PROP_RULED(t, f, .kinds = PROP_IS(PROP_STR))
+#define PROP_TEXT_OR_NIL(t, f) PROP_RULED(t, f, .kinds = PROP_IS(PROP_NIL) | PROP_IS(PROP_STR))
+#define PROP_WORD(t, f, ...) PROP_RULED(t, f, .kinds = PROP_IS(PROP_STR), .words = PROP_WORDS(__VA_ARGS__))
+#define PROP_WORD_OR_NIL(t, f, ...) \
+  PROP_RULED(t, f, .kinds = PROP_IS(PROP_NIL) | PROP_IS(PROP_STR), .words = PROP_WORDS(__VA_ARGS__))
+#define PROP_DTYPE(t, f) PROP_RULED(t, f, .kinds = PROP_IS(PROP_STR), .dtype = true)
+#define PROP_OF_TYPE(t, f) PROP_RULED(t, f, .kinds = PROP_IS(PROP_TYPE))
 /* A class's table: ends with a NULL name. */
 #define PROPS(...)                \
   (const op_field[]) {            \
@@ -102,6 +144,7 @@ typedef damo_alias op_alias;
   { -1, -1 }
 
 #define OP_VARIADIC (-1)
+#define OP_NO_INPUT (-1)
 
 /* How the pattern of an Op's sparse outputs follows from the patterns of its sparse inputs, whatever the values: in
  * particular, whether an output may have duplicates (a position stored more than once). Holds for every sparse output;
@@ -170,6 +213,7 @@ typedef struct op_branches {
 } op_branches;
 
 struct c_emit;
+typedef struct op_recipe op_recipe;
 
 struct op_def {
   const char *name;        /* of the class, unique among damo's own: "Elemwise", "SparseDot" */
@@ -177,6 +221,7 @@ struct op_def {
   const char *doc;
   const op_field *props; /* PROPS(…); NULL: none */
   int n_in;              /* or OP_VARIADIC */
+  int least_in;          /* of a variadic class: 0 means 1; or OP_NO_INPUT */
   int n_out;             /* 0 means 1; or OP_VARIADIC: count_out gives it */
   int default_output;    /* 1-based output that a call returns; 0: all outputs (a single one by itself) */
 
@@ -224,6 +269,11 @@ struct op_def {
    * thunk_make_default. */
   damo_status (*make_thunk)(const thunk *t, frame *f, const thunk_request *how);
   bool may_be_lazy; /* make_thunk may call thunk_set_lazy */
+  /* The library that computes results, whose bits depend on the machine: a Function in reproducible mode can't hold such
+   * nodes. library_of: where that depends on the node; *of, preset to its Op, may become a part of it that the error is to
+   * name. NULL, or NULL returned: damo's own code computes all, with the same bits for every instruction set. */
+  const char *library;
+  const char *(*library_of)(const damo_apply *node, const damo_op **of);
   /* Called when a frame is made in another context than the node's. Must create in f->ctx everything that perform would
    * otherwise create from the Op's objects: the node's context is idle now, but may run on another thread during
    * perform, when the reference counts of its objects must not be touched. NULL: perform needs no such object. */
@@ -231,6 +281,8 @@ struct op_def {
   /* The Op in another context (copier_op), owned; required where an Op's owner is to have copies. NULL: an Op without an
    * owner is made again of its properties; one with an owner stays in its context. */
   damo_op *(*copy_to)(struct graph_copier *c, const damo_op *op);
+  /* Of a class that holds a graph (inner_graph): how files have it (recipe.h). NULL: an Op is its properties. */
+  const op_recipe *recipe;
   size_t state_size; /* bytes, zeroed at first, that a frame keeps for a thunk (thunk_state): plans, workspaces */
   void (*state_clear)(const thunk *t, frame *f);
 

@@ -85,17 +85,30 @@ void thunk_free(damo_ctx *ctx, thunk *t) {
 size_t thunk_state_size(const thunk *t) { return t->node->op->def->state_size; }
 const char *thunk_name(const thunk *t) { return t->node->op->def->name; }
 
+/* Makes the error of the context name a copy of a node of a frozen context, with the graph above it (other contexts may be
+ * changing just now). Returns whether it does: the error stays as it is if there is no memory for the copy. */
+static bool blame_copy(damo_ctx *ctx, const damo_apply *node) {
+  const ctx_error error = ctx->error;
+  if (!node->obj.ctx->frozen || error.status == DAMO_EMEMORY || error.node != NULL) return false;
+  graph_copier c;
+  copier_init(&c, ctx);
+  const damo_var *out = copier_var(&c, node->out[0]);
+  ctx_clear_error(ctx);
+  ctx->error = error;
+  if (out != NULL) ctx_fail_at(ctx, node->op->def->name, out->owner);
+  copier_clear(&c);
+  return out != NULL;
+}
+
 void thunk_blame(const thunk *t, frame *f) {
   const damo_apply *node = t->node;
   if (node->obj.ctx == f->ctx) {
     ctx_fail_at(f->ctx, thunk_name(t), t->node);
     return;
   }
-  /* The node's reference count belongs to another context, so the error can't hold the node: its line of the trace goes
-   * into the message instead. */
-  if (node->trace != NULL && damo_error_op(f->ctx) == NULL) {
+  /* The node's reference count belongs to another context, so the error can't hold it. */
+  if (damo_error_op(f->ctx) == NULL && !blame_copy(f->ctx, node) && node->trace != NULL)
     ctx_fail_add(f->ctx, "at %.*s", (int)strcspn(node->trace->text, "\n"), node->trace->text);
-  }
   ctx_fail_at(f->ctx, thunk_name(t), NULL);
 }
 
@@ -141,9 +154,35 @@ static damo_status make_by_any(thunk *t, frame *f, const thunk_request *how) {
   return make_by(t, f, how, "lua");
 }
 
+/* In reproducible mode: not_implemented if a library computes the node's results. */
+static damo_status thunk_check_library(const thunk *t, const frame *f) {
+  const damo_op *of = t->node->op;
+  const op_def *def = of->def;
+  const char *library = def->library_of != NULL ? def->library_of(t->node, &of) : def->library;
+  if (library == NULL) return DAMO_OK;
+  strbuf name;
+  strbuf_init(&name, f->ctx);
+  op_format(&name, of);
+  const damo_status s = ctx_fail(
+      f->ctx, DAMO_ENOT_IMPLEMENTED,
+      "%s can't be in a Function of a reproducible mode: it is computed by %s, whose bits depend on the machine",
+      name.failed ? def->name : name.at, library);
+  strbuf_clear(&name);
+  return s;
+}
+
+/* A graph inside of t's Op is compiled now, so that what it can't hold is told now. */
+static damo_status thunk_make_reproducible(thunk *t, frame *f, const thunk_request *how) {
+  const op_def *def = t->node->op->def;
+  DAMO_TRY(thunk_check_library(t, f));
+  DAMO_TRY(make_by_any(t, f, how));
+  return def->inner_graph != NULL && def->prepare_foreign != NULL ? def->prepare_foreign(t, f) : DAMO_OK;
+}
+
 damo_status thunk_make(thunk *t, frame *f, const thunk_request *how) {
   static const thunk_request any = {0};
-  damo_status s = make_by_any(t, f, how != NULL ? how : &any);
+  if (how == NULL) how = &any;
+  damo_status s = f->ctx->reproducible ? thunk_make_reproducible(t, f, how) : make_by_any(t, f, how);
   if (s != DAMO_OK) thunk_blame(t, f);
   return s;
 }

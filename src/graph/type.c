@@ -266,6 +266,13 @@ static bool conversion_allowed(const damo_type *t, damo_dtype given, filter_opti
   return options.allow_downcast || dtype_can_cast_safely(given, t->dtype);
 }
 
+/* A cast that may lose something is the script's to ask for. */
+static damo_obj *refuse_dtype(const damo_type *t, const damo_obj *value) {
+  char advice[64];
+  snprintf(advice, sizeof advice, "; :astype \"%s\" converts it", dtype_name(t->dtype));
+  return type_refuse(t, value, DAMO_ETYPE, advice);
+}
+
 static damo_obj *filter_tensor(const damo_type *t, damo_obj *value, filter_options options) {
   if (value->kind == OBJ_SPARSE) return type_refuse(t, value, DAMO_ETYPE, "; its :toarray() is dense");
   if (value->kind != OBJ_ARRAY) return type_refuse(t, value, DAMO_ETYPE, "");
@@ -273,7 +280,7 @@ static damo_obj *filter_tensor(const damo_type *t, damo_obj *value, filter_optio
   if (a->ndim != t->ndim) return type_refuse(t, value, DAMO_ETYPE, "");
   if (!shape_fits(t, array_shape(a))) return type_refuse(t, value, DAMO_ESHAPE, "");
   if (array_dtype(a) == t->dtype) return damo_retain(value);
-  if (!conversion_allowed(t, array_dtype(a), options)) return type_refuse(t, value, DAMO_ETYPE, "");
+  if (!conversion_allowed(t, array_dtype(a), options)) return refuse_dtype(t, value);
   return (damo_obj *)array_cast(a, t->dtype);
 }
 
@@ -318,7 +325,7 @@ static damo_obj *filter_sparse(const damo_type *t, damo_obj *value, filter_optio
     return type_refuse(t, value, DAMO_ETYPE, sparse_is_wide(m) ? " with int64 indices" : " with int32 indices");
   }
   if (sparse_dtype(m) != t->dtype && !conversion_allowed(t, sparse_dtype(m), options)) {
-    return type_refuse(t, value, DAMO_ETYPE, "");
+    return refuse_dtype(t, value);
   }
   damo_sparse *formed = sparse_to_format(m, (damo_format)t->format);
   damo_sparse *cast = formed != NULL ? sparse_cast(formed, t->dtype) : NULL;
