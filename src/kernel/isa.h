@@ -97,7 +97,10 @@ typedef struct sparse_isa {
 } sparse_isa;
 
 struct kernel_isa {
-  const char *name;       /* "sse2", "avx2", "avx512", "neon", "scalar" */
+  const char *name; /* "sse2", "avx2", "avx512", "neon", "scalar" */
+  /* The kernels of the same instruction set whose results have the same bits on every machine; itself for those. Of
+   * elementwise kernels it lacks those that a library computes, and products of matrices are those of `blas` alone. */
+  const kernel_isa *plain;
   const kernel_set *elem; /* [ELEM_…] of kernel/elem/names.h, for op/elem; the kernels below are for other folders */
   const kernel_set *add, *sub, *mul, *true_div, *maximum, *minimum, *neg, *exp, *log;
   const kernel_set *eq, *neq, *lt, *le, *gt, *ge;

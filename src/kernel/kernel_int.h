@@ -2,6 +2,8 @@
 #ifndef DAMO_KERNEL_KERNEL_INT_H
 #define DAMO_KERNEL_KERNEL_INT_H
 
+#include <string.h>
+
 #include "isa.h"
 #include "kernel.h"
 
@@ -21,14 +23,40 @@
 #define PREFETCH(p) ((void)(p))
 #endif
 
+/* a - b of products, of float or double. GCC 12 fuses vectors of alternating differences and sums, those of complex products,
+ * despite -ffp-contract=off, so the difference is hidden from it: b's sign bit is flipped and b added. */
+static inline __attribute__((always_inline)) float kernel_less_f32(float a, float b) {
+  uint32_t bits;
+  memcpy(&bits, &b, sizeof b);
+  bits ^= (uint32_t)1 << 31;
+  memcpy(&b, &bits, sizeof b);
+  return a + b;
+}
+static inline __attribute__((always_inline)) double kernel_less_f64(double a, double b) {
+  uint64_t bits;
+  memcpy(&bits, &b, sizeof b);
+  bits ^= (uint64_t)1 << 63;
+  memcpy(&b, &bits, sizeof b);
+  return a + b;
+}
+#define KERNEL_LESS(a, b) _Generic((a), float : kernel_less_f32, double : kernel_less_f64)(a, b)
+
 /* An element of 16 bytes, for copies. */
 typedef struct bytes16 {
   uint64_t at[2];
 } bytes16;
 
-/* The instruction sets compiled in: x86-64 has three, aarch64 one, other machines the portable one. With
- * DAMO_SCALAR_KERNELS the portable one is compiled everywhere (to test it). */
-#if !defined(__x86_64__) && !defined(__aarch64__)
+/* The instruction sets compiled in: x86-64 has three (the amalgamation the first of them), aarch64 one, other machines,
+ * and builds without SLEEF's vectors, the portable one. With DAMO_SCALAR_KERNELS the portable one is compiled everywhere
+ * (to test it). */
+#if DAMO_SLEEF && defined(__x86_64__)
+#define KERNEL_HAS_SSE2 1
+#ifndef DAMO_AMALGAMATION
+#define KERNEL_HAS_AVX 1
+#endif
+#elif DAMO_SLEEF && defined(__aarch64__)
+#define KERNEL_HAS_NEON 1
+#else
 #define KERNEL_SCALAR_ONLY 1
 #endif
 #if defined(KERNEL_SCALAR_ONLY) || defined(DAMO_SCALAR_KERNELS)

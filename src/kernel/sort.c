@@ -43,21 +43,29 @@ void sort_begin(sort_item *items, int64_t n) {
 }
 
 /* Stable merge of the sorted runs a[0, middle) and a[middle, n) into out. */
-static void merge_runs(const sort_item *a, int64_t middle, int64_t n, sort_item *out) {
+static void merge_runs(damo_ctx *ctx, const sort_item *a, int64_t middle, int64_t n, sort_item *out) {
   int64_t i = 0, j = middle;
-  for (int64_t k = 0; k < n; k++) {
-    bool left = j >= n || (i < middle && a[i].key <= a[j].key);
-    out[k] = left ? a[i++] : a[j++];
+  for (int64_t k = 0; k < n;) {
+    const int64_t end = n - k < SORT_PART ? n : k + SORT_PART;
+    for (; k < end; k++) {
+      bool left = j >= n || (i < middle && a[i].key <= a[j].key);
+      out[k] = left ? a[i++] : a[j++];
+    }
+    if (end < n) ctx_point(ctx);
   }
 }
 
 /* Bottom-up merge sort of a's n items, stable, in O(n log n); b is a workspace of n items. Returns the result: a or
  * b. */
-static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
+static sort_item *merge_sort(damo_ctx *ctx, sort_item *a, sort_item *b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2) {
-    for (int64_t i = 0; i < n; i += 2 * width) {
+    for (int64_t i = 0, since = 0; i < n; i += 2 * width) {
       int64_t left = n - i, run = left < 2 * width ? left : 2 * width;
-      merge_runs(a + i, run < width ? run : width, run, b + i);
+      merge_runs(ctx, a + i, run < width ? run : width, run, b + i);
+      if ((since += run) < SORT_PART) continue;
+      since = 0;
+      ctx_point(ctx);
+      if (ctx_is_stopped(ctx)) return a;
     }
     sort_item *swap = a;
     a = b, b = swap;
@@ -70,23 +78,29 @@ static bool has_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
 /* Sorts by real, then imaginary parts with three stable passes: by imaginary parts, by real parts, and elements that
  * hold a nan last. As in NumPy a nan real part comes after a nan imaginary one: the second pass orders them so, the
  * third keeps that. */
-static sort_item *sort_by_complex(const damo_c128 *z, int64_t step, sort_item *a, sort_item *b, int64_t n) {
+static sort_item *sort_by_complex(damo_ctx *ctx, const damo_c128 *z, int64_t step, sort_item *a, sort_item *b,
+                                  int64_t n) {
   for (int pass = 0; pass < 3; pass++) {
     for (int64_t i = 0; i < n; i++) {
       const damo_c128 v = z[(a[i].at - 1) * step];
       a[i].key = pass == 0 ? key_of_double(v.im) : pass == 1 ? key_of_double(v.re) : has_nan(v);
     }
-    sort_item *sorted = merge_sort(a, b, n);
+    sort_item *sorted = merge_sort(ctx, a, b, n);
     b = sorted == a ? b : a;
     a = sorted;
   }
   return a;
 }
 
-sort_item *sort_by(const void *wide, damo_dtype dt, int64_t step, sort_item *items, sort_item *work, int64_t n) {
-  if (dt == DAMO_COMPLEX128) return sort_by_complex(wide, step, items, work, n);
-  for (int64_t i = 0; i < n; i++) items[i].key = sort_key((const char *)wide + (items[i].at - 1) * step * 8, dt);
-  return merge_sort(items, work, n);
+sort_item *sort_by(damo_ctx *ctx, const void *wide, damo_dtype dt, int64_t step, sort_item *items, sort_item *work,
+                   int64_t n) {
+  if (dt == DAMO_COMPLEX128) return sort_by_complex(ctx, wide, step, items, work, n);
+  for (int64_t i = 0; i < n;) {
+    const int64_t end = n - i < SORT_PART ? n : i + SORT_PART;
+    for (; i < end; i++) items[i].key = sort_key((const char *)wide + (items[i].at - 1) * step * 8, dt);
+    if (end < n) ctx_point(ctx);
+  }
+  return merge_sort(ctx, items, work, n);
 }
 
 /* ---- Selection --------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* sort: sorting and selecting numbers by keys. Part of kernel: no context, no allocation, no failure.
+/* sort: sorting and selecting numbers by keys. Part of kernel: no allocation, no failure; the context is for points alone.
  *
  * An item is a number's key, an unsigned integer in the numbers' order with nan above all and -0 equal to 0, and its
  * 1-based position. Numbers are first converted to sort_wide of their dtype. Complex numbers have no key of 64 bits:
@@ -24,8 +24,12 @@ bool sort_equal(const void *wide, damo_dtype dt, int64_t i, int64_t j);
 /* The positions 1 … n, without keys. */
 void sort_begin(sort_item *items, int64_t n);
 /* Sorts n items, stable, by the numbers at their positions, which are `step` elements apart; a merge sort in O(n log
- * n). work: n items. Returns the sorted items: items or work. */
-sort_item *sort_by(const void *wide, damo_dtype dt, int64_t step, sort_item *items, sort_item *work, int64_t n);
+ * n). work: n items. Returns the sorted items: items or work. There are points of ctx (ctx_point); where one stops the
+ * call, the items are in some order. */
+sort_item *sort_by(damo_ctx *ctx, const void *wide, damo_dtype dt, int64_t step, sort_item *items, sort_item *work,
+                   int64_t n);
+/* Elements that are sorted, merged or moved between two points. */
+#define SORT_PART 8192
 
 /* The items of n contiguous numbers of a dtype that is not complex; with `down` in falling order: keys are inverted. */
 void sort_fill(const void *wide, damo_dtype dt, bool down, sort_item *items, int64_t n);

@@ -3,10 +3,12 @@
 #define _DEFAULT_SOURCE /* _SC_LEVEL3_CACHE_SIZE */
 #endif
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel_int.h"
 
+#if DAMO_POSIX
+#include <unistd.h>
+#endif
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif

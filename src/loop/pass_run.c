@@ -30,6 +30,7 @@ typedef struct pass_team {
 typedef struct pass_state {
   const pass_plan *plan;
   const pass_team *team; /* or NULL */
+  thread_pool *pool;     /* or NULL: it has points between the blocks of a row */
   int64_t row;           /* the first that is run */
   char *const *base;
   char *work;
@@ -353,6 +354,8 @@ static int64_t pass_run_parts(const pass_state *r, const pass_span *span) {
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
+#define PASS_POINT 4 /* blocks between two points */
+
 /* All passes over n rows. */
 static void pass_run_rows(const pass_state *r, int64_t n) {
   const pass_plan *p = r->plan;
@@ -364,8 +367,10 @@ static void pass_run_rows(const pass_state *r, int64_t n) {
     if (p->chunk > 1 || p->inner == 0) {
       pass_block(r, s, 0, n * p->inner, n, at);
     } else if (s->steps < s->end) {
-      for (int64_t pos = r->team ? pass_run_parts(r, s) : 0; pos < p->inner; pos += p->block)
+      for (int64_t pos = r->team ? pass_run_parts(r, s) : 0; pos < p->inner; pos += p->block) {
         pass_block(r, s, pos, p->inner - pos < p->block ? p->inner - pos : p->block, 1, at);
+        if (r->pool != NULL && pos / p->block % PASS_POINT == PASS_POINT - 1) pool_point(r->pool);
+      }
     }
     for (int i = s->steps; i < s->end; i++) {
       if (p->lp->steps[i].kind != LOOP_FOLD) continue;
@@ -375,11 +380,12 @@ static void pass_run_rows(const pass_state *r, int64_t n) {
   }
 }
 
-static void pass_run_with(const pass_team *team, const pass_plan *p, char *const *base, void *workspace, int64_t row,
-                          int64_t end) {
+static void pass_run_with(const pass_team *team, thread_pool *pool, const pass_plan *p, char *const *base,
+                          void *workspace, int64_t row, int64_t end) {
   pass_state r;
   pass_state_init(&r, p, base, workspace);
   r.team = team;
+  r.pool = pool;
   pass_begin(&r, row);
   for (; row < end; row += p->chunk) {
     const int64_t n = end - row < p->chunk ? end - row : p->chunk;
@@ -394,7 +400,7 @@ void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t ro
   if (p->rows == 0 || p->inner == 0) pass_fill_streams(p, base, workspace);
   if (row >= end) return;
   damo_assert(row >= 0 && end <= p->rows);
-  pass_run_with(NULL, p, base, workspace, row, end);
+  pass_run_with(NULL, NULL, p, base, workspace, row, end);
 }
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
@@ -445,11 +451,12 @@ void pass_run_on(thread_pool *pool, const pass_plan *p, char *const *base, void 
   if (pass_takes_parts(pool, p)) {
     const pass_team team = {pool, s.work + p->workspace,
                             (reduce_part *)(void *)(s.work + p->workspace * ((size_t)pool_size(pool) + 1))};
-    pass_run_with(&team, p, base, workspace, 0, p->rows);
+    pass_run_with(&team, pool, p, base, workspace, 0, p->rows);
   } else if (s.n > 1) {
     s.units = (p->rows + p->chunk - 1) / p->chunk;
     pool_run(pool, s.n, pass_run_share, &s);
   } else {
-    pass_run(p, base, workspace, 0, p->rows);
+    if (p->rows == 0 || p->inner == 0) pass_fill_streams(p, base, workspace);
+    if (p->rows > 0) pass_run_with(NULL, pool, p, base, workspace, 0, p->rows);
   }
 }

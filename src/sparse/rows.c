@@ -56,7 +56,7 @@ void sparse_run_rows(damo_ctx *ctx, double ns, const sparse_raw *a, bool wide, s
   thread_pool *pool = ctx_pool(ctx, ns);
   sp_rows_job j = {sparse_divide(pool, a, wide), fn, arg};
   if (j.shares.n > 1)
-    pool_run(pool, j.shares.n, sp_rows_share, &j);
+    pool_run_all(pool, j.shares.n, sp_rows_share, &j);
   else
     fn(arg, a, 0);
 }
@@ -90,6 +90,6 @@ damo_sparse *sparse_join(damo_ctx *ctx, thread_pool *pool, damo_format format, d
   if (out == NULL) return NULL;
   sp_join_job j = {out, pieces, dtype_size(itype), dtype_size(dtype)};
   sparse_index_set(out->indptr->data, sparse_is_wide(out), 0, 0);
-  pool_run(pool, n_pieces, sp_join_piece, &j);
+  pool_run_all(pool, n_pieces, sp_join_piece, &j);
   return out;
 }

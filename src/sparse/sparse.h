@@ -308,6 +308,34 @@ void sparse_print(strbuf *buf, const damo_sparse *a);
 /* Debug invariants; returns false and says why through *why. */
 bool sparse_check(const damo_sparse *a, const char **why);
 
+/* ---- Values as bytes (bytes.c) ------------------------------------------------------------------------------------- */
+
+/* A sum by which changes of bytes are noticed. A change within one word of 8 bytes always changes it: each step is
+ * invertible in the sum and in the word. */
+uint64_t bytes_check_sum(const void *at, size_t n);
+
+typedef struct byte_writer {
+  unsigned char *at; /* NULL: the bytes are only counted */
+  size_t n;          /* so far */
+} byte_writer;
+/* Appends the lowest bytes of v, the least one first. */
+void bytes_put(byte_writer *w, uint64_t v, size_t bytes);
+/* Appends the numbers of a in C order. */
+void bytes_put_numbers(byte_writer *w, const damo_array *a);
+/* Appends an Array or sparse matrix with its dtype and shape. */
+void bytes_put_value(byte_writer *w, const damo_obj *v);
+
+typedef struct byte_reader {
+  damo_ctx *ctx;
+  const unsigned char *at;
+  size_t left;
+  bool bad; /* something was not as it must be; sets no error */
+} byte_reader;
+uint64_t bytes_get(byte_reader *r, size_t bytes);
+/* The next value, owned. NULL: 8 zero bytes stand for no value (*none), the bytes are damaged (r->bad), or a memory
+ * error. Takes no more memory than there are bytes. */
+damo_obj *bytes_get_value(byte_reader *r, bool *none);
+
 #include "sparse/factor/factor.h"
 
 #endif

@@ -89,7 +89,7 @@ INLINE void NAME(add)(T *c, const T *alpha, T re, T im, bool fresh) {
 #else
   /* a product by 1 is exact, and keeps infinities, where the formula has 0·inf */
   const bool one = alpha[0] == 1 && alpha[1] == 0;
-  const T x = one ? re : alpha[0] * re - alpha[1] * im, y = one ? im : alpha[0] * im + alpha[1] * re;
+  const T x = one ? re : KERNEL_LESS(alpha[0] * re, alpha[1] * im), y = one ? im : alpha[0] * im + alpha[1] * re;
   c[0] = fresh ? x : c[0] + x;
   c[1] = fresh ? y : c[1] + y;
 #endif
@@ -160,7 +160,7 @@ static void NAME(vector_product)(const blas_gemm *g, const T *alpha, bool is_fre
         const T y = g->conj_b ? -b[q * br + 1] : b[q * br + 1];
         for (int r = 0; r < rows; r++) {
           const T u = column[r * ar], v = g->conj_a ? -column[r * ar + 1] : column[r * ar + 1];
-          re[r] += u * x - v * y;
+          re[r] += KERNEL_LESS(u * x, v * y);
           im[r] += u * y + v * x;
         }
 #endif
@@ -179,7 +179,8 @@ static void NAME(scale)(const blas_gemm *g, const T *beta) {
       *c = beta[0] == 0 ? 0 : beta[0] * *c;
 #else
       const bool zero = beta[0] == 0 && beta[1] == 0;
-      const T re = zero ? 0 : beta[0] * c[0] - beta[1] * c[1], im = zero ? 0 : beta[0] * c[1] + beta[1] * c[0];
+      const T re = zero ? 0 : KERNEL_LESS(beta[0] * c[0], beta[1] * c[1]),
+              im = zero ? 0 : beta[0] * c[1] + beta[1] * c[0];
       c[0] = re;
       c[1] = im;
 #endif

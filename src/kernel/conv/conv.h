@@ -56,6 +56,7 @@ void conv_transpose_slab(const conv_grid *g, size_t size, int64_t a, int64_t pit
 extern const conv_isa conv_isa_base;
 #if defined(__x86_64__)
 extern const conv_isa conv_isa_avx2, conv_isa_avx512;
+extern const conv_isa conv_isa_plain_avx2, conv_isa_plain_avx512; /* with the bits of base */
 #endif
 
 #endif

@@ -1,7 +1,7 @@
 /* avx2: the elementwise kernels for x86-64 with AVX2 and FMA. Compiled with -mavx2 -mfma. */
 #include "kernel/kernel_int.h"
 
-#if defined(__x86_64__)
+#if defined(KERNEL_HAS_AVX)
 #include <immintrin.h>
 #include <sleef.h>
 

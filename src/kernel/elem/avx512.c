@@ -2,7 +2,7 @@
  * -mavx512bw -mavx512vl -mavx2 -mfma. */
 #include "kernel/kernel_int.h"
 
-#if defined(__x86_64__)
+#if defined(KERNEL_HAS_AVX)
 #include <immintrin.h>
 #include <sleef.h>
 

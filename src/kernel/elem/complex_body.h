@@ -3,7 +3,7 @@
  * halves), T_VAST and T_TINY (parts beyond these are scaled by T_SHRINK or its reciprocal before they are squared).
  *
  * Products are the textbook formula and quotients Smith's (Algorithm 116, CACM 1962), as in NumPy: C's own operators
- * follow Annex G and take ten times as long. */
+ * follow Annex G and take ten times as long. With ELEM_PLAIN the functions that C's library computes are left out. */
 
 /* Both types are two consecutive parts. (Not every compiler has C11's CMPLX, and re + im * I mixes infinities.) */
 ALWAYS_INLINE T NAME(of)(C z) {
@@ -40,7 +40,7 @@ ALWAYS_INLINE F NAME(at_imag)(T a) { return a.im; }
 /* x * x = result + *low exactly, if neither the square nor its last bits are subnormal. */
 ALWAYS_INLINE F NAME(square)(F x, F *low) {
   const F high = x * x;
-#ifdef FP_FAST_FMA
+#if defined(FP_FAST_FMA) && !defined(ELEM_PLAIN)
   *low = RFN(fma)(x, x, -high);
 #else
   const F far = x * SPLITTER, head = far - (far - x), tail = x - head;
@@ -62,7 +62,11 @@ ALWAYS_INLINE F NAME(at_abs)(T z) {
   return ((re == (F)INFINITY) | (im == (F)INFINITY)) ? (F)INFINITY : size;
 }
 
+#ifdef ELEM_PLAIN
+ALWAYS_INLINE F NAME(at_angle)(T a) { return RFN(plain_atan2)(a.im, a.re); }
+#else
 ALWAYS_INLINE F NAME(at_angle)(T a) { return RFN(atan2)(a.im, a.re); }
+#endif
 ALWAYS_INLINE uint8_t NAME(at_eq)(T a, T b) { return (a.re == b.re) & (a.im == b.im); }
 ALWAYS_INLINE uint8_t NAME(at_neq)(T a, T b) { return (a.re != b.re) | (a.im != b.im); }
 ALWAYS_INLINE uint8_t NAME(at_isnan)(T a) { return (a.re != a.re) | (a.im != a.im); }
@@ -113,11 +117,17 @@ ALWAYS_INLINE T NAME(at_reciprocal)(T a) { return NAME(at_true_div)((T){1, 0}, a
 /* z / |z|; 0 of 0. Halving first keeps |z| finite near the top of the range. */
 static T NAME(at_sign)(T z) {
   if (z.re == 0 && z.im == 0) return (T){0, 0};
-  const F re = z.re / 2, im = z.im / 2, size = RFN(hypot)(re, im);
+  const F re = z.re / 2, im = z.im / 2;
+#ifdef ELEM_PLAIN
+  const F size = NAME(at_abs)((T){re, im});
+#else
+  const F size = RFN(hypot)(re, im);
+#endif
   if (size == 0) return NAME(at_sign)((T){z.re * (F)0x1p60, z.im * (F)0x1p60});
   return (T){re / size, im / size};
 }
 
+#ifndef ELEM_PLAIN
 /* Small integer exponents by repeated squaring, exact if the result is representable; 0**0 is 1. */
 static T NAME(at_pow)(T a, T b) {
   if (b.re == 0 && b.im == 0) return (T){1, 0};
@@ -165,6 +175,7 @@ ALWAYS_INLINE T NAME(at_tanh)(T z) { return NAME(of)(FN(ctanh)(NAME(to)(z))); }
 ALWAYS_INLINE T NAME(at_arcsinh)(T z) { return NAME(of)(FN(casinh)(NAME(to)(z))); }
 ALWAYS_INLINE T NAME(at_arccosh)(T z) { return NAME(of)(FN(cacosh)(NAME(to)(z))); }
 ALWAYS_INLINE T NAME(at_arctanh)(T z) { return NAME(of)(FN(catanh)(NAME(to)(z))); }
+#endif /* not ELEM_PLAIN */
 
 LOOP2(add, T, T)
 LOOP2(sub, T, T)
@@ -184,7 +195,9 @@ static void NAME(true_div)(void *const *args, int64_t n) {
   for (int64_t i = 0; i < n; i++) o[i] = NAME(at_true_div)(a[i], b[i]);
 }
 
+#ifndef ELEM_PLAIN
 LOOP2(pow, T, T)
+#endif
 LOOP2(eq, T, uint8_t)
 LOOP2(neq, T, uint8_t)
 LOOP2(lt, T, uint8_t)
@@ -207,6 +220,7 @@ LOOP1(abs, T, F)
 LOOP1(angle, T, F)
 LOOP1(reciprocal, T, T)
 LOOP1(sign, T, T)
+#ifndef ELEM_PLAIN
 LOOP1(sqrt, T, T)
 LOOP1(exp, T, T)
 LOOP1(exp2, T, T)
@@ -227,6 +241,7 @@ LOOP1(tanh, T, T)
 LOOP1(arcsinh, T, T)
 LOOP1(arccosh, T, T)
 LOOP1(arctanh, T, T)
+#endif
 
 #undef T
 #undef F

@@ -2,8 +2,16 @@
  *
  * In, from that file: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
  * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_OWN_F64(name) if exp, log1p, tanh, sigmoid, sin and cos
- * of float64 are not SLEEF's; all are undefined at the end. Out: elem_kernels_<isa> and elem_draw_<isa>. All other names are static and end with the instruction set. */
+ * of float64 are not SLEEF's; all are undefined at the end. Out: elem_kernels_<isa> and elem_draw_<isa>. All other names are
+ * static and end with the instruction set. With ELEM_PLAIN the kernels are those whose results have the same bits on every
+ * machine, ISA ends with _plain, VEC_F32 and VEC_F64 may be missing, and there is no elem_draw. */
 
+#ifdef ELEM_PLAIN
+#ifndef PLAIN_FN /* inlined, so that loops over them vectorise */
+#define PLAIN_FN static inline __attribute__((always_inline, unused))
+#endif
+#include "kernel/plain/plain.h"
+#endif
 #include "kernel/draw_math.h"
 #include "kernel/philox_body.h"
 #include "loops.h"
@@ -65,7 +73,9 @@
 #define VU NAME(vu)
 #define W W_F32
 #define BITS uint32_t
+#ifdef VEC_F32
 #define VEC VEC_F32
+#endif
 #define RFN(name) name##f
 #define T_HUGE 0x1p60f
 #define T_MAX_LOG 88.0f
@@ -80,7 +90,9 @@ typedef V_F32 VU __attribute__((aligned(4), may_alias));
 #define VU NAME(vu)
 #define W W_F64
 #define BITS uint64_t
+#ifdef VEC_F64
 #define VEC VEC_F64
+#endif
 #ifdef VEC_OWN_F64
 #define VEC_OWN VEC_OWN_F64
 #endif
@@ -117,6 +129,7 @@ typedef V_F64 VU __attribute__((aligned(8), may_alias));
 #define RFN(name) name
 #include "complex_body.h"
 
+#ifndef ELEM_PLAIN
 #define SUFFIX f64
 static void NAME(draw_log)(double *x, int64_t n) {
   NO_ALIAS
@@ -139,10 +152,11 @@ static void NAME(draw_gamma)(const uint64_t *words, const double *d, const doubl
     u[i] = draw_test_of(words[2 * i + 1]);
     z[i] = cosine * sqrt(-2 * draw_log_at(draw_radius_of(words[2 * i])));
     const double t = 1 + c[i] * z[i], zz = z[i] * z[i], value = d[i] * (t * t * t);
-    x[i] = (t > 0) & (u[i] < 1 - DRAW_GAMMA_SQUEEZE * zz * zz) ? value : -1;
+    x[i] = ((t > 0) & (u[i] < 1 - DRAW_GAMMA_SQUEEZE * zz * zz)) ? value : -1;
   }
 }
 #undef SUFFIX
+#endif
 
 #include "table.h"
 
@@ -155,3 +169,4 @@ static void NAME(draw_gamma)(const uint64_t *words, const double *d, const doubl
 #undef VEC_F32
 #undef VEC_F64
 #undef VEC_OWN_F64
+#undef ELEM_PLAIN

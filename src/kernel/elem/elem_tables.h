@@ -4,14 +4,18 @@
 
 #include "kernel/kernel_int.h"
 
-#define ELEM_TABLES(isa)                        \
-  extern const kernel_set elem_kernels_##isa[]; \
+#define ELEM_TABLES(isa)                                \
+  extern const kernel_set elem_kernels_##isa[];         \
+  extern const kernel_set elem_kernels_##isa##_plain[]; \
   extern const draw_fns elem_draw_##isa
-#if defined(__x86_64__)
+#if defined(KERNEL_HAS_SSE2)
 ELEM_TABLES(sse2);
+#endif
+#if defined(KERNEL_HAS_AVX)
 ELEM_TABLES(avx2);
 ELEM_TABLES(avx512);
-#elif defined(__aarch64__)
+#endif
+#if defined(KERNEL_HAS_NEON)
 ELEM_TABLES(neon);
 #endif
 #if defined(KERNEL_HAS_SCALAR)

@@ -1,7 +1,8 @@
 /* float_body: kernels of float32 and float64. Included with T, SUFFIX, V (a SLEEF vector), VU (the same, aligned to its
  * element), W (its length), BITS (the unsigned type of T's size), VEC(name, bound) (SLEEF's function with that error
  * bound), VEC_OWN(name) (own functions, if any), RFN(name) (C's function), T_MAX_LOG (exp of it is finite), T_HUGE (its square is finite),
- * T_TRIG_MIDDLE and T_TRIG_LARGE (where SLEEF changes the method of argument reduction).
+ * T_TRIG_MIDDLE and T_TRIG_LARGE (where SLEEF changes the method of argument reduction); with ELEM_PLAIN the functions are
+ * those of float_plain_body.h, and VEC may be missing.
  *
  * Arithmetic is plain loops. Transcendental functions go through SLEEF, whole vectors at a time: a tail is padded to a
  * vector, so an element's value does not depend on its position. For arguments where SLEEF exceeds its error bound (the
@@ -10,6 +11,7 @@
 #define CHUNK 64 /* elements staged at once if inputs must outlive the output; a multiple of W */
 #define PAD(n) (((n) + W - 1) / W * W)
 
+#ifdef VEC
 /* ---- Vector loops ------------------------------------------------------------------------------------------------ */
 
 typedef V (*NAME(vec1))(V);
@@ -125,6 +127,7 @@ ALWAYS_INLINE void NAME(map2)(void *const *args, int64_t n, NAME(vec2) f) {
   static void NAME(name)(void *const *args, int64_t n) { NAME(map2)(args, n, vec); }
 #define MAP1_OR(name, vec, hard, fallback) \
   static void NAME(name)(void *const *args, int64_t n) { NAME(map1_or)(args, n, vec, hard, fallback); }
+#endif /* VEC */
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
@@ -278,6 +281,10 @@ static void NAME(complex)(void *const *args, int64_t n) {
   }
 }
 
+#ifdef ELEM_PLAIN
+#include "float_plain_body.h"
+#else
+
 /* ---- Functions of SLEEF ------------------------------------------------------------------------------------------ */
 
 /* Arguments for which SLEEF 3.5 overflows too early, as the specs measure; everything else is within its bound, special
@@ -414,6 +421,7 @@ LOOP1(erfcinv, T, T)
 LOOP1(psi, T, T)
 LOOP1(tri_gamma, T, T)
 LOOP1(log1mexp, T, T)
+#endif /* not ELEM_PLAIN */
 
 #undef CHUNK
 #undef PAD

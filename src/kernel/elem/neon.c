@@ -1,7 +1,7 @@
 /* neon: the elementwise kernels for aarch64. Every aarch64 CPU runs them. */
 #include "kernel/kernel_int.h"
 
-#if defined(__aarch64__)
+#if defined(KERNEL_HAS_NEON)
 #include <arm_neon.h>
 #include <sleef.h>
 

@@ -1,6 +1,8 @@
 /* special_bessel: see special_bessel.h. DLMF is dlmf.nist.gov; v is an order, u its part in [-1/2, 1/2] or another low
  * order from which recurrences go up. */
+#ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* j0, j1, y0, y1 */
+#endif
 #include "special_bessel.h"
 
 #include <math.h>
@@ -10,6 +12,13 @@
 #include "dd.h"
 #include "special.h"
 #include "special_gamma.h"
+
+#if defined(_WIN32) && defined(__STRICT_ANSI__) /* whose header has none of them then */
+double __cdecl j0(double x);
+double __cdecl j1(double x);
+double __cdecl y0(double x);
+double __cdecl y1(double x);
+#endif
 
 #define BESSEL_PI 3.14159265358979323846
 

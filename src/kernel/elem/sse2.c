@@ -1,7 +1,7 @@
 /* sse2: the elementwise kernels for x86-64 with SSE2. Every x86-64 CPU runs them. */
 #include "kernel/kernel_int.h"
 
-#if defined(__x86_64__)
+#if defined(KERNEL_HAS_SSE2)
 #include <immintrin.h>
 #include <sleef.h>
 

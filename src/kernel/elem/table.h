@@ -23,10 +23,26 @@
 #define BOOL(f) [DAMO_BOOL] = f
 #define FLOATS_COPY [DAMO_FLOAT32] = FN_OF(copy, w32), [DAMO_FLOAT64] = FN_OF(copy, w64)
 
+/* What a table of plain kernels lacks: functions of C's library, and those of SLEEF where it is not linked. */
+#ifdef ELEM_PLAIN
+#define FLOATS_LIBRARY(f) [DAMO_FLOAT32] = NULL
+#define COMPLEXES_LIBRARY(f) [DAMO_COMPLEX64] = NULL
+#else
+#define FLOATS_LIBRARY(f) FLOATS(f)
+#define COMPLEXES_LIBRARY(f) COMPLEXES(f)
+#endif
+#ifdef VEC_F64
+#define FLOATS_SLEEF(f) FLOATS(f)
+#else
+#define FLOATS_SLEEF(f) [DAMO_FLOAT32] = NULL
+#endif
+
 #define ROW(name, ...) [ELEM_##name] = {{__VA_ARGS__}}
 
+#ifndef ELEM_PLAIN
 const draw_fns PASTE2(elem_draw, ISA) = {FN_OF(draw_log, f64), FN_OF(draw_sincos_2pi, f64), FN_OF(draw_philox, f64),
                                          FN_OF(draw_gamma, f64)};
+#endif
 
 const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
     ROW(add, BOOL(FN_OF(or_, bool)), INTS_W(add), FLOATS(add), COMPLEXES(add)),
@@ -35,12 +51,12 @@ const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
     ROW(true_div, FLOATS(true_div), COMPLEXES(true_div)),
     ROW(floor_div, INTS(floor_div), FLOATS(floor_div)),
     ROW(mod, INTS(mod), FLOATS(mod)),
-    ROW(pow, INTS(pow), FLOATS(pow), COMPLEXES(pow)),
+    ROW(pow, INTS(pow), FLOATS(pow), COMPLEXES_LIBRARY(pow)),
     ROW(maximum, BOOL(FN_OF(or_, bool)), INTS(maximum), FLOATS(maximum), COMPLEXES(maximum)),
     ROW(minimum, BOOL(FN_OF(and_, bool)), INTS(minimum), FLOATS(minimum), COMPLEXES(minimum)),
     ROW(arctan2, FLOATS(arctan2)),
     ROW(logaddexp, FLOATS(logaddexp)),
-    ROW(hypot, FLOATS(hypot)),
+    ROW(hypot, FLOATS_SLEEF(hypot)),
     ROW(trunc_div, INTS(trunc_div), FLOATS(trunc_div)),
     ROW(fmod, INTS(fmod), FLOATS(fmod)),
     ROW(gcd, INTS(gcd)),
@@ -80,8 +96,8 @@ const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
     ROW(abs, BOOL(FN_OF(copy, w8)), SIGNED(abs), UNSIGNED_W(copy), FLOATS(abs), COMPLEXES(abs)),
     ROW(sign, INTS(sign), FLOATS(sign), COMPLEXES(sign)),
     ROW(sqr, BOOL(FN_OF(copy, w8)), INTS_W(sqr), FLOATS(sqr), COMPLEXES(sqr)),
-    ROW(sqrt, FLOATS(sqrt), COMPLEXES(sqrt)),
-    ROW(cbrt, FLOATS(cbrt)),
+    ROW(sqrt, FLOATS(sqrt), COMPLEXES_LIBRARY(sqrt)),
+    ROW(cbrt, FLOATS_SLEEF(cbrt)),
     ROW(reciprocal, FLOATS(reciprocal), COMPLEXES(reciprocal)),
     ROW(ceil, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(ceil)),
     ROW(floor, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(floor)),
@@ -89,42 +105,42 @@ const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
     ROW(round_half_to_even, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(round_half_to_even)),
     ROW(round_half_away_from_zero, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(round_half_away_from_zero)),
 
-    ROW(exp, FLOATS(exp), COMPLEXES(exp)),
-    ROW(exp2, FLOATS(exp2), COMPLEXES(exp2)),
-    ROW(exp10, FLOATS(exp10)),
-    ROW(expm1, FLOATS(expm1), COMPLEXES(expm1)),
-    ROW(log, FLOATS(log), COMPLEXES(log)),
-    ROW(log2, FLOATS(log2), COMPLEXES(log2)),
-    ROW(log10, FLOATS(log10), COMPLEXES(log10)),
-    ROW(log1p, FLOATS(log1p), COMPLEXES(log1p)),
+    ROW(exp, FLOATS(exp), COMPLEXES_LIBRARY(exp)),
+    ROW(exp2, FLOATS(exp2), COMPLEXES_LIBRARY(exp2)),
+    ROW(exp10, FLOATS_SLEEF(exp10)),
+    ROW(expm1, FLOATS(expm1), COMPLEXES_LIBRARY(expm1)),
+    ROW(log, FLOATS(log), COMPLEXES_LIBRARY(log)),
+    ROW(log2, FLOATS_SLEEF(log2), COMPLEXES_LIBRARY(log2)),
+    ROW(log10, FLOATS_SLEEF(log10), COMPLEXES_LIBRARY(log10)),
+    ROW(log1p, FLOATS(log1p), COMPLEXES_LIBRARY(log1p)),
     ROW(sigmoid, FLOATS(sigmoid)),
     ROW(softplus, FLOATS(softplus)),
     ROW(log1mexp, FLOATS(log1mexp)),
 
-    ROW(sin, FLOATS(sin), COMPLEXES(sin)),
-    ROW(cos, FLOATS(cos), COMPLEXES(cos)),
-    ROW(tan, FLOATS(tan), COMPLEXES(tan)),
-    ROW(arcsin, FLOATS(arcsin), COMPLEXES(arcsin)),
-    ROW(arccos, FLOATS(arccos), COMPLEXES(arccos)),
-    ROW(arctan, FLOATS(arctan), COMPLEXES(arctan)),
-    ROW(sinh, FLOATS(sinh), COMPLEXES(sinh)),
-    ROW(cosh, FLOATS(cosh), COMPLEXES(cosh)),
-    ROW(tanh, FLOATS(tanh), COMPLEXES(tanh)),
-    ROW(arcsinh, FLOATS(arcsinh), COMPLEXES(arcsinh)),
-    ROW(arccosh, FLOATS(arccosh), COMPLEXES(arccosh)),
-    ROW(arctanh, FLOATS(arctanh), COMPLEXES(arctanh)),
+    ROW(sin, FLOATS(sin), COMPLEXES_LIBRARY(sin)),
+    ROW(cos, FLOATS(cos), COMPLEXES_LIBRARY(cos)),
+    ROW(tan, FLOATS(tan), COMPLEXES_LIBRARY(tan)),
+    ROW(arcsin, FLOATS(arcsin), COMPLEXES_LIBRARY(arcsin)),
+    ROW(arccos, FLOATS(arccos), COMPLEXES_LIBRARY(arccos)),
+    ROW(arctan, FLOATS(arctan), COMPLEXES_LIBRARY(arctan)),
+    ROW(sinh, FLOATS(sinh), COMPLEXES_LIBRARY(sinh)),
+    ROW(cosh, FLOATS(cosh), COMPLEXES_LIBRARY(cosh)),
+    ROW(tanh, FLOATS(tanh), COMPLEXES_LIBRARY(tanh)),
+    ROW(arcsinh, FLOATS_SLEEF(arcsinh), COMPLEXES_LIBRARY(arcsinh)),
+    ROW(arccosh, FLOATS_SLEEF(arccosh), COMPLEXES_LIBRARY(arccosh)),
+    ROW(arctanh, FLOATS_SLEEF(arctanh), COMPLEXES_LIBRARY(arctanh)),
     ROW(deg2rad, FLOATS(deg2rad)),
     ROW(rad2deg, FLOATS(rad2deg)),
 
     ROW(erf, FLOATS(erf)),
-    ROW(erfc, FLOATS(erfc)),
-    ROW(erfcx, FLOATS(erfcx)),
-    ROW(erfinv, FLOATS(erfinv)),
-    ROW(erfcinv, FLOATS(erfcinv)),
-    ROW(gamma, FLOATS(gamma)),
-    ROW(gammaln, FLOATS(gammaln)),
-    ROW(psi, FLOATS(psi)),
-    ROW(tri_gamma, FLOATS(tri_gamma)),
+    ROW(erfc, FLOATS_SLEEF(erfc)),
+    ROW(erfcx, FLOATS_LIBRARY(erfcx)),
+    ROW(erfinv, FLOATS_LIBRARY(erfinv)),
+    ROW(erfcinv, FLOATS_LIBRARY(erfcinv)),
+    ROW(gamma, FLOATS_SLEEF(gamma)),
+    ROW(gammaln, FLOATS_SLEEF(gammaln)),
+    ROW(psi, FLOATS_LIBRARY(psi)),
+    ROW(tri_gamma, FLOATS_LIBRARY(tri_gamma)),
 
     ROW(conj, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS_COPY, COMPLEXES(conj)),
     ROW(real, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS_COPY, COMPLEXES(real)),
@@ -142,6 +158,9 @@ const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
 #undef INTS
 #undef FLOATS
 #undef COMPLEXES
+#undef FLOATS_LIBRARY
+#undef FLOATS_SLEEF
+#undef COMPLEXES_LIBRARY
 #undef INTS_SAME
 #undef BOOL
 #undef FLOATS_COPY

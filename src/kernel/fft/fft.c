@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/plain/plain.h"
+
 #define ALIGN 64
 
 int64_t fft_in_length(fft_kind kind, int64_t n) { return kind == FFT_FROM_HALF ? n / 2 + 1 : n; }
@@ -62,7 +64,7 @@ static void fft_root(const double *table, int64_t k, int64_t n, double *c, doubl
   } else {
     const double pi = 3.141592653589793238462643383279502884;
     const double a = swapped ? pi * (double)(n - 2 * twice) / (double)(2 * n) : pi * (double)twice / (double)n;
-    re = cos(a), im = sin(a);
+    re = plain_cos(a), im = plain_sin(a);
   }
   *c = swapped ? im : re;
   *s = swapped ? re : im;

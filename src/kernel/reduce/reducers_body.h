@@ -93,7 +93,7 @@ static inline damo_c64 NAME(at_op)(damo_c64 a, damo_c64 b) { return (damo_c64){a
 #define SUFFIX prod_c64
 #define LANES 8
 static inline damo_c64 NAME(at_op)(damo_c64 a, damo_c64 b) {
-  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return (damo_c64){KERNEL_LESS(a.re * b.re, a.im * b.im), a.re * b.im + a.im * b.re};
 }
 #include "reduce_body.h"
 #undef T
@@ -113,7 +113,7 @@ static inline damo_c128 NAME(at_op)(damo_c128 a, damo_c128 b) { return (damo_c12
 #define SUFFIX prod_c128
 #define LANES 4
 static inline damo_c128 NAME(at_op)(damo_c128 a, damo_c128 b) {
-  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return (damo_c128){KERNEL_LESS(a.re * b.re, a.im * b.im), a.re * b.im + a.im * b.re};
 }
 #include "reduce_body.h"
 #undef T

@@ -105,7 +105,7 @@ static damo_sparse *sp_merge_divided(thread_pool *pool, sparse_merge_op op, cons
   j.pieces = mem_alloc(ctx, pieces);
   j.ptr = j.pieces != NULL ? mem_alloc(ctx, ptr) : NULL;
   if (j.ptr != NULL) {
-    pool_run(pool, shares.n, sp_merge_share, &j);
+    pool_run_all(pool, shares.n, sp_merge_share, &j);
     out = sparse_join(ctx, pool, sparse_format(made), sparse_dtype(made), sparse_itype(made), made->shape, j.pieces,
                       shares.n);
     mem_free(ctx, j.ptr, ptr);
@@ -135,7 +135,7 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(x), sparse_itype(x), a->shape,
                                   sparse_nnz(x) + sparse_nnz(y));
   if (out) {
-    thread_pool *pool = ctx_pool(out->obj.ctx, MERGE_NS * (double)(sparse_nnz(x) + sparse_nnz(y)));
+    thread_pool *pool = ctx_pool_to_divide(out->obj.ctx, MERGE_NS * (double)(sparse_nnz(x) + sparse_nnz(y)));
     const sparse_raw rx = sparse_raw_of(x), ry = sparse_raw_of(y);
     if (pool != NULL) {
       out = sp_merge_divided(pool, op, x, y, out);

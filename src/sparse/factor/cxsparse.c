@@ -1,6 +1,8 @@
 /* cxsparse: Cholesky and QR without GPL code (CXSparse): column by column, without dense blocks. LGPL. */
 #include "factor_int.h"
 
+#if DAMO_SUITESPARSE
+
 #include <suitesparse/cs.h>
 
 #undef I
@@ -144,3 +146,6 @@ const factor_backend solve_cxqr[2] = {
      .apply = cxqr_apply_w,
      .free = cxqr_free},
 };
+#else
+typedef int factor_cxsparse_is_part_of_suitesparse;
+#endif

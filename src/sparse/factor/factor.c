@@ -188,9 +188,9 @@ static damo_status factor_prepare(damo_factor *f, damo_sparse *a, factor_matrix 
   bool hermitian = false, positive = false;
   status = factor_inspect(f, m, &hermitian, &positive);
   if (status == DAMO_OK && f->assume == FACTOR_ASSUME_POS && !hermitian) status = factor_take_hermitian_part(ctx, m);
-  if (f->assume == FACTOR_ASSUME_POS || (hermitian && positive))
+  if (f->assume == FACTOR_ASSUME_POS || (DAMO_SUITESPARSE && hermitian && positive))
     *method = FACTOR_CHOLESKY;
-  else if (hermitian && f->assume == FACTOR_ASSUME_SYM && !m->cplx)
+  else if (hermitian && (!DAMO_SUITESPARSE || (f->assume == FACTOR_ASSUME_SYM && !m->cplx)))
     *method = FACTOR_LDL;
   return status;
 }
@@ -198,7 +198,9 @@ static damo_status factor_prepare(damo_factor *f, damo_sparse *a, factor_matrix 
 /* ---- The choice of a back end ------------------------------------------------------------------------------------ */
 
 const char *const *factor_backends(void) {
-#if DAMO_GPL
+#if !DAMO_SUITESPARSE
+  static const char *const names[] = {"damo", NULL};
+#elif DAMO_GPL
   static const char *const names[] = {"cholmod", "umfpack", "spqr", "klu", "cxsparse", "ldl", NULL};
 #else
   static const char *const names[] = {"klu", "cxsparse", "ldl", NULL};
@@ -206,14 +208,15 @@ const char *const *factor_backends(void) {
   return names;
 }
 
-static const factor_backend *factor_first_backend(const factor_backend *a, const factor_backend *b, bool wide) {
-  return a[wide].name ? &a[wide] : &b[wide];
-}
-
 static damo_status factor_analyze_with(damo_factor *f, const factor_backend *backend) {
   factor_drop_backend(f);
   f->backend = backend;
   return backend->analyze(f);
+}
+
+#if DAMO_SUITESPARSE
+static const factor_backend *factor_first_backend(const factor_backend *a, const factor_backend *b, bool wide) {
+  return a[wide].name ? &a[wide] : &b[wide];
 }
 
 /* KLU's analysis is cheap compared with what dense fronts can save, so it is always done, and its estimate of the work
@@ -236,6 +239,28 @@ static damo_status factor_analyze(damo_factor *f, factor_method method) {
   }
   return factor_analyze_lu(f);
 }
+#else
+static damo_status factor_fail_without(damo_factor *f, const char *what) {
+  return ctx_fail(f->obj.ctx, DAMO_ENOT_IMPLEMENTED,
+                  "%s of a sparse matrix needs SuiteSparse, which this build is without: it factorizes Hermitian "
+                  "matrices that need no pivoting",
+                  what);
+}
+
+static damo_status factor_analyze_lu(damo_factor *f) { return factor_fail_without(f, "LU"); }
+
+static damo_status factor_analyze(damo_factor *f, factor_method method) {
+  f->analyses++;
+  f->gave_up = false;
+  switch (method) {
+    case FACTOR_QR: return factor_fail_without(f, "QR");
+    case FACTOR_CHOLESKY: return factor_analyze_with(f, &solve_own_positive);
+    case FACTOR_LDL: return factor_analyze_with(f, &solve_own);
+    case FACTOR_LU: break;
+  }
+  return factor_analyze_lu(f);
+}
+#endif
 
 /* The column of A, from 1, of the pivot at fault. */
 static long long factor_column_of_a(const damo_factor *f) { return (long long)(f->flipped ? f->row : f->column) + 1; }

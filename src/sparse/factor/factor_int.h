@@ -17,10 +17,6 @@
 #undef complex /* a scalar op has that name; the type is written _Complex */
 #undef I       /* the index type of the bodies that are included twice */
 
-#ifndef DAMO_GPL
-#define DAMO_GPL 1
-#endif
-
 typedef double _Complex zdouble;
 
 /* CMPLX, which glibc does not define for clang. */
@@ -95,6 +91,8 @@ typedef struct factor_backend {
 /* By index width: [0] int32, [1] int64. */
 extern const factor_backend solve_cholmod[2], solve_umfpack[2], solve_klu[2], solve_ldl[2], solve_cxsparse[2],
     solve_spqr[2], solve_cxqr[2];
+/* Of builds without SuiteSparse, for both index widths; the first is for matrices that are to be positive definite. */
+extern const factor_backend solve_own_positive, solve_own;
 
 struct damo_factor {
   damo_obj obj;

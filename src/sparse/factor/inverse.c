@@ -52,6 +52,7 @@ static damo_status inverse_from_factors(damo_factor *f, double *out, bool *compl
   return status;
 }
 
+#if DAMO_SUITESPARSE
 /* From a second factorization of M, by KLU, which is not kept. */
 static damo_status inverse_from_klu(damo_factor *f, double *out) {
   damo_factor other = *f;
@@ -69,6 +70,13 @@ static damo_status inverse_from_klu(damo_factor *f, double *out) {
   factor_charge(&other, 0);
   return status;
 }
+#else
+/* Not reached: the factors of a Hermitian matrix have all positions of M. */
+static damo_status inverse_from_klu(damo_factor *f, double *out) {
+  (void)out;
+  return factor_fail_size(f);
+}
+#endif
 
 /* (M⁻¹)ᵀ at M's stored positions. */
 static damo_status inverse_selected(damo_factor *f, double *out) {

@@ -2,6 +2,8 @@
  * LGPL. */
 #include "factor_int.h"
 
+#if DAMO_SUITESPARSE
+
 #include <suitesparse/klu.h>
 
 /* KLU's default of 0.001 leaves residuals that need refinement; 0.1 costs hardly more. */
@@ -69,3 +71,6 @@ const factor_backend solve_klu[2] = {
      .work = klu_work_w,
      .free = klu_free_w},
 };
+#else
+typedef int factor_klu_is_part_of_suitesparse;
+#endif

@@ -3,6 +3,8 @@
  * the result. LGPL. */
 #include "factor_int.h"
 
+#if DAMO_SUITESPARSE
+
 #include <suitesparse/amd.h>
 #include <suitesparse/ldl.h>
 
@@ -46,3 +48,6 @@ const factor_backend solve_ldl[2] = {
      .extract = ldl_extract_w,
      .free = ldl_free_w},
 };
+#else
+typedef int factor_ldl_is_part_of_suitesparse;
+#endif

@@ -168,7 +168,7 @@ static bool spgemm_run_shares(damo_ctx *ctx, thread_pool *pool, spgemm_job *j, d
       return false;
   }
   for (bool all = false; !all;) {
-    pool_run(pool, j->shares.n, spgemm_run_share, j);
+    pool_run_all(pool, j->shares.n, spgemm_run_share, j);
     all = true;
     for (int64_t k = 0; k < j->shares.n; k++) {
       if (j->share[k].done) continue;
@@ -242,7 +242,7 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
   *wider = false;
   if (!p.mark) return NULL;
   memset(p.mark, 0xff, p.mark_size);
-  thread_pool *pool = ctx_pool(ctx, SPGEMM_NS * (double)p.bound);
+  thread_pool *pool = ctx_pool_to_divide(ctx, SPGEMM_NS * (double)p.bound);
   damo_sparse *out;
   if (pool != NULL && p.bound > SPGEMM_SURE_CAPACITY) {
     out = spgemm_divided(pool, &p, format, shape, wider);

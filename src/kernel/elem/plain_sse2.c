@@ -1,0 +1,19 @@
+/* plain_sse2: the elementwise kernels with the same bits on every machine, for x86-64 with SSE2. */
+#include "kernel/kernel_int.h"
+
+#if defined(KERNEL_HAS_SSE2)
+#include <immintrin.h>
+#include <sleef.h>
+
+#define ELEM_PLAIN
+#define ISA sse2_plain
+#define V_F32 __m128
+#define V_F64 __m128d
+#define W_F32 4
+#define W_F64 2
+#define VEC_F32(name, bound) Sleef_cinz_##name##f4_##bound##sse2
+#define VEC_F64(name, bound) Sleef_cinz_##name##d2_##bound##sse2
+#include "elem_body.h"
+#else
+typedef int elemwise_plain_sse2_is_for_other_machines;
+#endif
