@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "io_int.h"
+#include "csv_int.h"
 
 typedef struct csv_writer {
   io_sink sink;
@@ -71,9 +71,7 @@ static damo_status check_table(const io_to *to, const damo_array *a, const csv_w
   if (o->header && o->n_header != cols)
     return ctx_fail(ctx, DAMO_ESHAPE, "%s: the header has %lld names, the array %lld columns", to->path,
                     (long long)o->n_header, (long long)cols);
-  if (o->delimiter == '"' || o->delimiter == '\n' || o->delimiter == '\r')
-    return ctx_fail(ctx, DAMO_EVALUE, "%s: the delimiter can be neither a quote nor the end of a line", to->path);
-  return DAMO_OK;
+  return o->delimiter != 0 ? csv_check_delimiter(ctx, to->path, o->delimiter) : DAMO_OK;
 }
 
 damo_status io_write_csv(const io_to *to, const damo_array *a, const csv_write_options *options) {

@@ -3,11 +3,15 @@
 #ifndef DAMO_IO_IO_INT_H
 #define DAMO_IO_IO_INT_H
 
-#include <signal.h>
-#include <stdio.h>
-#include <zlib.h>
-
 #include "io.h"
+
+#include <stdio.h>
+#if DAMO_POSIX
+#include <signal.h>
+#endif
+#if DAMO_ZLIB
+#include <zlib.h>
+#endif
 
 /* Sets the io error "path: text", followed by the text of errno_value if that is not 0. */
 damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -30,21 +34,12 @@ bool input_seek(io_input *in, uint64_t at);
 
 /* ---- Numbers in text: number.c ----------------------------------------------------------------------------------- */
 
-typedef struct cell_text {
-  const char *at;
-  size_t n;
-} cell_text;
-
 /* A decimal literal: (-1)^negative · digits · 10^exponent. exact: `digits` has all its digits. */
 typedef struct decimal {
   bool negative, exact, whole; /* whole: no point and no exponent */
   uint64_t digits;
   int64_t exponent;
 } decimal;
-
-/* The text of `from`: bytes in memory as they are, those of a file in `file`, which the caller has initialised and
- * clears. */
-damo_status io_whole_text(damo_ctx *ctx, const io_from *from, strbuf *file, cell_text *out);
 
 #define NUMBER_TEXT 40
 /* Writes the shortest of %.15g, %.16g and %.17g (single: from %.6g on) that reads back as x, with a point whatever the
@@ -53,6 +48,8 @@ size_t number_shortest(double x, bool single, char dst[NUMBER_TEXT]);
 
 /* Parses a decimal literal; false if the text is none. */
 bool number_decimal(cell_text t, decimal *d);
+/* The decimal literal at the start of the text; returns its end. NULL: there is none, *out is not set. */
+const char *number_scan(const char *at, const char *end, double *out);
 /* Parses a number, the words nan and inf included; an empty text is nan. False if the text is none of these. */
 bool number_double(cell_text t, double *out);
 
@@ -60,6 +57,9 @@ bool number_double(cell_text t, double *out);
  * ---------------------------------------------------------------------------------------------------- */
 
 #define SOURCE_BUFFER 16384
+
+/* The CRC-32 of zip of bytes that follow those with the given one; 0 for the first. */
+uint32_t io_crc32(uint32_t crc, const void *bytes, size_t n);
 
 /* A stream of the bytes of an input from its position on, or of a zip member, inflated if it is deflated. */
 typedef struct io_source {
@@ -69,11 +69,17 @@ typedef struct io_source {
   uint64_t left;        /* bytes that may still be read */
   uint64_t packed_left; /* deflated bytes not yet taken from the input */
   bool deflated;
+#if DAMO_ZLIB
   z_stream z;
+#endif
   uint32_t crc; /* CRC-32 of the bytes read */
   unsigned char buffer[SOURCE_BUFFER];
 } io_source;
 
+#if DAMO_ZLIB
+/* A stream whose memory is the context's, for inflateInit or deflateInit. */
+void io_zlib_init(z_stream *z, damo_ctx *ctx);
+#endif
 /* Starts reading a zip member: resets the CRC and, for a deflated one, initialises the inflater. source_end must
  * follow. */
 damo_status source_begin(io_source *s);
@@ -93,8 +99,10 @@ typedef struct io_sink {
   const char *path;    /* for error texts */
   char *target, *part; /* final path and temporary path; part NULL: target is written directly */
   size_t target_size, part_size;
+#if DAMO_POSIX
   sigset_t signals; /* signal mask of the thread before, if target is written directly */
   bool was_pending;
+#endif
   FILE *f;      /* NULL: memory */
   strbuf *text; /* memory */
   size_t text_start;
@@ -110,6 +118,9 @@ damo_status sink_close(io_sink *s, damo_status status);
 
 /* ---- npy --------------------------------------------------------------------------------------------------------- */
 
+/* A read-only array over the bytes of a .npy file in memory, which s reads from the start; release(owner) is called when
+ * nothing uses it any more, or at once on failure. */
+damo_array *npy_map(io_source *s, const char *file, uint64_t size, void (*release)(void *owner), void *owner);
 /* Reads the array of a .npy stream. */
 damo_array *npy_read(io_source *s);
 

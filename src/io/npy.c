@@ -198,6 +198,48 @@ damo_array *io_read_npy(damo_ctx *ctx, const io_from *from) {
   return a;
 }
 
+/* ---- Mapping ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the elements can be used as they lie there. */
+static bool is_mappable(const npy_info *info, const char *data, int64_t count) {
+  const size_t item = dtype_size(info->dtype);
+  bool is = (!info->swap || item == 1) && info->text == 0 && (uintptr_t)data % item == 0;
+  for (int64_t i = 0; info->dtype == DAMO_BOOL && is && i < count; i++) is = (unsigned char)data[i] <= 1;
+  return is;
+}
+
+/* The strides of the file's order, in bytes. */
+static void npy_strides(const npy_info *info, int64_t *strides) {
+  int64_t step = (int64_t)dtype_size(info->dtype);
+  for (int k = 0; k < info->ndim; k++) {
+    const int axis = info->fortran ? k : info->ndim - 1 - k;
+    strides[axis] = step;
+    step *= info->shape[axis] > 0 ? info->shape[axis] : 1;
+  }
+}
+
+damo_array *npy_map(io_source *s, const char *file, uint64_t size, void (*release)(void *owner), void *owner) {
+  npy_info info = {.ndim = 0};
+  int64_t count = 0, strides[DAMO_MAX_NDIM];
+  const char *data = NULL;
+  damo_status status = npy_read_header(s, &info);
+  if (status == DAMO_OK) {
+    data = file + (size - s->left);
+    if (shape_size(s->ctx, info.ndim, info.shape, &count) != DAMO_OK ||
+        (uint64_t)count > s->left / dtype_size(info.dtype))
+      status = source_fail(s, "the data are cut short");
+    else if (!is_mappable(&info, data, count))
+      status = ctx_fail(s->ctx, DAMO_EVALUE, "%s: its bytes can't be used as they are: load it without mmap", s->path);
+  }
+  if (status != DAMO_OK) {
+    release(owner);
+    return NULL;
+  }
+  npy_strides(&info, strides);
+  return array_wrap(s->ctx, "load", info.dtype, info.ndim, info.shape, strides, (void *)(uintptr_t)data, false, release,
+                    owner);
+}
+
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* Completes a header whose text ends at `at`: padding, newline, and the magic and length in front. Returns its

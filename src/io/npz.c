@@ -114,17 +114,55 @@ void npz_clear(npz *z) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t check_sum(const char *header, size_t header_size, const char *data, size_t n) {
-  uLong crc = crc32(crc32(0, Z_NULL, 0), (const Bytef *)header, (uInt)header_size);
-  while (n > 0) {
-    const size_t m = n < ((size_t)1 << 24) ? n : (size_t)1 << 24;
-    crc = crc32(crc, (const Bytef *)data, (uInt)m);
-    data += m, n -= m;
-  }
-  return (uint32_t)crc;
+#if DAMO_ZLIB
+#define DEFLATE_STEP ((size_t)1 << 24) /* bytes at a time; must fit zlib's uInt */
+
+/* Appends the deflated bytes to out; flush: Z_FINISH after the last ones. */
+static damo_status deflate_some(z_stream *z, const char *p, size_t n, int flush, strbuf *out) {
+  char packed[16384];
+  do {
+    const size_t m = n < DEFLATE_STEP ? n : DEFLATE_STEP;
+    const int how = m == n ? flush : Z_NO_FLUSH;
+    int status = Z_OK;
+    z->next_in = (Bytef *)(uintptr_t)p;
+    z->avail_in = (uInt)m;
+    do {
+      z->next_out = (Bytef *)packed;
+      z->avail_out = sizeof packed;
+      status = deflate(z, how);
+      if (status == Z_STREAM_ERROR) return ctx_fail_memory(out->ctx);
+      strbuf_addn(out, packed, sizeof packed - z->avail_out);
+    } while (z->avail_out == 0 && status != Z_STREAM_END);
+    p += m, n -= m;
+  } while (n > 0);
+  return out->failed ? DAMO_EMEMORY : DAMO_OK;
 }
 
-static damo_status write_member(io_sink *sink, const char *name, const damo_array *a, bool text, zip_dir *dir) {
+static damo_status deflate_member(zip_member *m, const char *header, size_t head, const char *data, size_t n,
+                                  strbuf *out) {
+  z_stream z;
+  io_zlib_init(&z, out->ctx);
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    return ctx_fail_memory(out->ctx);
+  damo_status s = deflate_some(&z, header, head, Z_NO_FLUSH, out);
+  if (s == DAMO_OK) s = deflate_some(&z, data, n, Z_FINISH, out);
+  deflateEnd(&z);
+  m->method = Z_DEFLATED;
+  m->packed = out->n;
+  return s;
+}
+#else
+static damo_status deflate_member(zip_member *m, const char *header, size_t head, const char *data, size_t n,
+                                  strbuf *out) {
+  (void)m, (void)header, (void)head, (void)data, (void)n;
+  return ctx_fail(out->ctx, DAMO_ENOT_IMPLEMENTED,
+                  "save: this build has no zlib, so archives are stored: leave out "
+                  "compressed");
+}
+#endif
+
+static damo_status write_member(io_sink *sink, const char *name, const damo_array *a, bool text, bool compressed,
+                                zip_dir *dir) {
   char header[NPY_HEADER_MAX];
   zip_member *m = &dir->at[dir->n];
   strbuf full;
@@ -141,10 +179,14 @@ static damo_status write_member(io_sink *sink, const char *name, const damo_arra
                  bytes = (size_t)array_size(c) * dtype_size(array_dtype(c));
     dir->n++;
     m->size = head + bytes;
-    m->crc = check_sum(header, head, c->data, bytes);
-    status = zip_write_header(sink, m);
-    if (status == DAMO_OK) status = sink_write(sink, header, head);
-    if (status == DAMO_OK) status = sink_write(sink, c->data, bytes);
+    m->crc = io_crc32(io_crc32(0, header, head), c->data, bytes);
+    strbuf packed;
+    strbuf_init(&packed, sink->ctx);
+    if (compressed) status = deflate_member(m, header, head, c->data, bytes, &packed);
+    if (status == DAMO_OK) status = zip_write_header(sink, m);
+    if (status == DAMO_OK) status = compressed ? sink_write(sink, packed.at, packed.n) : sink_write(sink, header, head);
+    if (status == DAMO_OK && !compressed) status = sink_write(sink, c->data, bytes);
+    strbuf_clear(&packed);
   }
   damo_release(c);
   return status;
@@ -165,7 +207,7 @@ damo_status npz_write(damo_ctx *ctx, const io_to *to, const char *const *names, 
   damo_status status = sink_open(&sink, ctx, to);
   if (status == DAMO_OK) {
     for (int64_t i = 0; i < n && status == DAMO_OK; i++)
-      status = write_member(&sink, names[i], arrays[i], i == text, &dir);
+      status = write_member(&sink, names[i], arrays[i], i == text, to->compressed, &dir);
     if (status == DAMO_OK) status = zip_write_end(&sink, &dir);
     status = sink_close(&sink, status);
   }

@@ -5,6 +5,9 @@
  * temporary files: with three pipes, a program that exits early would raise SIGPIPE in the host, and one that writes
  * much to standard error could deadlock with the host.
  */
+#include "io_int.h"
+
+#if DAMO_POSIX
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,8 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "io_int.h"
 
 #define SAID_MAX 600  /* most bytes of standard error that go into an error */
 #define FIRST_FREE 3  /* first descriptor after the standard ones, which are replaced in the child */
@@ -189,3 +190,11 @@ damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, si
   status = sink_close(&sink, status);
   return *found ? status : DAMO_OK;
 }
+#else
+damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, size_t n, const char *path, bool *found) {
+  (void)text, (void)n, (void)path;
+  *found = true;
+  DAMO_TRY(ctx_gate(ctx, GATE_PROGRAM, argv[0]));
+  return ctx_fail(ctx, DAMO_ENOT_IMPLEMENTED, "%s can't be run: this build is without processes", argv[0]);
+}
+#endif

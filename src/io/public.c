@@ -1,27 +1,26 @@
 /* public: the part of damo.h that reads and writes files and their bytes in memory. */
 #include <string.h>
 
-#include "io.h"
+#include "public_int.h"
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 
-#define BYTES_NAME "bytes" /* stands for the path in messages */
+#define BYTES_NAME "bytes"
 
-static damo_status check_bytes(damo_ctx *ctx, const char *func, const void *bytes, size_t n) {
+damo_status public_check_bytes(damo_ctx *ctx, const char *func, const void *bytes, size_t n) {
   return n > 0 ? ctx_check_given(ctx, func, "bytes", bytes) : ctx ? DAMO_OK : DAMO_EVALUE;
 }
 
-static io_from from_bytes(const void *bytes, size_t n) {
+io_from public_from(const void *bytes, size_t n) {
   return (io_from){.path = BYTES_NAME, .bytes = bytes ? bytes : "", .n = n};
 }
 
-static io_to into_text(damo_ctx *ctx, strbuf *text) {
+io_to public_into(damo_ctx *ctx, strbuf *text) {
   strbuf_init(text, ctx);
   return (io_to){.path = BYTES_NAME, .text = text};
 }
 
-/* Hands the text to the host if status is DAMO_OK, else frees it; returns status. */
-static damo_status give_bytes(strbuf *text, damo_status status, damo_bytes *out) {
+damo_status public_give(strbuf *text, damo_status status, damo_bytes *out) {
   if (status == DAMO_OK)
     *out = (damo_bytes){.at = text->at, .n = text->n, .cap = text->cap};
   else
@@ -41,6 +40,10 @@ damo_array *damo_npy_read(damo_ctx *ctx, const char *path) {
   return ctx_check_given(ctx, "damo_npy_read", "path", path) == DAMO_OK ? io_read_npy(ctx, IO_FROM_FILE(path)) : NULL;
 }
 
+damo_array *damo_npy_map(damo_ctx *ctx, const char *path) {
+  return ctx_check_given(ctx, "damo_npy_map", "path", path) == DAMO_OK ? io_map_npy(ctx, path) : NULL;
+}
+
 damo_status damo_npy_write(const char *path, const damo_array *a) {
   if (!a) return DAMO_EVALUE;
   DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npy_write", "path", path));
@@ -48,16 +51,16 @@ damo_status damo_npy_write(const char *path, const damo_array *a) {
 }
 
 damo_array *damo_npy_parse(damo_ctx *ctx, const void *bytes, size_t n) {
-  const io_from from = from_bytes(bytes, n);
-  return check_bytes(ctx, "damo_npy_parse", bytes, n) == DAMO_OK ? io_read_npy(ctx, &from) : NULL;
+  const io_from from = public_from(bytes, n);
+  return public_check_bytes(ctx, "damo_npy_parse", bytes, n) == DAMO_OK ? io_read_npy(ctx, &from) : NULL;
 }
 
 damo_status damo_npy_format(const damo_array *a, damo_bytes *out) {
   strbuf text;
   if (!a) return DAMO_EVALUE;
   DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npy_format", "out", out));
-  const io_to to = into_text(a->obj.ctx, &text);
-  return give_bytes(&text, io_write_npy(&to, a), out);
+  const io_to to = public_into(a->obj.ctx, &text);
+  return public_give(&text, io_write_npy(&to, a), out);
 }
 
 /* ---- npz --------------------------------------------------------------------------------------------------------- */
@@ -81,8 +84,8 @@ damo_npz *damo_npz_read(damo_ctx *ctx, const char *path, uint64_t max_bytes) {
 }
 
 damo_npz *damo_npz_parse(damo_ctx *ctx, const void *bytes, size_t n, uint64_t max_bytes) {
-  const io_from from = from_bytes(bytes, n);
-  return check_bytes(ctx, "damo_npz_parse", bytes, n) == DAMO_OK ? npz_of(ctx, &from, max_bytes) : NULL;
+  const io_from from = public_from(bytes, n);
+  return public_check_bytes(ctx, "damo_npz_parse", bytes, n) == DAMO_OK ? npz_of(ctx, &from, max_bytes) : NULL;
 }
 
 void damo_npz_free(damo_npz *z) {
@@ -124,22 +127,42 @@ static damo_status npz_check_entries(damo_ctx *ctx, const char *func, const char
   return DAMO_OK;
 }
 
-damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
-                           int64_t n) {
-  static const char func[] = "damo_npz_write";
+static damo_status npz_to_file(damo_ctx *ctx, const char *func, const char *path, const char *const *names,
+                               damo_array *const *arrays, int64_t n, bool compressed) {
   DAMO_TRY(ctx_check_given(ctx, func, "path", path));
   DAMO_TRY(npz_check_entries(ctx, func, names, arrays, n));
-  return io_write_npz(ctx, IO_TO_FILE(path), names, arrays, n);
+  const io_to to = {.path = path, .compressed = compressed};
+  return io_write_npz(ctx, &to, names, arrays, n);
+}
+
+damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
+                           int64_t n) {
+  return npz_to_file(ctx, "damo_npz_write", path, names, arrays, n, false);
+}
+
+damo_status damo_npz_write_compressed(damo_ctx *ctx, const char *path, const char *const *names,
+                                      damo_array *const *arrays, int64_t n) {
+  return npz_to_file(ctx, "damo_npz_write_compressed", path, names, arrays, n, true);
+}
+
+static damo_status npz_to_bytes(damo_ctx *ctx, const char *func, const char *const *names, damo_array *const *arrays,
+                                int64_t n, bool compressed, damo_bytes *out) {
+  strbuf text;
+  DAMO_TRY(ctx_check_given(ctx, func, "out", out));
+  DAMO_TRY(npz_check_entries(ctx, func, names, arrays, n));
+  io_to to = public_into(ctx, &text);
+  to.compressed = compressed;
+  return public_give(&text, io_write_npz(ctx, &to, names, arrays, n), out);
 }
 
 damo_status damo_npz_format(damo_ctx *ctx, const char *const *names, damo_array *const *arrays, int64_t n,
                             damo_bytes *out) {
-  static const char func[] = "damo_npz_format";
-  strbuf text;
-  DAMO_TRY(ctx_check_given(ctx, func, "out", out));
-  DAMO_TRY(npz_check_entries(ctx, func, names, arrays, n));
-  const io_to to = into_text(ctx, &text);
-  return give_bytes(&text, io_write_npz(ctx, &to, names, arrays, n), out);
+  return npz_to_bytes(ctx, "damo_npz_format", names, arrays, n, false, out);
+}
+
+damo_status damo_npz_format_compressed(damo_ctx *ctx, const char *const *names, damo_array *const *arrays, int64_t n,
+                                       damo_bytes *out) {
+  return npz_to_bytes(ctx, "damo_npz_format_compressed", names, arrays, n, true, out);
 }
 
 damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path) {
@@ -148,8 +171,8 @@ damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path) {
 }
 
 damo_sparse *damo_npz_parse_sparse(damo_ctx *ctx, const void *bytes, size_t n) {
-  const io_from from = from_bytes(bytes, n);
-  return check_bytes(ctx, "damo_npz_parse_sparse", bytes, n) == DAMO_OK ? io_read_sparse_npz(ctx, &from) : NULL;
+  const io_from from = public_from(bytes, n);
+  return public_check_bytes(ctx, "damo_npz_parse_sparse", bytes, n) == DAMO_OK ? io_read_sparse_npz(ctx, &from) : NULL;
 }
 
 damo_status damo_npz_write_sparse(const char *path, const damo_sparse *a) {
@@ -162,8 +185,8 @@ damo_status damo_npz_format_sparse(const damo_sparse *a, damo_bytes *out) {
   strbuf text;
   if (!a) return DAMO_EVALUE;
   DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_npz_format_sparse", "out", out));
-  const io_to to = into_text(a->obj.ctx, &text);
-  return give_bytes(&text, io_write_sparse_npz(&to, a), out);
+  const io_to to = public_into(a->obj.ctx, &text);
+  return public_give(&text, io_write_sparse_npz(&to, a), out);
 }
 
 /* ---- safetensors ------------------------------------------------------------------------------------------------- */
@@ -183,8 +206,8 @@ damo_npz *damo_safetensors_read(damo_ctx *ctx, const char *path) {
 }
 
 damo_npz *damo_safetensors_parse(damo_ctx *ctx, const void *bytes, size_t n) {
-  const io_from from = from_bytes(bytes, n);
-  return check_bytes(ctx, "damo_safetensors_parse", bytes, n) == DAMO_OK ? tensors_of(ctx, &from) : NULL;
+  const io_from from = public_from(bytes, n);
+  return public_check_bytes(ctx, "damo_safetensors_parse", bytes, n) == DAMO_OK ? tensors_of(ctx, &from) : NULL;
 }
 
 const char *damo_npz_get_metadata(const damo_npz *z, const char *key) {
@@ -220,8 +243,8 @@ damo_status damo_safetensors_format(damo_ctx *ctx, const char *const *names, dam
   static const char func[] = "damo_safetensors_format";
   strbuf text;
   DAMO_TRY(ctx_check_given(ctx, func, "out", out));
-  const io_to to = into_text(ctx, &text);
-  return give_bytes(&text, tensors_to(ctx, func, &to, names, arrays, n, metadata, n_metadata), out);
+  const io_to to = public_into(ctx, &text);
+  return public_give(&text, tensors_to(ctx, func, &to, names, arrays, n, metadata, n_metadata), out);
 }
 
 /* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
@@ -238,8 +261,8 @@ damo_obj *damo_mtx_read(damo_ctx *ctx, const char *path, damo_format format) {
 }
 
 damo_obj *damo_mtx_parse(damo_ctx *ctx, const void *bytes, size_t n, damo_format format) {
-  const io_from from = from_bytes(bytes, n);
-  if (check_bytes(ctx, "damo_mtx_parse", bytes, n) != DAMO_OK) return NULL;
+  const io_from from = public_from(bytes, n);
+  if (public_check_bytes(ctx, "damo_mtx_parse", bytes, n) != DAMO_OK) return NULL;
   return mtx_of(ctx, "damo_mtx_parse", &from, format);
 }
 
@@ -277,62 +300,6 @@ damo_status damo_mtx_format(const damo_obj *value, const damo_mtx_options *optio
   strbuf text;
   if (!value) return DAMO_EVALUE;
   DAMO_TRY(ctx_check_given(value->ctx, "damo_mtx_format", "out", out));
-  const io_to to = into_text(value->ctx, &text);
-  return give_bytes(&text, mtx_to("damo_mtx_format", &to, value, options), out);
-}
-
-/* ---- CSV --------------------------------------------------------------------------------------------------------- */
-
-static damo_array *csv_of(damo_ctx *ctx, const char *func, const io_from *from, const damo_csv_options *options,
-                          char **header) {
-  damo_csv_options given;
-  if (ctx_read_options(ctx, func, options, &given, sizeof given) != DAMO_OK) return NULL;
-  csv_options o = {.delimiter = given.delimiter,
-                   .skip = given.skip == 0  ? -1
-                           : given.skip < 0 ? 0
-                                            : given.skip,
-                   .dtype = DAMO_FLOAT64,
-                   .text_as_nan = given.text_as_nan};
-  if (given.dtype && !damo_dtype_from_name(given.dtype, &o.dtype)) {
-    ctx_fail(ctx, DAMO_EVALUE, "%s: there is no dtype '%s'", func, given.dtype);
-    return NULL;
-  }
-  return io_read_csv(ctx, from, &o, header);
-}
-
-damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_options *options, char **header) {
-  if (ctx_check_given(ctx, "damo_csv_read", "path", path) != DAMO_OK) return NULL;
-  return csv_of(ctx, "damo_csv_read", IO_FROM_FILE(path), options, header);
-}
-
-damo_array *damo_csv_parse(damo_ctx *ctx, const void *bytes, size_t n, const damo_csv_options *options, char **header) {
-  const io_from from = from_bytes(bytes, n);
-  if (check_bytes(ctx, "damo_csv_parse", bytes, n) != DAMO_OK) return NULL;
-  return csv_of(ctx, "damo_csv_parse", &from, options, header);
-}
-
-static damo_status csv_check_header(damo_ctx *ctx, const char *func, const char *const *header, int64_t n) {
-  DAMO_TRY(ctx_check_list(ctx, func, "header", header, n));
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(ctx_check_given(ctx, func, "a name", header[i]));
-  return DAMO_OK;
-}
-
-damo_status damo_csv_write(const char *path, const damo_array *a, const char *const *header, int64_t n_header) {
-  static const char func[] = "damo_csv_write";
-  if (!a) return DAMO_EVALUE;
-  DAMO_TRY(ctx_check_given(a->obj.ctx, func, "path", path));
-  DAMO_TRY(csv_check_header(a->obj.ctx, func, header, n_header));
-  const csv_write_options o = {.header = n_header ? header : NULL, .n_header = n_header};
-  return io_write_csv(IO_TO_FILE(path), a, &o);
-}
-
-damo_status damo_csv_format(const damo_array *a, const char *const *header, int64_t n_header, damo_bytes *out) {
-  static const char func[] = "damo_csv_format";
-  strbuf text;
-  if (!a) return DAMO_EVALUE;
-  DAMO_TRY(ctx_check_given(a->obj.ctx, func, "out", out));
-  DAMO_TRY(csv_check_header(a->obj.ctx, func, header, n_header));
-  const csv_write_options o = {.header = n_header ? header : NULL, .n_header = n_header};
-  const io_to to = into_text(a->obj.ctx, &text);
-  return give_bytes(&text, io_write_csv(&to, a, &o), out);
+  const io_to to = public_into(value->ctx, &text);
+  return public_give(&text, mtx_to("damo_mtx_format", &to, value, options), out);
 }

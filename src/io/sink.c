@@ -3,17 +3,22 @@
  * The bytes go to a new file in the same folder (O_EXCL), which is synced to disk and renamed to the path. So a reader
  * sees either the old or the new file, and of two concurrent writers the later one wins. A process that is killed
  * leaves its temporary file, .damo-…, behind. A path that is no regular file can't be replaced like this and is written
- * directly.
+ * directly. Without POSIX the new file is not synced, links are not followed, and every path is a regular file.
  */
 #include <errno.h>
+#include <string.h>
+
+#include "io_int.h"
+
+#if DAMO_POSIX
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "io_int.h"
+#elif defined(_WIN32)
+#include <windows.h>
+#endif
 
 #define LINKS_MAX 40
 #define NAMES_MAX 100 /* most temporary names that are tried */
@@ -27,6 +32,10 @@ static damo_status cant_write(const io_sink *s, int why) { return io_fail(s->ctx
 /* The length of a path's folder, including the slash; 0 if it has none. */
 static size_t folder_length(const char *path) {
   const char *slash = strrchr(path, '/');
+#if defined(_WIN32)
+  const char *other = strrchr(path, '\\');
+  if (other && (!slash || other > slash)) slash = other;
+#endif
   return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
@@ -43,6 +52,13 @@ static damo_status join_path(damo_ctx *ctx, const char *folder, size_t n, const 
   return DAMO_OK;
 }
 
+static void clear_paths(io_sink *s) {
+  if (s->part) mem_free(s->ctx, s->part, s->part_size);
+  if (s->target) mem_free(s->ctx, s->target, s->target_size);
+  s->part = s->target = NULL;
+}
+
+#if DAMO_POSIX
 /* target is a symbolic link: replaces it by what the link points to; a relative link is relative to its folder. */
 static damo_status follow_link(io_sink *s) {
   char to[4096];
@@ -128,20 +144,8 @@ static damo_status open_target(io_sink *s, int *fd) {
   return S_ISREG(info.st_mode) ? open_replacing(s, &info, fd) : open_through(s, fd);
 }
 
-static void clear_paths(io_sink *s) {
-  if (s->part) mem_free(s->ctx, s->part, s->part_size);
-  if (s->target) mem_free(s->ctx, s->target, s->target_size);
-  s->part = s->target = NULL;
-}
-
-damo_status sink_open(io_sink *s, damo_ctx *ctx, const io_to *to) {
+static damo_status open_file_sink(io_sink *s) {
   int fd = -1;
-  *s = (io_sink){.ctx = ctx, .path = to->path, .text = to->text};
-  if (to->text) {
-    s->text_start = to->text->n;
-    return DAMO_OK;
-  }
-  DAMO_TRY(ctx_gate(ctx, GATE_FILE, to->path));
   damo_status status = open_target(s, &fd);
   if (status == DAMO_OK) {
     s->f = fdopen(fd, "wb");
@@ -151,7 +155,47 @@ damo_status sink_open(io_sink *s, damo_ctx *ctx, const io_to *to) {
   }
   if (fd >= 0) close(fd);
   if (fd >= 0 && s->part) unlink(s->part);
-  clear_paths(s);
+  return status;
+}
+
+/* Flushes and syncs, before the file gets its name. EINVAL: a file system without support for fsync. */
+static damo_status flush(io_sink *s) {
+  if (fflush(s->f) == 0 && (!s->part || fsync(fileno(s->f)) == 0 || errno == EINVAL)) return DAMO_OK;
+  return io_fail(s->ctx, s->path, errno, "writing failed");
+}
+
+static bool sink_replace(const io_sink *s) { return rename(s->part, s->target) == 0; }
+#else
+#if defined(_WIN32)
+static bool sink_replace(const io_sink *s) { return MoveFileExA(s->part, s->target, MOVEFILE_REPLACE_EXISTING) != 0; }
+#else
+static bool sink_replace(const io_sink *s) { return rename(s->part, s->target) == 0; }
+#endif
+
+static damo_status open_file_sink(io_sink *s) {
+  char name[PART_NAME_SIZE];
+  DAMO_TRY(join_path(s->ctx, "", 0, s->path, &s->target, &s->target_size));
+  const uint64_t tag = hash_mix((uint64_t)(uintptr_t)s, (uint64_t)clock_epoch_ns());
+  snprintf(name, sizeof name, PART_NAME, (unsigned long long)tag);
+  DAMO_TRY(join_path(s->ctx, s->target, folder_length(s->target), name, &s->part, &s->part_size));
+  s->f = fopen(s->part, "wbx");
+  return s->f != NULL ? DAMO_OK : cant_write(s, errno);
+}
+
+static damo_status flush(io_sink *s) {
+  return fflush(s->f) == 0 ? DAMO_OK : io_fail(s->ctx, s->path, errno, "writing failed");
+}
+#endif
+
+damo_status sink_open(io_sink *s, damo_ctx *ctx, const io_to *to) {
+  *s = (io_sink){.ctx = ctx, .path = to->path, .text = to->text};
+  if (to->text) {
+    s->text_start = to->text->n;
+    return DAMO_OK;
+  }
+  DAMO_TRY(ctx_gate(ctx, GATE_FILE, to->path));
+  const damo_status status = open_file_sink(s);
+  if (status != DAMO_OK) clear_paths(s);
   return status;
 }
 
@@ -168,12 +212,6 @@ damo_status sink_write(io_sink *s, const void *data, size_t n) {
   return DAMO_OK;
 }
 
-/* Flushes and syncs, before the file gets its name. EINVAL: a file system without support for fsync. */
-static damo_status flush(io_sink *s) {
-  if (fflush(s->f) == 0 && (!s->part || fsync(fileno(s->f)) == 0 || errno == EINVAL)) return DAMO_OK;
-  return io_fail(s->ctx, s->path, errno, "writing failed");
-}
-
 damo_status sink_close(io_sink *s, damo_status status) {
   if (s->text) {
     if (status != DAMO_OK) s->text->n = s->text_start;
@@ -181,15 +219,21 @@ damo_status sink_close(io_sink *s, damo_status status) {
   }
   if (status == DAMO_OK) status = flush(s);
   if (fclose(s->f) != 0 && status == DAMO_OK) status = io_fail(s->ctx, s->path, errno, "writing failed");
+#if DAMO_POSIX
   if (!s->part) release_signal(s);
-  if (s->part && status == DAMO_OK && rename(s->part, s->target) != 0) status = cant_write(s, errno);
-  if (s->part && status != DAMO_OK) unlink(s->part);
+#endif
+  if (s->part && status == DAMO_OK && !sink_replace(s)) status = cant_write(s, errno);
+  if (s->part && status != DAMO_OK) remove(s->part);
   clear_paths(s);
   return status;
 }
 
-damo_status io_write_text(damo_ctx *ctx, const char *path, const char *text, size_t n) {
+damo_status io_write_bytes(damo_ctx *ctx, const io_to *to, const void *bytes, size_t n) {
   io_sink sink;
-  DAMO_TRY(sink_open(&sink, ctx, IO_TO_FILE(path)));
-  return sink_close(&sink, sink_write(&sink, text, n));
+  DAMO_TRY(sink_open(&sink, ctx, to));
+  return sink_close(&sink, sink_write(&sink, bytes, n));
+}
+
+damo_status io_write_text(damo_ctx *ctx, const char *path, const char *text, size_t n) {
+  return io_write_bytes(ctx, IO_TO_FILE(path), text, n);
 }

@@ -12,7 +12,12 @@ damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char
   vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
   if (errno_value == 0) return ctx_fail(ctx, DAMO_EIO, "%s: %s", path, text);
-  if (strerror_r(errno_value, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", errno_value);
+#if defined(_WIN32)
+  const int unknown = strerror_s(reason, sizeof reason, errno_value);
+#else
+  const int unknown = strerror_r(errno_value, reason, sizeof reason);
+#endif
+  if (unknown != 0) snprintf(reason, sizeof reason, "error %d", errno_value);
   return ctx_fail(ctx, DAMO_EIO, "%s: %s: %s", path, text, reason);
 }
 
@@ -20,12 +25,14 @@ io_format io_recognise(const void *bytes, size_t n) {
   static const struct {
     io_format format;
     const char *start;
-  } marks[] = {{IO_NPY, "\x93NUMPY"}, {IO_NPZ, "PK\3\4"}, {IO_NPZ, "PK\5\6"}, {IO_MTX, "%%MatrixMarket"}};
+  } marks[] = {{IO_NPY, "\x93NUMPY"},      {IO_NPZ, "PK\3\4"},         {IO_NPZ, "PK\5\6"},
+               {IO_MTX, "%%MatrixMarket"}, {IO_GRAPH, IO_GRAPH_MAGIC}, {IO_PNG, "\x89PNG\r\n\x1a\n"}};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     const size_t length = strlen(marks[i].start);
     if (n >= length && memcmp(bytes, marks[i].start, length) == 0) return marks[i].format;
   }
   const unsigned char *p = bytes;
+  if (n > 7 && p[0] == 'P' && p[1] >= '1' && p[1] <= '6' && strchr(" \t\n\r#", p[2]) != NULL) return IO_PPM;
   if (n < 10 || p[8] != '{') return IO_UNKNOWN;
   uint64_t header = 0;
   for (int i = 0; i < 8; i++) header |= (uint64_t)p[i] << 8 * i;
@@ -103,6 +110,9 @@ damo_status source_fail(const io_source *s, const char *fmt, ...) {
   return io_fail(s->ctx, s->path, 0, "member '%.200s': %s", s->member, text);
 }
 
+#define READ_STEP ((size_t)1 << 24) /* bytes at a time; must fit zlib's uInt */
+
+#if DAMO_ZLIB
 /* zlib frees without a size, so the size is stored in front of each block. */
 #define BLOCK_HEAD 16
 
@@ -123,19 +133,19 @@ static void zip_free(voidpf user, voidpf ptr) {
   mem_free(user, block, bytes);
 }
 
-damo_status source_begin(io_source *s) {
-  s->crc = (uint32_t)crc32(0, Z_NULL, 0);
-  if (!s->deflated) return DAMO_OK;
-  s->z = (z_stream){.zalloc = zip_alloc, .zfree = zip_free, .opaque = s->ctx};
+void io_zlib_init(z_stream *z, damo_ctx *ctx) {
+  *z = (z_stream){.zalloc = zip_alloc, .zfree = zip_free, .opaque = ctx};
+}
+
+static damo_status inflate_begin(io_source *s) {
+  io_zlib_init(&s->z, s->ctx);
   const int status = inflateInit2(&s->z, -MAX_WBITS);
   if (status == Z_OK) return DAMO_OK;
   s->deflated = false;
   return status == Z_MEM_ERROR ? ctx_fail_memory(s->ctx) : source_fail(s, "can't be inflated");
 }
 
-void source_end(io_source *s) {
-  if (s->deflated) inflateEnd(&s->z);
-}
+static void inflate_end(io_source *s) { inflateEnd(&s->z); }
 
 /* Reads the next deflated bytes. */
 static damo_status refill(io_source *s) {
@@ -161,7 +171,52 @@ static damo_status inflate_some(io_source *s, char *dst, size_t n) {
   return DAMO_OK;
 }
 
-#define READ_STEP ((size_t)1 << 24) /* bytes at a time; must fit zlib's uInt */
+#else
+static damo_status inflate_begin(io_source *s) {
+  s->deflated = false;
+  return ctx_fail(s->ctx, DAMO_ENOT_IMPLEMENTED,
+                  "%s: member '%.200s' is deflated, and this build is without zlib: store it", s->path, s->member);
+}
+
+static void inflate_end(io_source *s) { (void)s; }
+
+static damo_status inflate_some(io_source *s, char *dst, size_t n) {
+  (void)dst, (void)n;
+  return source_fail(s, "can't be inflated");
+}
+#endif
+
+uint32_t io_crc32(uint32_t crc, const void *bytes, size_t n) {
+  const unsigned char *p = bytes;
+#if DAMO_ZLIB
+  for (size_t some; n > 0; p += some, n -= some) {
+    some = n < READ_STEP ? n : READ_STEP;
+    crc = (uint32_t)crc32(crc, p, (uInt)some);
+  }
+  return crc;
+#else
+  /* The remainders of the 16 values of 4 bits by the polynomial 0x04C11DB7, its bits reversed. */
+  static const uint32_t remainder[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                         0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                         0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+  crc = ~crc;
+  for (size_t i = 0; i < n; i++) {
+    crc ^= p[i];
+    crc = crc >> 4 ^ remainder[crc & 15];
+    crc = crc >> 4 ^ remainder[crc & 15];
+  }
+  return ~crc;
+#endif
+}
+
+damo_status source_begin(io_source *s) {
+  s->crc = 0;
+  return s->deflated ? inflate_begin(s) : DAMO_OK;
+}
+
+void source_end(io_source *s) {
+  if (s->deflated) inflate_end(s);
+}
 
 damo_status source_read(io_source *s, void *dst, size_t n) {
   char *p = dst;
@@ -172,7 +227,7 @@ damo_status source_read(io_source *s, void *dst, size_t n) {
       DAMO_TRY(inflate_some(s, p, m));
     else if (input_read(s->in, p, m) != m)
       return source_fail(s, "the data are cut short");
-    if (s->member) s->crc = (uint32_t)crc32(s->crc, (const Bytef *)p, (uInt)m);
+    if (s->member) s->crc = io_crc32(s->crc, p, m);
     p += m, n -= m, s->left -= m;
   }
   return DAMO_OK;

@@ -26,8 +26,8 @@ damo_status zip_open_member(io_source *s, const zip_member *m);
 /* Called after reading: reads the remaining bytes and compares the CRC. */
 damo_status zip_check_member(io_source *s, const zip_member *m);
 
-/* Writes the header of a stored member, whose name, size and crc the caller has set; sets m->offset. The caller then
- * writes the bytes. */
+/* Writes the header of a member, whose name, size and crc the caller has set, and if it is deflated (method 8) its packed
+ * size; sets m->offset. The caller then writes the bytes. */
 damo_status zip_write_header(io_sink *sink, zip_member *m);
 /* Writes the central directory. */
 damo_status zip_write_end(io_sink *sink, const zip_dir *d);

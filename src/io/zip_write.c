@@ -1,4 +1,4 @@
-/* zip_write: headers and the central directory of an archive of stored members, with zip64 fields where sizes need
+/* zip_write: headers and the central directory of an archive of stored or deflated members, with zip64 fields where sizes need
  * them. */
 #include <string.h>
 
@@ -35,21 +35,22 @@ static uint32_t clipped(uint64_t v) { return v >= WIDE ? WIDE : (uint32_t)v; }
 static void put_common(zip_record *r, const zip_member *m, bool wide) {
   put16(r, wide ? 45 : 20);
   put16(r, 0x800); /* names are UTF-8 */
-  put16(r, 0);
+  put16(r, m->method);
   put16(r, 0);
   put16(r, DOS_DATE);
   put32(r, m->crc);
-  put32(r, clipped(m->size));
-  put32(r, clipped(m->size));
+  const bool both = m->size >= WIDE || m->packed >= WIDE; /* the zip64 field then has both */
+  put32(r, both ? WIDE : (uint32_t)m->packed);
+  put32(r, both ? WIDE : (uint32_t)m->size);
   put16(r, (unsigned)strlen(m->name));
 }
 
 damo_status zip_write_header(io_sink *sink, zip_member *m) {
   zip_record r = {.n = 0};
-  const bool wide = m->size >= WIDE;
+  if (m->method == 0) m->packed = m->size;
+  const bool wide = m->size >= WIDE || m->packed >= WIDE;
   const size_t name = strlen(m->name);
   if (name > 0xFFFF) return io_fail(sink->ctx, sink->path, 0, "the name of a member is too long");
-  m->packed = m->size;
   m->offset = sink->written;
   put32(&r, 0x04034b50);
   put_common(&r, m, wide);
@@ -61,17 +62,17 @@ damo_status zip_write_header(io_sink *sink, zip_member *m) {
   put16(&r, 1);
   put16(&r, 16);
   put64(&r, m->size);
-  put64(&r, m->size);
+  put64(&r, m->packed);
   return sink_write(sink, r.at, r.n);
 }
 
 static damo_status write_entry(io_sink *sink, const zip_member *m) {
   zip_record r = {.n = 0}, extra = {.n = 0};
-  const bool wide_size = m->size >= WIDE, wide_offset = m->offset >= WIDE;
+  const bool wide_size = m->size >= WIDE || m->packed >= WIDE, wide_offset = m->offset >= WIDE;
   if (wide_size || wide_offset) {
     put16(&extra, 1);
     put16(&extra, (wide_size ? 16 : 0) + (wide_offset ? 8 : 0));
-    if (wide_size) put64(&extra, m->size), put64(&extra, m->size);
+    if (wide_size) put64(&extra, m->size), put64(&extra, m->packed);
     if (wide_offset) put64(&extra, m->offset);
   }
   put32(&r, 0x02014b50);
