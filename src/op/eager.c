@@ -8,16 +8,18 @@ static damo_status fail_leaf(damo_ctx *ctx, const damo_var *v) {
   char name[160];
   if (v->type->kind == TYPE_NULL)
     return ctx_fail(ctx, DAMO_ENULL_GRADIENT, "there is no value, it is undefined: %s", v->type->why);
-  return ctx_fail(ctx, DAMO_EMISSING_INPUT, "the value of %s is not known", var_format(name, sizeof name, v));
+  return ctx_fail(ctx, DAMO_EMISSING_INPUT, "the value of %s is not known: y:eval{[x] = value} takes it",
+                  var_format(name, sizeof name, v));
 }
 
 /* Runs one node over the values in cells; for slots see thunk_alone_new. */
 static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell *cells, const int32_t *slots) {
   thunk_alone *a = thunk_alone_new(ctx, node, cells, slots, NULL);
   if (a == NULL) return damo_error_status(ctx);
-  const rounding host = rounding_enter();
+  const rounding host = rounding_enter(ctx->reproducible);
   damo_status s = thunk_run(&a->t, &a->f);
   rounding_leave(host);
+  if (s == DAMO_OK) s = ctx->stop;
   if (s == DAMO_OK && a->local.n_need > 0)
     s = ctx_fail(ctx, DAMO_EVALUE, "%s asks for inputs that it has", node->op->def->name);
   if (s != DAMO_OK) thunk_blame(&a->t, &a->f);

@@ -109,9 +109,10 @@ static void key_add_literal(eager_key *k, damo_ctx *ctx, const eager_request *q,
   key_add(k, bits);
 }
 
-/* Draws are left out: their state is an array of a Type of its own. */
-static bool is_keepable(const eager_request *q) {
-  if (q->n_in > EAGER_KEY_WORDS || q->f->is_draw) return false;
+/* Draws are left out: their state is an array of a Type of its own. So are calls in reproducible mode, which have other
+ * kernels. */
+static bool is_keepable(const damo_ctx *ctx, const eager_request *q) {
+  if (ctx->reproducible || q->n_in > EAGER_KEY_WORDS || q->f->is_draw) return false;
   for (int i = 0; i < q->n_in; i++) {
     if (q->in[i].value != NULL && q->in[i].value->kind != OBJ_ARRAY) return false;
   }
@@ -122,7 +123,7 @@ void eager_key_init(eager_key *k, damo_ctx *ctx, const eager_request *q) {
   int first = 0;
   k->hash = 0;
   k->n = 0;
-  k->kept = is_keepable(q);
+  k->kept = is_keepable(ctx, q);
   if (!k->kept) return;
   k->elementwise = elemwise_is_func(q->f->func, &first);
   key_add(k, (uintptr_t)q->f);
@@ -326,7 +327,7 @@ static void cache_settle(damo_ctx *ctx, eager_frame *f, size_t before) {
   if (f->bytes > before) cache_fit(ctx);
 }
 
-damo_status eager_call(damo_ctx *ctx, const eager_request *q, eager_results *r) {
+static damo_status call_watched(damo_ctx *ctx, const eager_request *q, eager_results *r) {
   eager_key k;
   eager_key_init(&k, ctx, q);
   eager_frame *f = k.kept ? cache_find(cache_of(ctx), &k) : NULL;
@@ -335,11 +336,20 @@ damo_status eager_call(damo_ctx *ctx, const eager_request *q, eager_results *r) 
     const size_t before = f->bytes;
     damo_status s = eager_frame_run(ctx, f, q, r);
     cache_settle(ctx, f, before);
-    if (s == DAMO_OK) return s;
+    if (s == DAMO_OK || ctx->stop != DAMO_OK) return s;
     ctx_clear_error(ctx); /* the graph of constants has the error in full */
   }
   damo_status s = call_once(ctx, q, r);
   if (s == DAMO_EMEMORY) eager_forget(ctx);
-  if (s == DAMO_OK && k.kept && !known) cache_note(ctx, &k, q, r);
+  if (s == DAMO_OK && k.kept && !known && ctx->stop == DAMO_OK) cache_note(ctx, &k, q, r);
   return s;
+}
+
+damo_status eager_call(damo_ctx *ctx, const eager_request *q, eager_results *r) {
+  const ctx_watch before = ctx_watch_begin(ctx);
+  const damo_status s = call_watched(ctx, q, r), end = ctx_watch_end(ctx, before, s);
+  if (s != DAMO_OK || end == DAMO_OK) return end;
+  for (int64_t i = 0; i < r->n; i++) damo_release(r->at[i]); /* of a call that a hook or an interruption has ended */
+  eager_results_free(ctx, r);
+  return end;
 }

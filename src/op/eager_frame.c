@@ -329,10 +329,13 @@ static void frame_take_operands(eager_frame *f, const eager_request *q) {
   }
 }
 
-static damo_status frame_run_thunks(const eager_frame *f) {
+static damo_status frame_run_thunks(const damo_ctx *ctx, const eager_frame *f) {
   damo_status s = DAMO_OK;
-  const rounding host = rounding_enter();
-  for (int32_t i = 0; i < f->n_nodes && s == DAMO_OK; i++) s = thunk_run(&f->thunks[i]->t, &f->thunks[i]->f);
+  const rounding host = rounding_enter(false);
+  for (int32_t i = 0; i < f->n_nodes && s == DAMO_OK; i++) {
+    s = thunk_run(&f->thunks[i]->t, &f->thunks[i]->f);
+    if (s == DAMO_OK) s = ctx->stop;
+  }
   rounding_leave(host);
   return s;
 }
@@ -403,7 +406,7 @@ damo_status eager_frame_run(damo_ctx *ctx, eager_frame *f, const eager_request *
   if (direct) DAMO_TRY(frame_lend_out(f, q->out[0], true));
   f->busy = true;
   frame_take_operands(f, q);
-  damo_status s = frame_run_thunks(f);
+  damo_status s = frame_run_thunks(ctx, f);
   if (s == DAMO_OK) frame_take_results(f, r);
   if (s == DAMO_OK && q->n_out > 0) s = eager_give(ctx, q, r);
   if (direct) frame_lend_out(f, NULL, false);

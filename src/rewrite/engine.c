@@ -314,6 +314,7 @@ typedef struct work_list {
   damo_status status; /* of filling it */
   cons_table shared;
   build_finder finder;
+  int64_t sinking;          /* how many uses of rules that sink nodes are left */
   bool changed;             /* a rule has changed something since all nodes were queued */
   uint64_t draw;            /* state of the generator of a shuffled order; 0: the usual order */
   rewrite_profile *profile; /* or NULL */
@@ -516,6 +517,7 @@ static damo_status try_rules(damo_fgraph *fg, damo_apply *node, void *const *lis
   const int64_t first = work_draw(w, n);
   for (int64_t k = 0; k < n && !changed; k++) {
     const rewrite_rule *r = list[(first + k) % n];
+    if (r->sinks && w->sinking == 0) continue;
     const int64_t start = profile_clock(w->profile);
     DAMO_TRY(try_rule(r, fg, node, w, &changed));
     DAMO_TRY(profile_count(w->profile, r, start, changed));
@@ -569,6 +571,7 @@ static damo_status queue_all(damo_fgraph *fg, work_list *w) {
 
 static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
+  w->sinking = budget;
   const rewrite_rule *last[LAST_USES] = {NULL};
   while (budget > 0) {
     if (w->head == w->queue.n && w->changed) DAMO_TRY(queue_all(fg, w));
@@ -583,8 +586,12 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
     DAMO_TRY(rule_index_find(index, node->op, &first));
     DAMO_TRY(try_rules(fg, node, index->lists.at + first, w, &used));
     if (used == NULL) continue;
-    last[--budget % LAST_USES] = used;
     w->changed = true;
+    if (used->sinks) {
+      w->sinking--;
+      continue;
+    }
+    last[--budget % LAST_USES] = used;
   }
   if (w->head < w->queue.n) warn_endless(fg->obj.ctx, last, LAST_USES);
   return DAMO_OK;

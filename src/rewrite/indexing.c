@@ -271,12 +271,30 @@ static damo_status read_of_write(build *b, damo_fgraph *fg, damo_apply *node, da
   return rule_give(b, repl, did, same ? y : NULL);
 }
 
+/* Whether the item takes the whole axis backwards. */
+static bool is_reversal(const spec_item *it) {
+  int64_t k;
+  if (it->kind != 's' || it->ends[2] == NULL || !var_static_int(it->ends[2], &k) || k != -1) return false;
+  if (it->ends[0] != NULL && !(var_static_int(it->ends[0], &k) && k == -1)) return false;
+  return it->ends[1] == NULL || (var_static_int(it->ends[1], &k) && k == 1);
+}
+
+/* Whether the index takes all entries of x, some axes backwards: nothing is saved by reading before computing. */
+static bool takes_each(const damo_apply *read) {
+  spec_items s;
+  if (!read_items(read, 1, &s)) return false;
+  for (int i = 0; i < s.n; i++) {
+    if (i >= var_ndim(read->in[0]) || !(is_reversal(&s.item[i]) || is_whole(&s.item[i], read->in[0], i))) return false;
+  }
+  return true;
+}
+
 /* f(x, y)[i] → f(x[i], y[i]), where x and y certainly have one shape and nobody else reads f(x, y). */
 static damo_status read_of_elemwise(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *v = node->in[0], *in[8], *like = NULL, *part[1 + 3 * MOST_ITEMS];
   const damo_apply *f = match_class(v, &elemwise_def);
   if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v)) return DAMO_OK;
-  if (node->n_in > 1 + 3 * MOST_ITEMS) return DAMO_OK;
+  if (node->n_in > 1 + 3 * MOST_ITEMS || takes_each(node)) return DAMO_OK;
   for (int i = 0; i < f->n_in; i++) {
     if (var_ndim(f->in[i]) == 0) continue;
     if (!match_fits(f, i) || (like != NULL && !match_same_shape(like, f->in[i]))) return DAMO_OK;
@@ -474,7 +492,7 @@ static damo_status add_of_write(build *b, damo_fgraph *fg, damo_apply *node, dam
 const rewrite_rule indexing_rules[] = {
     RULE("join_reads", "", join_reads, TRACKS(&subtensor_def)),
     RULE("read_of_write", "", read_of_write, TRACKS(&subtensor_def)),
-    RULE("read_of_elemwise", "", read_of_elemwise, TRACKS(&subtensor_def)),
+    RULE("read_of_elemwise", "", read_of_elemwise, TRACKS(&subtensor_def), .sinks = true),
     RULE("read_of_reduction", "", read_of_reduction, TRACKS(&subtensor_def)),
     RULE("read_of_fill", "", read_of_fill, TRACKS(&subtensor_def)),
     RULE("range_of_lengths", "", range_of_lengths, TRACKS(&subtensor_def)),

@@ -556,8 +556,8 @@ static damo_status sum_form(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   if (!have_moderate_constants(&p, true)) return DAMO_OK;
   bool joined = join_terms(b, fg, &p);
   if (b->status == DAMO_OK && strip_operands(b, &p, var_ndim(out))) joined = true;
-  const bool constant = join_constant_terms(&p, &c);
   if (b->status != DAMO_OK) return b->status;
+  const bool constant = join_constant_terms(&p, &c);
   if (!joined && !constant && (p.n < 3 || count_above(&p) < p.n)) return DAMO_OK;
   if (constant && (!is_coefficient(c, dtype, 0) || p.n == 0)) {
     p.at[p.n] = build_coefficient(b, dtype, c);

@@ -42,6 +42,9 @@ struct rewrite_rule {
   damo_status (*host)(const rewrite_rule *rule, build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
                       bool *did);
   void *user; /* data of the host */
+  /* Each use moves a node nearer to the leaves, so that uses end by themselves, after as many as the square of a
+   * chain's length. They have a number of uses of their own, after which the rule rests: the graph is right as it is. */
+  bool sinks;
 };
 
 /* Sets the classes of a rule: TRACKS(&dimshuffle_def, &reshape_def). */

@@ -11,11 +11,15 @@ extern const op_check convolve_check; /* convolve_check.c */
 
 damo_status fn_convolve(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_polyval(build *b, const fn_args *a, ptrvec *out);
+/* The powers x^(n-1) … x^0 of each of the points, a row a point. polyval.c */
+damo_var *build_power_rows(build *b, damo_var *x, damo_var *n);
+damo_status fn_polyfit(build *b, const fn_args *a, ptrvec *out); /* polynomials.c */
+damo_status fn_roots(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_trapezoid(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_gradient(build *b, const fn_args *a, ptrvec *out);
 
 typedef struct calculus_options {
-  prop_value mode, axis, dx, spacing, edge_order;
+  prop_value mode, axis, dx, spacing, edge_order, deg, rcond, w;
 } calculus_options;
 
 #endif

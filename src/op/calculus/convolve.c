@@ -34,6 +34,9 @@ static damo_status convolve_perform(const thunk *t, frame *f) {
   const size_t size = dtype_size(x[0]->dtype);
   const char *data[2];
   int64_t length;
+  for (int i = 0; i < 2; i++) {
+    if (n[i] == 0) return ctx_fail(f->ctx, DAMO_EVALUE, "convolve: operand %d is empty", i + 1);
+  }
   DAMO_TRY(thunk_dims(t, f, "convolve", 3, 1, &length));
   char *scratch = thunk_scratch(t, f, (size_t)(n[0] + n[1]) * size + 64);
   damo_array *out = scratch ? thunk_out(t, f, 0, array_dtype(x[0]), 1, &length) : NULL;

@@ -47,8 +47,7 @@ static damo_var *differentiated(build *b, damo_var *p) {
   return powers && rest ? build_mul(b, rest, build_cast(b, powers, var_dtype(p))) : NULL;
 }
 
-/* The powers x^(n-1) … x^0 of each of the points, a row a point. */
-static damo_var *power_rows(build *b, damo_var *x, damo_var *n) {
+damo_var *build_power_rows(build *b, damo_var *x, damo_var *n) {
   damo_var *column = build_dimshuffle(b, build_ravel(b, x), (const int[]){0, -1}, 2);
   damo_var *k = build_dimshuffle(b, build_range(b, build_i64(b, 1), n), (const int[]){-1, 0}, 2);
   damo_var *one = build_num(b, 1);
@@ -65,7 +64,7 @@ static damo_status polyval_grad(build *b, damo_apply *node, damo_var *const *gou
     return b->status;
   }
   gin[1] = build_mul(b, g, build_conj_if_complex(b, build_polyval(b, differentiated(b, p), x)));
-  damo_var *powers = build_conj_if_complex(b, power_rows(b, x, build_dim(b, p, 0)));
+  damo_var *powers = build_conj_if_complex(b, build_power_rows(b, x, build_dim(b, p, 0)));
   gin[0] = build_dot(b, build_ravel(b, g), powers);
   return b->status;
 }

@@ -94,6 +94,18 @@ const op_func calculus_funcs[] = {
      .operands = "p x",
      .call = fn_polyval,
      .doc = "the polynomial with coefficients p, the highest power first, at each entry of x"},
+    {.name = "polyfit",
+     .operands = "x y",
+     .options = OPTIONS(OPT(calculus_options, deg, OPT_INT), OPT(calculus_options, rcond, OPT_NUM),
+                        OPT(calculus_options, w, OPT_ANY)),
+     .call = fn_polyfit,
+     .doc =
+         "the coefficients, the highest power first, of the polynomial of degree deg that fits the values y, or each "
+         "of their columns, at x by least squares; w: weights of the residuals"},
+    {.name = "roots",
+     .operands = "p",
+     .call = fn_roots,
+     .doc = "the zeros, complex, of the polynomial with coefficients p, the highest power first"},
     {.name = "trapezoid",
      .operands = "y [x]",
      .options = OPTIONS(OPT(calculus_options, dx, OPT_NUM), OPT(calculus_options, axis, OPT_INT)),

@@ -3,6 +3,7 @@
  * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Compiled programs
  * jump over the branch that is not taken; run by demand, its thunks ask for cond, then for the values of one branch.
  */
+#include "graph/c_emit.h"
 #include "op/elem/masked.h"
 #include "op/shape/shape_int.h"
 
@@ -255,8 +256,32 @@ static damo_status ifelse_batch(build *b, const damo_apply *node, damo_var **in,
   return batch_apply(b, damo_retain(node->op), node, in, out);
 }
 
+static damo_status ifelse_emit_c(c_emit *e, const damo_apply *node) {
+  const int n = node->n_out;
+  const c_value *condition = ce_in(e, 0);
+  const char *c = condition->known != NULL ? ce_literal(e, condition->known, condition->dtype)
+                                           : ce_text(e, "*%s", ce_p(e, condition));
+  for (int i = 0; i < n; i++) {
+    const c_value *x = ce_in(e, 1 + i), *y = ce_in(e, 1 + n + i);
+    bool same = x->ndim == y->ndim && x->dtype == y->dtype;
+    for (int k = 0; same && k < x->ndim; k++) same = x->shape[k] == y->shape[k];
+    if (!same) return ce_refuse(e, "its branches have results of different shapes");
+    const c_value *out = ce_out(e, i, x->dtype, x->ndim, x->shape);
+    if (out == NULL) return e->status;
+    if (ce_size(out) == 0) continue;
+    ce_open(e, "if (%s != 0)", c);
+    ce_copy(e, out, x);
+    ce_close(e);
+    ce_open(e, "else");
+    ce_copy(e, out, y);
+    ce_close(e);
+  }
+  return e->status;
+}
+
 const op_def ifelse_def = {
     .name = "IfElse",
+    .emit_c = ifelse_emit_c,
     .doc = "one of two branches; the other is not computed",
     .props = PROPS(PROP(ifelse_props, n)),
     .n_in = OP_VARIADIC,

@@ -1,6 +1,7 @@
 /* marker: ops that pass their input on and change what is known of it: by the gradient (DisconnectedGrad, ZeroGrad,
  * ConsiderConstant, GradClip, GradScale), by the run (Assert, Print), by the Type (SpecifyShape, OfType, Unbroadcast).
  */
+#include "graph/c_emit.h"
 #include "loop/loop.h"
 #include "op/shape/shape_int.h"
 #include "op/elem/build_arith.h"
@@ -37,6 +38,16 @@ static damo_status marker_same_type(const damo_op *op, damo_var *const *in, int 
   return DAMO_OK;
 }
 
+static damo_status marker_emit_c(c_emit *e, const damo_apply *node) {
+  const damo_type *type = node->out[0]->type;
+  for (int k = 0; k < ce_in(e, 0)->ndim; k++) {
+    if (type->shape[k] >= 0 && type->shape[k] != ce_in(e, 0)->shape[k])
+      return ce_refuse(e, "axis %d has length %lld", k + 1, (long long)ce_in(e, 0)->shape[k]);
+  }
+  ce_out_same(e, 0, ce_in(e, 0));
+  return e->status;
+}
+
 /* ---- Gradient markers -------------------------------------------------------------------------------------------- */
 
 static damo_status zero_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -65,6 +76,7 @@ const op_def disconnected_grad_def = {
     .view_map = alias_first,
     .infer_type = marker_same_type,
     .perform = thunk_pass,
+    .emit_c = marker_emit_c,
     .grad = grad_none,
     .rop = rop_none,
     .infer_shape = infer_shape_same,
@@ -81,6 +93,7 @@ const op_def zero_grad_def = {
     .view_map = alias_first,
     .infer_type = marker_same_type,
     .perform = thunk_pass,
+    .emit_c = marker_emit_c,
     .grad = zero_gradient,
     .rop = rop_none,
     .infer_shape = infer_shape_same,
@@ -96,6 +109,7 @@ const op_def consider_constant_def = {
     .view_map = alias_first,
     .infer_type = marker_same_type,
     .perform = thunk_pass,
+    .emit_c = marker_emit_c,
     .grad = zero_gradient,
     .rop = rop_none,
     .infer_shape = infer_shape_same,
@@ -107,11 +121,12 @@ const op_def consider_constant_def = {
 const op_def grad_clip_def = {
     .name = "GradClip",
     .doc = "x, its gradient clipped",
-    .props = PROPS(PROP(grad_clip_props, lower), PROP(grad_clip_props, upper)),
+    .props = PROPS(PROP_NUMBER(grad_clip_props, lower), PROP_NUMBER(grad_clip_props, upper)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = marker_same_type,
     .perform = thunk_pass,
+    .emit_c = marker_emit_c,
     .grad = clip_gradient,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
@@ -123,11 +138,12 @@ const op_def grad_clip_def = {
 const op_def grad_scale_def = {
     .name = "GradScale",
     .doc = "x, its gradient scaled",
-    .props = PROPS(PROP(grad_scale_props, multiplier)),
+    .props = PROPS(PROP_NUMBER(grad_scale_props, multiplier)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = marker_same_type,
     .perform = thunk_pass,
+    .emit_c = marker_emit_c,
     .grad = scale_gradient,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
@@ -208,14 +224,28 @@ static damo_status assert_batch(build *b, const damo_apply *node, damo_var **in,
   return batch_apply(b, damo_retain(node->op), node, in, out);
 }
 
+static damo_status assert_emit_c(c_emit *e, const damo_apply *node) {
+  for (int i = 1; i < node->n_in; i++) {
+    const c_value *c = ce_in(e, i);
+    c_nest nest;
+    ce_nest_init(e, &nest, c->ndim, c->shape, 1, (const int64_t *const[]){c->strides});
+    ce_nest_open(e, &nest);
+    ce_fail_if(e, "%s[%s] == 0", ce_p(e, c), ce_nest_at(e, &nest, 0));
+    ce_nest_close(e, &nest);
+  }
+  ce_out_same(e, 0, ce_in(e, 0));
+  return e->status;
+}
+
 const op_def assert_def = {
     .name = "Assert",
     .doc = "x, where every condition holds",
-    .props = PROPS(PROP(assert_props, message)),
+    .props = PROPS(PROP_TEXT(assert_props, message)),
     .n_in = OP_VARIADIC,
     .view_map = alias_first,
     .infer_type = assert_type,
     .perform = assert_perform,
+    .emit_c = assert_emit_c,
     .grad = grad_pass,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,
@@ -277,7 +307,7 @@ static damo_status print_perform(const thunk *t, frame *f) {
 const op_def print_def = {
     .name = "Print",
     .doc = "x, written out when it is computed",
-    .props = PROPS(PROP(assert_props, message)),
+    .props = PROPS(PROP_TEXT(assert_props, message)),
     .n_in = 1,
     .view_map = alias_first,
     .init = print_init,
@@ -311,6 +341,8 @@ static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in
   damo_ctx *ctx = op->obj.ctx;
   const damo_type *t = in[0]->type;
   int64_t shape[DAMO_MAX_NDIM], want[DAMO_MAX_NDIM];
+  if (!type_is_tensor(t) || n_in - 1 != OP_PROPS(op, specify_props)->axes.n)
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: a tensor, and a length for each axis named, are expected", specify_name(op));
   for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
   DAMO_TRY(static_dims(ctx, "specify_shape", in + 1, n_in - 1, want));
   for (int k = 0; k + 1 < n_in; k++) {
@@ -378,14 +410,28 @@ static damo_status specify_batch(build *b, const damo_apply *node, damo_var **in
   return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
 }
 
+static damo_status specify_emit_c(c_emit *e, const damo_apply *node) {
+  for (int k = 0; k + 1 < node->n_in; k++) {
+    const int64_t length = ce_in(e, 0)->shape[specify_axis(node->op, k)];
+    const damo_array *want = ce_known(e, k + 1);
+    if (want == NULL)
+      ce_fail_if(e, "*%s != %lld", ce_p(e, ce_in(e, k + 1)), (long long)length);
+    else if (scalar_to_int64(array_item(want)) != length)
+      return ce_refuse(e, "axis %d has length %lld", specify_axis(node->op, k) + 1, (long long)length);
+  }
+  ce_out_same(e, 0, ce_in(e, 0));
+  return e->status;
+}
+
 static const op_def specify_def = {
     .name = "SpecifyShape",
     .doc = "x, whose axes must have these lengths",
-    .props = PROPS(PROP(specify_props, axes), PROP(specify_props, message)),
+    .props = PROPS(PROP_AXES(specify_props, axes), PROP_TEXT_OR_NIL(specify_props, message)),
     .n_in = OP_VARIADIC,
     .view_map = alias_first,
     .infer_type = specify_type,
     .perform = specify_perform,
+    .emit_c = specify_emit_c,
     .grad = specify_grad,
     .rop = specify_rop,
     .infer_shape = specify_infer_shape,
@@ -449,7 +495,10 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
 static damo_type *wanted_type(const damo_op *op) { return OP_PROPS(op, of_type_props)->type.u.type; }
 
 static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  (void)in, (void)n_in;
+  (void)n_in;
+  const damo_type *want = wanted_type(op), *have = in[0]->type;
+  if (want->kind != have->kind || want->ndim != have->ndim)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "OfType: an operand of another kind or rank than the Type");
   out[0] = type_without_pattern(wanted_type(op));
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
@@ -503,11 +552,12 @@ static damo_status of_type_batch(build *b, const damo_apply *node, damo_var **in
 static const op_def of_type_def = {
     .name = "OfType",
     .doc = "x, which must be a value of that Type",
-    .props = PROPS(PROP(of_type_props, type), PROP(of_type_props, op), PROP(of_type_props, input)),
+    .props = PROPS(PROP_OF_TYPE(of_type_props, type), PROP_TEXT(of_type_props, op), PROP_TEXT(of_type_props, input)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = of_type_type,
     .perform = of_type_perform,
+    .emit_c = marker_emit_c,
     .grad = grad_pass,
     .rop = rop_pass,
     .infer_shape = of_type_infer_shape,
@@ -529,6 +579,7 @@ static damo_status unbroadcast_type(const damo_op *op, damo_var *const *in, int 
   (void)n_in;
   const damo_type *t = in[0]->type;
   int64_t shape[DAMO_MAX_NDIM];
+  if (!type_is_tensor(t)) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "unbroadcast: the operand must be a tensor");
   for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
   for (int k = 0; k < OP_PROPS(op, axes_props)->axes.n; k++) {
     int64_t axis = OP_PROPS(op, axes_props)->axes.u.list[k].u.i;
@@ -559,11 +610,12 @@ static damo_status unbroadcast_batch(build *b, const damo_apply *node, damo_var 
 static const op_def unbroadcast_def = {
     .name = "Unbroadcast",
     .doc = "x, its axes not known to be one",
-    .props = PROPS(PROP(axes_props, axes)),
+    .props = PROPS(PROP_AXES(axes_props, axes)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = unbroadcast_type,
     .perform = thunk_pass,
+    .emit_c = marker_emit_c,
     .grad = unbroadcast_grad,
     .rop = rop_pass,
     .infer_shape = infer_shape_same,

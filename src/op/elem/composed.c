@@ -51,6 +51,11 @@ static damo_status call_logical_xor(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, x && y ? build_neq(b, x, y) : NULL);
 }
 
+static damo_status call_logical_not(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = truth_of(b, a, 0);
+  return fn_give(b, out, x ? build_invert(b, x) : NULL);
+}
+
 /* ---- Extremes that pass over nan --------------------------------------------------------------------------------- */
 
 /* The other operand where one is nan. */
@@ -167,6 +172,11 @@ const op_func composed_funcs[] = {
      .operands = "x y",
      .call = call_logical_xor,
      .doc = "whether one alone differs from 0, as bool; of any dtype"},
+    {.name = "logical_not",
+     .operands = "x",
+     .call = call_logical_not,
+     .doc = "whether x is 0, as bool; of any dtype (nan is not 0)",
+     .stored_form = "damo.sparse.structured_monoid(damo.logical_not)(x)"},
     {.name = "fmax", .operands = "x y", .call = call_fmax, .doc = "the larger; the other one where one is nan"},
     {.name = "fmin", .operands = "x y", .call = call_fmin, .doc = "the smaller; the other one where one is nan"},
     {.name = "modf",

@@ -14,8 +14,8 @@
 typedef struct c_scalar {
   const char *floats, *ints, *uints, *bools;
   enum { RESULT_SAME, RESULT_BOOL, RESULT_INT32 } result;
-  const char *before; /* a helper that the text calls, of floats */
-  bool inexact;       /* calls a function of libm that is not exact */
+  bool inexact;      /* calls a function of libm that is not exact */
+  const char *plain; /* the same by functions of kernel/plain, whose text the file has then; NULL: there are none */
 } c_scalar;
 
 #define SAME(text) .floats = text, .ints = text, .uints = text
@@ -25,6 +25,7 @@ typedef struct c_scalar {
   .floats = text, .ints = "return (void)a, 0;", .uints = "return (void)a, 0;", .bools = "return (void)a, 0;", \
   .result = RESULT_BOOL
 #define LIBM(text) .floats = text, .inexact = true
+#define BOTH(libm, own) .floats = libm, .inexact = true, .plain = own
 
 static const c_scalar scalars[ELEM_N] = {
     [ELEM_add] = {"return a + b;", "return (@)(1u * (#)a + (#)b);", "return (@)(1u * a + b);", "return a | b;"},
@@ -43,7 +44,7 @@ static const c_scalar scalars[ELEM_N] = {
                   .ints = "if (b == 0 || b == -1) return 0;\n  const @ r = (@)(a % b);\n"
                           "  return (@)(r != 0 && (r < 0) != (b < 0) ? r + b : r);",
                   .uints = "return (@)(b == 0 ? 0 : a % b);"},
-    [ELEM_pow] = {LIBM("return pow$(a, b);"),
+    [ELEM_pow] = {BOTH("return pow$(a, b);", "return plain_pow$(a, b);"),
                   .ints = "if (b < 0) return (@)(a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0);\n"
                           "  uint64_t r = 1, s = (uint64_t)a;\n"
                           "  for (uint64_t n = (uint64_t)b; n != 0; n >>= 1, s *= s)\n    if (n & 1) r *= s;\n"
@@ -54,11 +55,17 @@ static const c_scalar scalars[ELEM_N] = {
                       "return a | b;"},
     [ELEM_minimum] = {"return ((a < b) | (a != a)) ? a : b;", "return a < b ? a : b;", "return a < b ? a : b;",
                       "return a & b;"},
-    [ELEM_arctan2] = {LIBM("return atan2$(a, b);")},
-    [ELEM_logaddexp] = {LIBM("const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
-                             "  const @ rest = log1p$(exp$(-fabs$(gap)));\n  return rest != rest ? top : top + rest;")},
-    [ELEM_logaddexp2] = {LIBM("const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
+    [ELEM_arctan2] = {BOTH("return atan2$(a, b);", "return plain_atan2$(a, b);")},
+    [ELEM_logaddexp] = {BOTH(
+        "const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
+        "  const @ rest = log1p$(exp$(-fabs$(gap)));\n  return rest != rest ? top : top + rest;",
+        "const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
+        "  const @ rest = plain_log1p$(plain_exp$(-fabs$(gap)));\n  return rest != rest ? top : top + rest;")},
+    [ELEM_logaddexp2] = {BOTH("const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
                               "  const @ rest = log1p$(exp2$(-fabs$(gap))) * (@)1.44269504088896340736;\n"
+                              "  return rest != rest ? top : top + rest;",
+                              "const @ top = ((a > b) | (a != a)) ? a : b, gap = a == b ? 0 : a - b;\n"
+                              "  const @ rest = plain_log1p$(plain_exp2$(-fabs$(gap))) * (@)1.44269504088896340736;\n"
                               "  return rest != rest ? top : top + rest;")},
     [ELEM_hypot] = {LIBM("return hypot$(a, b);")},
     [ELEM_trunc_div] = {.floats = "return trunc$(a / b);",
@@ -125,33 +132,39 @@ static const c_scalar scalars[ELEM_N] = {
     [ELEM_round_half_away_from_zero] = {"const @ t = trunc$(a), up = fabs$(a - t) >= (@)0.5 ? 1 : 0;\n"
                                         "  return copysign$(fabs$(t) + up, a);",
                                         "return a;", "return a;", "return a;"},
-    [ELEM_exp] = {LIBM("return exp$(a);")},
-    [ELEM_exp2] = {LIBM("return exp2$(a);")},
+    [ELEM_exp] = {BOTH("return exp$(a);", "return plain_exp$(a);")},
+    [ELEM_exp2] = {BOTH("return exp2$(a);", "return plain_exp2$(a);")},
     [ELEM_exp10] = {LIBM("return pow$(10, a);")},
-    [ELEM_expm1] = {LIBM("return expm1$(a);")},
-    [ELEM_log] = {LIBM("return log$(a);")},
+    [ELEM_expm1] = {BOTH("return expm1$(a);", "return plain_expm1$(a);")},
+    [ELEM_log] = {BOTH("return log$(a);", "return plain_log$(a);")},
     [ELEM_log2] = {LIBM("return log2$(a);")},
     [ELEM_log10] = {LIBM("return log10$(a);")},
-    [ELEM_log1p] = {LIBM("return log1p$(a);")},
-    [ELEM_sigmoid] = {LIBM("const @ t = exp$(-fabs$(a));\n  return (a >= 0 ? 1 : t) / (1 + t);")},
-    [ELEM_softplus] = {LIBM("const @ top = ((a > 0) | (a != a)) ? a : 0, rest = log1p$(exp$(-fabs$(a)));\n"
+    [ELEM_log1p] = {BOTH("return log1p$(a);", "return plain_log1p$(a);")},
+    [ELEM_sigmoid] = {BOTH("const @ t = exp$(-fabs$(a));\n  return (a >= 0 ? 1 : t) / (1 + t);",
+                           "return plain_sigmoid$(a);")},
+    [ELEM_softplus] = {BOTH("const @ top = ((a > 0) | (a != a)) ? a : 0, rest = log1p$(exp$(-fabs$(a)));\n"
+                            "  return rest != rest ? top : top + rest;",
+                            "const @ top = ((a > 0) | (a != a)) ? a : 0, rest = plain_log1p$(plain_exp$(-fabs$(a)));\n"
                             "  return rest != rest ? top : top + rest;")},
-    [ELEM_log1mexp] = {LIBM("return a > (@)-0.693147180559945309417 ? log$(-expm1$(a)) : log1p$(-exp$(a));")},
-    [ELEM_sin] = {LIBM("return sin$(a);")},
-    [ELEM_cos] = {LIBM("return cos$(a);")},
-    [ELEM_tan] = {LIBM("return tan$(a);")},
-    [ELEM_arcsin] = {LIBM("return asin$(a);")},
-    [ELEM_arccos] = {LIBM("return acos$(a);")},
-    [ELEM_arctan] = {LIBM("return atan$(a);")},
-    [ELEM_sinh] = {LIBM("return sinh$(a);")},
-    [ELEM_cosh] = {LIBM("return cosh$(a);")},
-    [ELEM_tanh] = {LIBM("return tanh$(a);")},
+    [ELEM_log1mexp] = {BOTH(
+        "return a > (@)-0.693147180559945309417 ? log$(-expm1$(a)) : log1p$(-exp$(a));",
+        "const double x = (double)a, near = plain_log(-plain_expm1(x)), far = plain_log1p(-plain_exp(x));\n"
+        "  return (@)(x > -PLAIN_LN2 ? near : far);")},
+    [ELEM_sin] = {BOTH("return sin$(a);", "return plain_sin$(a);")},
+    [ELEM_cos] = {BOTH("return cos$(a);", "return plain_cos$(a);")},
+    [ELEM_tan] = {BOTH("return tan$(a);", "return plain_tan$(a);")},
+    [ELEM_arcsin] = {BOTH("return asin$(a);", "return plain_asin$(a);")},
+    [ELEM_arccos] = {BOTH("return acos$(a);", "return plain_acos$(a);")},
+    [ELEM_arctan] = {BOTH("return atan$(a);", "return plain_atan$(a);")},
+    [ELEM_sinh] = {BOTH("return sinh$(a);", "return plain_sinh$(a);")},
+    [ELEM_cosh] = {BOTH("return cosh$(a);", "return plain_cosh$(a);")},
+    [ELEM_tanh] = {BOTH("return tanh$(a);", "return plain_tanh$(a);")},
     [ELEM_arcsinh] = {LIBM("return asinh$(a);")},
     [ELEM_arccosh] = {LIBM("return acosh$(a);")},
     [ELEM_arctanh] = {LIBM("return atanh$(a);")},
     [ELEM_deg2rad] = {.floats = "return a * (@)0.017453292519943295769;"},
     [ELEM_rad2deg] = {.floats = "return a * (@)57.295779513082320877;"},
-    [ELEM_erf] = {LIBM("return erf$(a);")},
+    [ELEM_erf] = {BOTH("return erf$(a);", "return plain_erf$(a);")},
     [ELEM_erfc] = {LIBM("return erfc$(a);")},
     [ELEM_gamma] = {LIBM("return tgamma$(a);")},
     [ELEM_gammaln] = {LIBM("return a == -(@)INFINITY ? a : lgamma$(a);")},
@@ -166,6 +179,7 @@ static const c_scalar scalars[ELEM_N] = {
 #undef COMPARE
 #undef TEST
 #undef LIBM
+#undef BOTH
 
 /* The names of C's own operators, which read better than calls of functions. */
 static const char *scalar_infix(int kernel, damo_dtype loop) {
@@ -184,6 +198,26 @@ static const char *scalar_name(int kernel) {
 #undef X
   };
   return names[kernel];
+}
+
+/* The body of a kernel of floats. */
+static const char *emit_floats(c_emit *e, int kernel) {
+  const c_scalar *r = &scalars[kernel];
+  if (!e->file->reproducible || !r->inexact) return r->floats;
+  if (r->plain == NULL) {
+    ce_refuse(e, "%s in reproducible mode", scalar_name(kernel));
+    return r->floats;
+  }
+  e->file->plain = true;
+  return r->plain;
+}
+
+const char *emit_function(c_emit *e, const char *name, damo_dtype dtype, const char *x) {
+  int kernel = 0;
+  while (kernel < ELEM_N && (scalar_name(kernel) == NULL || strcmp(scalar_name(kernel), name) != 0)) kernel++;
+  damo_assert(kernel < ELEM_N && scalars[kernel].floats != NULL);
+  ce_helper(e, name, dtype, ce_text(e, "static inline @ %s_~(@ a) {\n  %s\n}\n", name, emit_floats(e, kernel)));
+  return ce_text(e, "%s_%s(%s)", name, ce_suffix(dtype), x);
 }
 
 const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, damo_dtype given_out,
@@ -215,7 +249,7 @@ const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, d
     return ce_cast(e, loop, to, ce_text(e, "ldexp_%s(%s, %s)", ce_suffix(loop), arg[0], arg[1]));
   }
   const c_scalar *r = &scalars[k];
-  const char *body = dtype_is_float(loop)    ? r->floats
+  const char *body = dtype_is_float(loop)    ? emit_floats(e, k)
                      : loop == DAMO_BOOL     ? r->bools
                      : dtype_is_signed(loop) ? r->ints
                                              : r->uints;
@@ -235,6 +269,19 @@ const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, d
                                       : "%s_%s(%s, %s, %s)",
                              scalar_name(k), ce_suffix(loop), arg[0], n > 1 ? arg[1] : "", n > 2 ? arg[2] : "");
   return ce_cast(e, result, to, call);
+}
+
+/* Whether the result of a kernel of integers is at most *most, where bounded[i] operand i is at most bound[i]. */
+static bool elem_bound(int kernel, const bool *bounded, const int64_t *bound, int64_t *most) {
+  switch (kernel) {
+    case KERNEL_NONE: *most = bound[0]; return bounded[0];
+    case ELEM_switch_: *most = bound[1] > bound[2] ? bound[1] : bound[2]; return bounded[1] && bounded[2];
+    case ELEM_maximum: *most = bound[0] > bound[1] ? bound[0] : bound[1]; return bounded[0] && bounded[1];
+    case ELEM_minimum:
+      *most = bounded[0] && (!bounded[1] || bound[0] < bound[1]) ? bound[0] : bound[1];
+      return bounded[0] || bounded[1];
+    default: return false;
+  }
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
@@ -285,6 +332,12 @@ damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
     else
       x[i] = ce_text(e, "%s[%s]", ce_p(e, ce_in(e, i)), ce_nest_at(e, &nest, i));
   }
+  if (ndim == 0 && var_dtype(node->out[0]) == DAMO_INT64) {
+    bool bounded[SCALAR_MAX_ARITY];
+    int64_t bound[SCALAR_MAX_ARITY];
+    for (int i = 0; i < n; i++) bounded[i] = ce_bound(ce_in(e, copies ? n - 1 : i), &bound[i]);
+    out->bounded = elem_bound(elemwise_data_of(node->op)->row->kernel, bounded, bound, &out->most);
+  }
   const char *value = emit_scalar(e, node->op, given, var_dtype(node->out[0]), in, x, out->dtype);
   ce_nest_open(e, &nest);
   ce_line(e, "%s[%s] = %s;", ce_p(e, out), ce_nest_at(e, &nest, n), value);
@@ -323,10 +376,41 @@ static void loop_input_strides(const c_emit *e, const loop_data *d, int i, int n
   }
 }
 
+static const char *emit_checked_position(c_emit *e, const c_value *index, const char *at, int64_t n) {
+  const char *k = ce_text(e, "p%d", e->n_labels++);
+  ce_line(e, "const int64_t %s = %s[%s];", k, ce_p(e, index), at);
+  ce_fail_if(e, "%s < 1 || %s > %lld", k, k, (long long)n);
+  return k;
+}
+
+void emit_picked(c_emit *e, const c_nest *nest, const c_value *x, int64_t n, int64_t step, const c_value *index,
+                 const c_value *out) {
+  if (ce_size(out) == 0) return;
+  ce_nest_open(e, nest);
+  const char *k = emit_checked_position(e, index, ce_nest_at(e, nest, 1), n);
+  ce_line(e, "%s[%s] = %s[%s + (%s - 1) * %lld];", ce_p(e, out), ce_nest_at(e, nest, 2), ce_p(e, x),
+          ce_nest_at(e, nest, 0), k, (long long)step);
+  ce_nest_close(e, nest);
+}
+
+void emit_placed(c_emit *e, const c_nest *nest, const c_value *g, const c_value *index, const c_value *out, int64_t n,
+                 int64_t step) {
+  if (dtype_is_complex(out->dtype)) ce_refuse(e, "complex numbers");
+  ce_fill(e, out, "0");
+  if (ce_size(index) == 0) return;
+  ce_nest_open(e, nest);
+  const char *k = emit_checked_position(e, index, ce_nest_at(e, nest, 1), n);
+  const char *value = g != NULL ? ce_text(e, "%s[%s]", ce_p(e, g), ce_nest_at(e, nest, 0)) : "1";
+  ce_line(e, "%s[%s + (%s - 1) * %lld] = %s;", ce_p(e, out), ce_nest_at(e, nest, 2), k, (long long)step, value);
+  ce_nest_close(e, nest);
+}
+
 /* What the registers of a Loop are while its loops are open: expressions and dtypes. */
 typedef struct emit_registers {
   const char **text;
   damo_dtype *given, *dtype;
+  bool *bounded;
+  int64_t *bound;
 } emit_registers;
 
 /* A Loop without reductions: one nest, whose registers are variables. */
@@ -336,10 +420,12 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
   const int64_t **steps = c_file_alloc(e->file, (size_t)n_ops * sizeof *steps);
   int64_t *strides = c_file_alloc(e->file, (size_t)d->n_in * DAMO_MAX_NDIM * sizeof *strides);
   c_value **out = c_file_alloc(e->file, (size_t)d->n_out * sizeof *out);
-  emit_registers r = {c_file_alloc(e->file, (size_t)n * sizeof *r.text),
-                      c_file_alloc(e->file, (size_t)n * sizeof *r.given),
-                      c_file_alloc(e->file, (size_t)n * sizeof *r.dtype)};
-  if (steps == NULL || strides == NULL || out == NULL || r.text == NULL || r.given == NULL || r.dtype == NULL)
+  emit_registers r = {
+      c_file_alloc(e->file, (size_t)n * sizeof *r.text), c_file_alloc(e->file, (size_t)n * sizeof *r.given),
+      c_file_alloc(e->file, (size_t)n * sizeof *r.dtype), c_file_alloc(e->file, (size_t)n * sizeof *r.bounded),
+      c_file_alloc(e->file, (size_t)n * sizeof *r.bound)};
+  if (steps == NULL || strides == NULL || out == NULL || r.text == NULL || r.given == NULL || r.dtype == NULL ||
+      r.bounded == NULL || r.bound == NULL)
     return DAMO_EMEMORY;
   for (int i = 0; i < d->n_in; i++) {
     steps[i] = strides + i * DAMO_MAX_NDIM;
@@ -374,6 +460,7 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
     }
     r.given[i] = var_dtype(node->in[i]);
     r.dtype[i] = x->dtype;
+    r.bounded[i] = ce_size(x) == 1 && ce_bound(x, &r.bound[i]);
     if (x->known != NULL && array_size(x->known) == 1) {
       r.text[i] = ce_literal(e, x->known, x->dtype);
     } else {
@@ -394,6 +481,17 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
     }
     r.given[m] = p->dtype;
     r.dtype[m] = ce_dtype(e, p->dtype);
+    if (p->dtype == DAMO_INT64) {
+      const int kernel = elemwise_data_of(p->op)->row->kernel;
+      bool bounded[LOOP_PART_MOST_IN];
+      int64_t bound[LOOP_PART_MOST_IN];
+      for (int j = 0; j < loop_arity(p); j++) {
+        const int from = p->in[kernel == KERNEL_NONE ? loop_arity(p) - 1 : j];
+        bounded[j] = r.bounded[from];
+        bound[j] = r.bound[from];
+      }
+      r.bounded[m] = elem_bound(kernel, bounded, bound, &r.bound[m]);
+    }
     bool is_read = false;
     for (int o = 0; o < d->n_out; o++) is_read = is_read || d->outs[o] == m;
     for (int q = k + 1; q < d->n_parts && !is_read; q++) {
@@ -406,8 +504,11 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
     const char *value = emit_scalar(e, p->op, given, p->dtype, in, x, r.dtype[m]);
     ce_line(e, "const %s r%d_%d = %s;", ce_type(r.dtype[m]), id, k, value);
   }
-  for (int o = 0; o < d->n_out; o++)
+  for (int o = 0; o < d->n_out; o++) {
     ce_line(e, "%s[%s] = %s;", ce_p(e, out[o]), ce_nest_at(e, &nest, d->n_in + o), r.text[d->outs[o]]);
+    out[o]->bounded = ce_size(out[o]) == 1 && r.bounded[d->outs[o]];
+    out[o]->most = r.bound[d->outs[o]];
+  }
   if (nest.n_axes == 0) ce_close(e);
   ce_nest_close(e, &nest);
   return e->status;
@@ -429,7 +530,6 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
     const loop_part *p = &d->parts[k];
     int64_t own[DAMO_MAX_NDIM], whole[DAMO_MAX_NDIM], strides[LOOP_PART_MOST_IN + 1][DAMO_MAX_NDIM];
     const int m = d->n_in + k;
-    if (loop_part_positions(p) >= 0) return ce_refuse(e, "positions in rows");
     const int rank = loop_part_shape(d, p, ndim, shape, own);
     c_value *made = NULL;
     for (int o = 0; o < d->n_out; o++) {
@@ -445,6 +545,16 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
       const damo_dtype given = p->in[0] < d->n_in ? var_dtype(node->in[p->in[0]]) : d->parts[p->in[0] - d->n_in].dtype;
       DAMO_TRY(emit_reduction(e, reduce_op_kind(p->op), reduce_op_axes(p->op, ndim), given, reg[p->in[0]], made));
       if (p->space == LOOP_OTHER) continue;
+    } else if (loop_part_positions(p) >= 0) { /* the row is the last axis */
+      const c_value *index = reg[p->in[loop_part_positions(p)]],
+                    *x = loop_part_picks(p) || p->op->def == &pick_grad_def ? reg[p->in[0]] : NULL;
+      const int64_t *from = (x != NULL ? x : index)->strides;
+      c_nest nest;
+      ce_nest_init(e, &nest, kept, shape, 3, (const int64_t *const[]){from, index->strides, made->strides});
+      if (loop_part_picks(p))
+        emit_picked(e, &nest, x, shape[ndim - 1], x->strides[ndim - 1], index, made);
+      else
+        emit_placed(e, &nest, x, index, made, shape[ndim - 1], made->strides[ndim - 1]);
     } else {
       damo_dtype given[LOOP_PART_MOST_IN], in[LOOP_PART_MOST_IN];
       const char *x[LOOP_PART_MOST_IN];

@@ -10,10 +10,22 @@
 const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, damo_dtype given_out,
                         const damo_dtype *in, const char *const *x, damo_dtype to);
 
+/* A function of floats by its kernel's name ("exp") of an expression of that dtype. */
+const char *emit_function(c_emit *e, const char *name, damo_dtype dtype, const char *x);
+
 /* Reduces v, whose dtype in the graph is `given`, over the axes of the mask into out, C-contiguous over the kept axes
  * (reduce_c.c). */
 damo_status emit_reduction(c_emit *e, reduce_kind kind, uint32_t axes, damo_dtype given, const c_value *v,
                            const c_value *out);
+
+/* Entries of rows of n elements, step apart, by 1-based positions, which the code checks. The nest's operands: rows of x,
+ * positions, out. */
+void emit_picked(c_emit *e, const c_nest *nest, const c_value *x, int64_t n, int64_t step, const c_value *index,
+                 const c_value *out);
+/* out is 0 but for the positions of its rows, which get g's entries; NULL: 1. The nest's operands: g, positions, rows of
+ * out. */
+void emit_placed(c_emit *e, const c_nest *nest, const c_value *g, const c_value *index, const c_value *out, int64_t n,
+                 int64_t step);
 
 /* emit_c of the classes. */
 damo_status elemwise_emit_c(c_emit *e, const damo_apply *node);

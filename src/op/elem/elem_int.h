@@ -57,7 +57,6 @@ typedef struct scalar_op {
 /* The data of an Elemwise Op (op->data). */
 typedef struct elemwise_data {
   const scalar_op *row;
-  const kernel_isa *isa;
   damo_dtype cast_to; /* of RULE_CAST */
   int32_t inplace;    /* the input that the output overwrites, 0-based; -1: none */
   op_alias destroy[2];
@@ -74,8 +73,11 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
                             damo_dtype *out);
 /* The dtype that operand i is converted to. */
 damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop);
-/* The kernel for the loop dtype; NULL for the ops that copy, and where the op is not defined. */
-kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop);
+/* The kernel of ctx, in which the node runs, for the loop dtype; NULL for the ops that copy, and where the op is not
+ * defined. */
+kernel_fn elemwise_kernel(const damo_ctx *ctx, const elemwise_data *d, damo_dtype loop);
+/* What computes it in place of damo's own code (op_def.library); NULL: own code. */
+const char *elemwise_library(const damo_ctx *ctx, const elemwise_data *d, damo_dtype loop);
 /* False where the output does not depend differentiably on operand i: a condition, an integer exponent, or second's
  * first operand, which only gives the shape. */
 bool elemwise_is_connected(const scalar_op *row, int i);

@@ -187,7 +187,7 @@ static bool lower_elemwise(jit_program *p, const damo_op *op, damo_dtype quotien
     if (in[i] < 0 || (!jit_has_dtype(dtype[i]) && jit_typeof(p, in[i]) != JIT_I64)) return false;
   }
   if (!jit_has_dtype(l.loop) || !jit_has_dtype(result)) return false;
-  const kernel_fn fn = elemwise_kernel(l.d, l.loop);
+  const kernel_fn fn = elemwise_kernel(p->ctx, l.d, l.loop);
   if (fn == NULL) { /* a copy of the last operand */
     *out = converted(p, in[n - 1], dtype[n - 1], result);
     return true;

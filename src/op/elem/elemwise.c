@@ -21,10 +21,21 @@ damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop) 
   return row->rule == RULE_SWITCH && i == 0 ? DAMO_BOOL : loop;
 }
 
-kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop) {
+kernel_fn elemwise_kernel(const damo_ctx *ctx, const elemwise_data *d, damo_dtype loop) {
   if (d->row->kernel == KERNEL_NONE) return NULL;
   if (d->row->kernel == KERNEL_OWN) return d->row->own->fn[loop];
-  return d->isa->elem[d->row->kernel].fn[loop];
+  return ctx->isa->elem[d->row->kernel].fn[loop];
+}
+
+/* Whether there is a kernel, be it one of a library. */
+static bool elemwise_is_defined(const damo_ctx *ctx, const elemwise_data *d, damo_dtype loop) {
+  if (d->row->kernel == KERNEL_OWN) return d->row->own->fn[loop] != NULL;
+  return ctx->isas[false]->elem[d->row->kernel].fn[loop] != NULL;
+}
+
+const char *elemwise_library(const damo_ctx *ctx, const elemwise_data *d, damo_dtype loop) {
+  if (d->row->kernel == KERNEL_NONE) return NULL;
+  return d->row->kernel == KERNEL_OWN || ctx->isas[true]->elem[d->row->kernel].fn[loop] == NULL ? "C's library" : NULL;
 }
 
 static damo_dtype real_of(damo_dtype dt) {
@@ -93,7 +104,7 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the exponent must be of integers, not %s", row->name,
                     dtype_name(in[1]));
   if (row->rule == RULE_CAST) DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", all, *out));
-  if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
+  if (row->kernel != KERNEL_NONE && !elemwise_is_defined(op->obj.ctx, d, *loop)) {
     const char *advice = *loop == DAMO_BOOL        ? "; cast the operands first"
                          : dtype_is_complex(*loop) ? ": there is none of complex numbers"
                                                    : "";
@@ -113,7 +124,6 @@ static damo_status elemwise_init(damo_op *op) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: there is no scalar op '%s'",
                     name->kind == PROP_STR ? name->u.s : "?");
   }
-  d->isa = op->obj.ctx->isa;
   d->inplace = -1;
   if (d->row->rule == RULE_CAST && (dtype->kind != PROP_STR || !damo_dtype_from_name(dtype->u.s, &d->cast_to))) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: a cast needs the name of a dtype");
@@ -387,6 +397,14 @@ static void elemwise_notate(const damo_apply *node, op_notation *how) {
   how->is_cast = row->id == SCALAR_cast;
 }
 
+static const char *elemwise_library_of(const damo_apply *node, const damo_op **of) {
+  damo_dtype in[SCALAR_MAX_ARITY], loop, result;
+  (void)of;
+  for (int i = 0; i < node->n_in; i++) in[i] = var_dtype(node->in[i]);
+  if (elemwise_dtypes(node->op, in, var_dtype(node->out[0]), &loop, &result) != DAMO_OK) return NULL;
+  return elemwise_library(node->obj.ctx, elemwise_data_of(node->op), loop);
+}
+
 const op_def elemwise_def = {
     .name = "Elemwise",
     .doc = "a scalar op applied to each element of its broadcast operands",
@@ -397,6 +415,7 @@ const op_def elemwise_def = {
     .init = elemwise_init,
     .infer_type = elemwise_infer_type,
     .perform = elemwise_perform,
+    .library_of = elemwise_library_of,
     .emit_c = elemwise_emit_c,
     .state_size = sizeof(elemwise_state),
     .state_clear = elemwise_state_clear,

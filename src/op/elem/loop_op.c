@@ -371,12 +371,31 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
   return b->status;
 }
 
+static const char *loop_library(const damo_apply *node, const damo_op **of) {
+  const loop_data *d = loop_data_of(node->op);
+  for (int k = 0; k < d->n_parts; k++) {
+    const loop_part *p = &d->parts[k];
+    if (p->op->def != &elemwise_def) continue;
+    damo_dtype in[LOOP_PART_MOST_IN], loop, result;
+    for (int i = 0; i < loop_arity(p); i++) {
+      const int r = p->in[i];
+      in[i] = r < d->n_in ? var_dtype(node->in[r]) : d->parts[r - d->n_in].dtype;
+    }
+    if (elemwise_dtypes(p->op, in, p->dtype, &loop, &result) != DAMO_OK) continue; /* making the thunk fails */
+    *of = p->op;
+    const char *library = elemwise_library(node->obj.ctx, elemwise_data_of(p->op), loop);
+    if (library != NULL) return library;
+  }
+  return NULL;
+}
+
 const op_def loop_def = {
     .name = "Loop",
     .doc = "elementwise Ops over one iteration space, in one pass over memory",
     .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, n_axes), PROP(loop_props, parts), PROP(loop_props, outs),
                    PROP(loop_props, rows), PROP(loop_props, inplace)),
     .n_in = OP_VARIADIC,
+    .least_in = OP_NO_INPUT,
     .n_out = OP_VARIADIC,
     .data_size = sizeof(loop_data),
     .init = loop_init,
@@ -384,6 +403,7 @@ const op_def loop_def = {
     .count_out = loop_count,
     .infer_type = loop_infer_type,
     .perform = loop_perform,
+    .library_of = loop_library,
     .emit_c = loop_emit_c,
     .state_size = sizeof(loop_state),
     .state_clear = loop_state_clear,

@@ -60,6 +60,7 @@ static cast_fn copy_of(damo_dtype dtype) {
 /* A program under construction. reg[k]: the program's register that holds register k of the Loop; the outputs' registers
  * follow the inputs', temporaries come last. */
 typedef struct loop_maker {
+  const damo_ctx *ctx;
   const loop_data *d;
   const thunk *t;
   int ndim, n_axes; /* of the iteration space and of a row */
@@ -159,7 +160,7 @@ static damo_status loop_make_part(loop_maker *m, int k) {
   for (int i = 0; i < n; i++) in[i] = (damo_dtype)m->dtype[p->in[i]];
   DAMO_TRY(elemwise_dtypes(p->op, in, p->dtype, &loop, &result));
   m->dtype[r] = (uint8_t)result;
-  const kernel_fn fn = elemwise_kernel(e, loop);
+  const kernel_fn fn = elemwise_kernel(m->ctx, e, loop);
   if (fn == NULL) return make_copy(m, k, p->in[n - 1]), DAMO_OK;
   int16_t from[LOOP_PART_MOST_IN];
   for (int i = 0; i < n; i++) from[i] = cast_register(m, p->in[i], elemwise_operand_dtype(e->row, i, loop));
@@ -290,7 +291,8 @@ static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
   if (m == NULL) return damo_error_status(f->ctx);
   memset(m, 0, bytes);
   *lp = (loop_program){.n_regs = 0};
-  loop_maker make = {.d = d,
+  loop_maker make = {.ctx = f->ctx,
+                     .d = d,
                      .t = t,
                      .lp = lp,
                      .regs = (loop_reg *)(void *)(m + regs),

@@ -225,7 +225,6 @@ const op_func elemwise_funcs[] = {
     ALIAS("bitwise_or", or_, "x y"),
     ALIAS("bitwise_xor", xor, "x y"),
     ALIAS("bitwise_not", invert, "x"),
-    ALIAS("logical_not", invert, "x"),
     ALIAS("not_", invert, "x"),
     ALIAS("where", switch, "condition x y"),
     ALIAS("fill", second, "x y"),

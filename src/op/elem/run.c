@@ -38,7 +38,7 @@ void elemwise_state_clear(const thunk *t, frame *f) {
 
 /* ---- Preparation ------------------------------------------------------------------------------------------------- */
 
-static damo_status elemwise_prepare(const thunk *t, elemwise_state *s) {
+static damo_status elemwise_prepare(const thunk *t, const frame *f, elemwise_state *s) {
   const damo_apply *node = t->node;
   const elemwise_data *d = elemwise_data_of(node->op);
   damo_dtype in[SCALAR_MAX_ARITY];
@@ -48,7 +48,7 @@ static damo_status elemwise_prepare(const thunk *t, elemwise_state *s) {
     damo_dtype to = elemwise_operand_dtype(d->row, i, s->loop);
     s->cast[i] = in[i] == to ? NULL : kernel_cast(in[i], to);
   }
-  s->fn = elemwise_kernel(d, s->loop);
+  s->fn = elemwise_kernel(f->ctx, d, s->loop);
   s->scalar = var_ndim(node->out[0]) == 0;
   s->ready = true;
   return DAMO_OK;
@@ -252,7 +252,7 @@ static damo_array *elemwise_result(const thunk *t, frame *f, const elemwise_stat
 
 damo_status elemwise_perform(const thunk *t, frame *f) {
   elemwise_state *s = thunk_state(t, f);
-  if (!s->ready) DAMO_TRY(elemwise_prepare(t, s));
+  if (!s->ready) DAMO_TRY(elemwise_prepare(t, f, s));
   if (s->scalar) return run_scalar(t, f, s);
   int ndim = var_ndim(t->node->out[0]);
   if (s->plan == NULL && (s->plan = plan_new(t, f, s, ndim)) == NULL) return damo_error_status(f->ctx);

@@ -252,8 +252,9 @@ static damo_status fourier_batch(build *b, const damo_apply *node, damo_var **in
 static const op_def fourier_def = {
     .name = "Fourier",
     .doc = "discrete Fourier transform along an axis, or its inverse or adjoint",
-    .props = PROPS(PROP(fourier_props, kind), PROP(fourier_props, axis), PROP(fourier_props, inverse),
-                   PROP(fourier_props, scale), PROP(fourier_props, adjoint)),
+    .props = PROPS(PROP_WORD(fourier_props, kind, "complex", "to_half", "from_half"), PROP_AXIS(fourier_props, axis),
+                   PROP_FLAG(fourier_props, inverse), PROP_WORD(fourier_props, scale, "one", "inverse", "root"),
+                   PROP_FLAG(fourier_props, adjoint)),
     .n_in = OP_VARIADIC,
     .infer_type = fourier_infer_type,
     .perform = fourier_perform,

@@ -214,6 +214,16 @@ static void mask_offsets(const damo_array *a, const int64_t *strides, int64_t *o
   }
 }
 
+#define ADV_PART 8192 /* elements between two points */
+
+/* After n more elements. */
+static inline void adv_point(damo_ctx *ctx, int64_t *since, int64_t n) {
+  if ((*since += n) < ADV_PART) return;
+  *since = 0;
+  ctx_set_due(ctx);
+  ctx_point(ctx);
+}
+
 /* The byte offsets along `axis` of the positions in a list, in C order of the list. */
 static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, const int64_t *shape,
                                 const int64_t *strides, int64_t *out) {
@@ -222,14 +232,19 @@ static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, co
     return DAMO_OK;
   }
   const int64_t n = shape[axis], stride = strides[axis];
+  int64_t since = 0;
   array_rows r;
   for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) {
-    for (int64_t k = 0; k < r.length; k++) {
-      const int64_t position = *(const int64_t *)(p + k * r.step);
-      int64_t at = position > 0 ? position - 1 : position + n;
-      if (position == 0 || (uint64_t)at >= (uint64_t)n)
-        DAMO_TRY(position_resolve(ctx, "index", axis, n, position, &at)); /* with its error */
-      *out++ = at * stride;
+    for (int64_t k = 0; k < r.length;) {
+      const int64_t first = k, end = r.length - k < ADV_PART ? r.length : k + ADV_PART;
+      for (; k < end; k++) {
+        const int64_t position = *(const int64_t *)(p + k * r.step);
+        int64_t at = position > 0 ? position - 1 : position + n;
+        if (position == 0 || (uint64_t)at >= (uint64_t)n)
+          DAMO_TRY(position_resolve(ctx, "index", axis, n, position, &at)); /* with its error */
+        *out++ = at * stride;
+      }
+      adv_point(ctx, &since, end - first);
     }
   }
   return DAMO_OK;
@@ -285,22 +300,27 @@ static int64_t contiguous_bytes(const adv_plan *p, const int64_t *other, size_t 
 }
 
 /* Moves entries between x (at the plan's offsets) and `other`, whose strides are over the plan's shape. */
-static void adv_walk(const adv_plan *p, damo_dtype dtype, adv_move move, char *x, const int64_t *offsets, char *other,
-                     const int64_t *other_strides) {
+static void adv_walk(damo_ctx *ctx, const adv_plan *p, damo_dtype dtype, adv_move move, char *x, const int64_t *offsets,
+                     char *other, const int64_t *other_strides) {
   const int post = p->n_pre + p->n_b;
   const int64_t row = move == ADV_ADD ? -1 : contiguous_bytes(p, other_strides, dtype_size(dtype));
   const int64_t *xs = p->strides + post, *os = other_strides + post, *shape = p->shape + post;
-  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)], entry = 0;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)], entry = 0, since = 0, each = 1;
   char *rows[2] = {x, other};
   nd_space s;
   nd_walk w;
   for (int i = post; i < p->ndim; i++)
     if (p->shape[i] == 0) return;
   nd_space_init(&s, numbers, post, p->shape, 2, (const int64_t *const[]){p->strides, other_strides});
+  for (int i = post; i < p->ndim; i++) each *= p->shape[i];
   const int64_t n = nd_space_inner(&s), x_step = nd_inner_stride(&s, 0), other_step = nd_inner_stride(&s, 1);
   for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, rows)) {
     if (n == p->entries && p->n_b > 0 && row == 8 && move == ADV_READ) { /* one entry of eight bytes for each offset */
-      for (int64_t k = 0; k < n; k++) memcpy(rows[1] + k * other_step, rows[0] + k * x_step + offsets[k], 8);
+      for (int64_t k = 0; k < n;) {
+        const int64_t end = n - k < ADV_PART ? n : k + ADV_PART;
+        for (; k < end; k++) memcpy(rows[1] + k * other_step, rows[0] + k * x_step + offsets[k], 8);
+        adv_point(ctx, &since, ADV_PART);
+      }
       continue;
     }
     for (int64_t k = 0; k < n; k++) {
@@ -312,6 +332,7 @@ static void adv_walk(const adv_plan *p, damo_dtype dtype, adv_move move, char *x
       else
         box_move(dtype, move == ADV_ADD, at, xs, y, os, p->n_post, shape);
       entry = entry + 1 == p->entries ? 0 : entry + 1;
+      adv_point(ctx, &since, each);
     }
   }
 }
@@ -499,7 +520,7 @@ static damo_status advsubtensor_perform(const thunk *t, frame *f) {
   DAMO_TRY(adv_plan_offsets(t, f, 1, &p, array_shape(x), array_strides(x), offsets));
   damo_array *out = thunk_out(t, f, 0, array_dtype(x), p.ndim, p.shape);
   if (!out) return DAMO_EMEMORY;
-  adv_walk(&p, array_dtype(x), ADV_READ, x->data, offsets, out->data, array_strides(out));
+  adv_walk(f->ctx, &p, array_dtype(x), ADV_READ, x->data, offsets, out->data, array_strides(out));
   return DAMO_OK;
 }
 
@@ -571,7 +592,7 @@ static damo_status advinc_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   char *data = y->data;
   if (copies) advinc_copy_value(y, p.ndim, data = work + table, from);
-  adv_walk(&p, array_dtype(x), OP_PROPS(op, index_props)->set_instead_of_inc.u.i ? ADV_SET : ADV_ADD, out->data,
+  adv_walk(f->ctx, &p, array_dtype(x), OP_PROPS(op, index_props)->set_instead_of_inc.u.i ? ADV_SET : ADV_ADD, out->data,
            (const int64_t *)(void *)work, data, from);
   return DAMO_OK;
 }
@@ -579,8 +600,10 @@ static damo_status advinc_perform(const thunk *t, frame *f) {
 const op_def advincsubtensor_def = {
     .name = "AdvancedIncSubtensor",
     .doc = "x with y set or added at lists of positions and masks",
-    .props = PROPS(PROP(index_props, spec), PROP(index_props, set_instead_of_inc), PROP(index_props, inplace)),
+    .props =
+        PROPS(PROP(index_props, spec), PROP_FLAG(index_props, set_instead_of_inc), PROP_FLAG(index_props, inplace)),
     .n_in = OP_VARIADIC,
+    .least_in = 2,
     .data_size = sizeof(index_spec),
     .init = index_write_init,
     .infer_type = advinc_type,

@@ -1,6 +1,7 @@
 /* funcs: functions made of indexing: take, take_along_axis, one_hot, nonzero. Index-valued operands and results are
  * 1-based positions. subtensor.c has the rows.
  */
+#include "op/elem/elem_c.h"
 #include "index_int.h"
 #include "kernel/kernel.h"
 #include "op/elem/build_arith.h"
@@ -146,13 +147,28 @@ static damo_status onehot_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
+static damo_status onehot_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *index = ce_in(e, 0);
+  const int n = index->ndim;
+  int64_t shape[DAMO_MAX_NDIM];
+  c_nest nest;
+  memcpy(shape, index->shape, (size_t)n * sizeof *shape);
+  DAMO_TRY(ce_int(e, 1, "a length", &shape[n]));
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n + 1, shape);
+  if (out == NULL) return e->status;
+  ce_nest_init(e, &nest, n, shape, 3, (const int64_t *const[]){index->strides, index->strides, out->strides});
+  emit_placed(e, &nest, NULL, index, out, shape[n], out->strides[n]);
+  return e->status;
+}
+
 const op_def onehot_def = {
     .name = "OneHot",
     .doc = "a last axis with a one at each class",
-    .props = PROPS(PROP(dtype_props, dtype)),
+    .props = PROPS(PROP_DTYPE(dtype_props, dtype)),
     .n_in = 2,
     .infer_type = onehot_type,
     .perform = onehot_perform,
+    .emit_c = onehot_emit_c,
     .grad = grad_none,
     .infer_shape = onehot_infer_shape,
     .batch = batch_same_op,
@@ -221,7 +237,7 @@ static damo_status nonzero_perform(const thunk *t, frame *f) {
 static const op_def nonzero_def = {
     .name = "Nonzero",
     .doc = "positions of true entries, a vector an axis",
-    .props = PROPS(PROP(ndim_props, ndim)),
+    .props = PROPS(PROP_INTEGER(ndim_props, ndim, 0, DAMO_MAX_NDIM)),
     .n_in = 1,
     .n_out = OP_VARIADIC,
     .count_out = nonzero_count,

@@ -1,14 +1,20 @@
-/* grid: grids of coordinates, positions of diagonals and triangles, positions in flat tensors, and several tensors as one
+/* grid: grids of coordinates, shapes that broadcast, positions of diagonals and triangles, positions in flat tensors, and several tensors as one
  * vector: compositions.
  */
 #include "index_int.h"
 #include "op/elem/build_arith.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct grid_options {
   prop_value indexing, sparse, n, k, m, ndim, shape, shapes, order, mode, axes;
 } grid_options;
+
+/* of tensors that broadcast */
+typedef struct broadcast_options {
+  prop_value axis, arrays_are_shapes;
+} broadcast_options;
 
 /* The operands of a call, at most DAMO_MAX_NDIM, as tensors that are not weak. */
 static damo_status all_operands(build *b, const fn_args *a, damo_var **v) {
@@ -88,6 +94,135 @@ static damo_status fn_ix(build *b, const fn_args *a, ptrvec *out) {
   return b->status;
 }
 
+/* The positions along each axis of a tensor of that shape: one tensor with a first axis for them, or with `sparse` one
+ * tensor an axis, of length 1 along the others. */
+static damo_status fn_indices(build *b, const fn_args *a, ptrvec *out) {
+  const grid_options *o = FN_OPTIONS(a, grid_options);
+  damo_var *dims[DAMO_MAX_NDIM], *at[DAMO_MAX_NDIM], *all[DAMO_MAX_NDIM], *one = build_i64(b, 1);
+  const bool sparse = prop_bool_or(o->sparse, false);
+  int n = 0;
+  DAMO_TRY(shape_check(b, "indices", &o->shape, dims, &n));
+  if (n == 0 || n >= DAMO_MAX_NDIM)
+    return ctx_fail(b->ctx, DAMO_EVALUE, "indices: a shape of 1 to %d lengths is needed", DAMO_MAX_NDIM - 1);
+  all[0] = one;
+  for (int i = 0; i < n; i++) {
+    all[i + 1] = dims[i];
+    at[i] = vector_as_axis(b, build_range(b, one, dims[i]), i, n);
+    if (sparse) DAMO_TRY(fn_give(b, out, at[i]));
+  }
+  if (sparse || b->status != DAMO_OK) return b->status;
+  for (int i = 0; i < n; i++) at[i] = at[i] ? build_alloc(b, at[i], all, n + 1) : NULL;
+  return b->status != DAMO_OK ? b->status : fn_give(b, out, build_join(b, "indices", 0, at, n));
+}
+
+/* ---- Shapes that broadcast --------------------------------------------------------------------------------------- */
+
+/* The lengths of one of the operands that are broadcast; -1 where not known. */
+typedef struct broadcast_side {
+  int n;
+  damo_var *dims[DAMO_MAX_NDIM];
+  int64_t known[DAMO_MAX_NDIM];
+} broadcast_side;
+
+static damo_status side_of_tensor(build *b, damo_var *x, broadcast_side *s) {
+  if (x == NULL) return b->status;
+  s->n = var_ndim(x);
+  for (int k = 0; k < s->n; k++) s->known[k] = x->type->shape[k];
+  return build_dims(b, x, s->dims);
+}
+
+/* The operand is a vector of lengths. */
+static damo_status side_of_shape(build *b, const fn_args *a, int i, broadcast_side *s) {
+  damo_var *v = build_integer(b, a->func->name, "a shape", a->in[i]);
+  if (v == NULL) return b->status;
+  const int64_t n = var_ndim(v) == 1 ? v->type->shape[0] : -1;
+  if (n < 0 || n > DAMO_MAX_NDIM)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: operand %d must be a vector of a known number of lengths", a->func->name,
+                    i + 1);
+  s->n = (int)n;
+  const damo_array *values = var_constant_array(v);
+  for (int64_t k = 0; k < n; k++) {
+    s->known[k] = values != NULL ? scalar_to_int64(array_get(values, &k)) : -1;
+    if (values != NULL && s->known[k] < 0)
+      return ctx_fail(b->ctx, DAMO_EVALUE, "%s: operand %d has a length that no axis can have", a->func->name, i + 1);
+    s->dims[k] = values != NULL ? build_i64(b, s->known[k]) : build_index(b, v, 0, build_i64(b, k));
+  }
+  return b->status;
+}
+
+/* Takes axis `axis` of all operands but 1 into *dim, which is NULL where all are 1. */
+static damo_status side_add(build *b, const char *func, const broadcast_side *s, int axis, damo_var **dim,
+                            int64_t *known) {
+  if (axis < 0 || s->known[axis] == 1) return DAMO_OK;
+  const int64_t n = s->known[axis];
+  if (*dim == NULL) {
+    *dim = s->dims[axis], *known = n;
+    return DAMO_OK;
+  }
+  if (n >= 0 && *known >= 0 && n != *known)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: lengths %lld and %lld do not broadcast", func, (long long)*known,
+                    (long long)n);
+  if (n >= 0 && *known >= 0) return DAMO_OK;
+  char text[120];
+  snprintf(text, sizeof text, "%s: the lengths of an axis differ; a length 1 must be known to broadcast", func);
+  *dim = build_assert(b, n >= 0 ? s->dims[axis] : *dim, build_eq(b, *dim, s->dims[axis]), text);
+  *known = n >= 0 ? n : *known;
+  return b->status;
+}
+
+static damo_status fn_broadcast_shape(build *b, const fn_args *a, ptrvec *out) {
+  const bool shapes = prop_bool_or(FN_OPTIONS(a, broadcast_options)->arrays_are_shapes, false);
+  damo_var *dims[DAMO_MAX_NDIM];
+  int n = 0;
+  if (a->n_in > DAMO_MAX_NDIM)
+    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: %d operands, at most %d", a->func->name, a->n_in, DAMO_MAX_NDIM);
+  broadcast_side *sides = mem_alloc(b->ctx, (size_t)(a->n_in + 1) * sizeof *sides);
+  if (!sides) return DAMO_EMEMORY;
+  damo_status s = DAMO_OK;
+  for (int i = 0; i < a->n_in && s == DAMO_OK; i++) {
+    s = fn_check_tensor(a, b->ctx, i);
+    if (s == DAMO_OK)
+      s = shapes ? side_of_shape(b, a, i, &sides[i]) : side_of_tensor(b, build_strong(b, a->in[i]), &sides[i]);
+    if (s == DAMO_OK && sides[i].n > n) n = sides[i].n;
+  }
+  for (int k = 0; k < n && s == DAMO_OK; k++) {
+    int64_t known = 1;
+    dims[k] = NULL;
+    for (int i = 0; i < a->n_in && s == DAMO_OK; i++)
+      s = side_add(b, a->func->name, &sides[i], k - (n - sides[i].n), &dims[k], &known);
+    if (dims[k] == NULL) dims[k] = build_i64(b, 1);
+  }
+  mem_free(b->ctx, sides, (size_t)(a->n_in + 1) * sizeof *sides);
+  return s == DAMO_OK ? fn_give(b, out, n > 0 ? build_vector(b, dims, n) : build_ints(b, NULL, 0)) : s;
+}
+
+/* Joined along an axis after all other axes were broadcast. */
+static damo_status fn_concat_with_broadcast(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *v[DAMO_MAX_NDIM], *dims[DAMO_MAX_NDIM];
+  int axis;
+  DAMO_TRY(all_operands(b, a, v));
+  if (a->n_in == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: there is no operand", a->func->name);
+  const int n = var_ndim(v[0]);
+  for (int i = 1; i < a->n_in; i++) {
+    if (var_ndim(v[i]) != n)
+      return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: operands of %d and %d axes", a->func->name, n, var_ndim(v[i]));
+  }
+  if (n == 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: the operands have no axis", a->func->name);
+  DAMO_TRY(axis_check(b->ctx, a->func->name, prop_int_or(FN_OPTIONS(a, broadcast_options)->axis, 1), n, &axis));
+  for (int k = 0; k < n; k++) {
+    int from = 0;
+    while (from < a->n_in - 1 && v[from]->type->shape[k] == 1) from++;
+    dims[k] = build_dim(b, v[from], k);
+  }
+  for (int i = 0; i < a->n_in && b->status == DAMO_OK; i++) {
+    damo_var *own[DAMO_MAX_NDIM];
+    memcpy(own, dims, (size_t)n * sizeof *own);
+    own[axis] = build_dim(b, v[i], axis);
+    v[i] = build_broadcast_to(b, a->func->name, v[i], own, n);
+  }
+  return b->status != DAMO_OK ? b->status : fn_give(b, out, build_concatenate(b, a->func->name, axis, v, a->n_in));
+}
+
 /* ---- Positions of triangles and diagonals ------------------------------------------------------------------------ */
 
 /* An integer scalar out of an option (absent: NULL). */
@@ -112,22 +247,40 @@ static damo_status read_n(build *b, const fn_args *a, damo_var **n) {
   return var_ndim(*n) ? ctx_fail(b->ctx, DAMO_ETYPE, "%s: n must be a scalar", f) : DAMO_OK;
 }
 
-static damo_status triangle_positions(build *b, const fn_args *a, ptrvec *out, bool lower) {
-  const grid_options *o = FN_OPTIONS(a, grid_options);
-  const int64_t k = prop_int_or(o->k, 0);
-  damo_var *n, *m;
-  DAMO_TRY(read_n(b, a, &n));
-  DAMO_TRY(scalar_option(b, a->func->name, "m", &o->m, &m));
-  damo_var *mask = build_tri(b, n, m ? m : n, build_i64(b, lower || k == INT64_MIN ? k : k - 1), DAMO_BOOL);
+/* The positions in a triangle of an n by m matrix. */
+static damo_status give_triangle(build *b, const fn_args *a, ptrvec *out, damo_var *n, damo_var *m, bool lower) {
+  const int64_t k = prop_int_or(FN_OPTIONS(a, grid_options)->k, 0);
+  damo_var *mask = build_tri(b, n, m, build_i64(b, lower || k == INT64_MIN ? k : k - 1), DAMO_BOOL);
   damo_apply *where = build_nonzero_all(b, lower || !mask ? mask : build_invert(b, mask));
   for (int i = 0; where && i < 2; i++) DAMO_TRY(fn_give(b, out, where->out[i]));
   return b->status;
+}
+static damo_status triangle_positions(build *b, const fn_args *a, ptrvec *out, bool lower) {
+  damo_var *n, *m;
+  DAMO_TRY(read_n(b, a, &n));
+  DAMO_TRY(scalar_option(b, a->func->name, "m", &FN_OPTIONS(a, grid_options)->m, &m));
+  return give_triangle(b, a, out, n, m ? m : n, lower);
 }
 static damo_status fn_tril_indices(build *b, const fn_args *a, ptrvec *out) {
   return triangle_positions(b, a, out, true);
 }
 static damo_status fn_triu_indices(build *b, const fn_args *a, ptrvec *out) {
   return triangle_positions(b, a, out, false);
+}
+
+static damo_status triangle_positions_from(build *b, const fn_args *a, ptrvec *out, bool lower) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]);
+  if (!x) return b->status;
+  if (var_ndim(x) != 2)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: a matrix is expected, got %d axes", a->func->name, var_ndim(x));
+  return give_triangle(b, a, out, build_dim(b, x, 0), build_dim(b, x, 1), lower);
+}
+static damo_status fn_tril_indices_from(build *b, const fn_args *a, ptrvec *out) {
+  return triangle_positions_from(b, a, out, true);
+}
+static damo_status fn_triu_indices_from(build *b, const fn_args *a, ptrvec *out) {
+  return triangle_positions_from(b, a, out, false);
 }
 
 static damo_status fn_diag_indices(build *b, const fn_args *a, ptrvec *out) {
@@ -195,6 +348,21 @@ static damo_status fn_ravel_multi_index(build *b, const fn_args *a, ptrvec *out)
     if (b->status != DAMO_OK) return b->status;
   }
   return fn_give(b, out, flat);
+}
+
+/* ---- Permutations ------------------------------------------------------------------------------------------------ */
+
+/* The positions that sort p, which are its inverse if the sorted entries are 1 … n. */
+static damo_status fn_inverse_permutation(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *p = build_integer(b, "inverse_permutation", "positions", a->in[0]);
+  if (!p) return b->status;
+  const int last = var_ndim(p) - 1;
+  if (last < 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "inverse_permutation: a scalar is no permutation");
+  damo_var *q = build_argsort(b, p, last), *sorted = build_take_along_axis(b, p, q, last);
+  damo_var *places = build_range(b, build_i64(b, 1), build_dim(b, p, last));
+  damo_var *fits = sorted && places ? build_eq(b, sorted, places) : NULL;
+  return fn_give(b, out, build_assert(b, q, fits, "inverse_permutation: the entries are not 1 … n, each once"));
 }
 
 /* ---- rot90 ------------------------------------------------------------------------------------------------------- */
@@ -290,6 +458,27 @@ const op_func grid_funcs[] = {
      .doc = "the tensors broadcast to one shape; read-only views",
      .no_method = true,
      .bare_list = true},
+    {.name = "broadcast_shape",
+     .operands = "xs...",
+     .options = OPTIONS(OPT(broadcast_options, arrays_are_shapes, OPT_BOOL)),
+     .call = fn_broadcast_shape,
+     .doc = "the shape to which the tensors broadcast, a vector; arrays_are_shapes: the operands are shapes themselves",
+     .no_method = true,
+     .bare_list = true},
+    {.name = "concat_with_broadcast",
+     .operands = "xs...",
+     .options = OPTIONS(OPT(broadcast_options, axis, OPT_INT)),
+     .call = fn_concat_with_broadcast,
+     .doc = "the tensors joined along an axis (default 1), after their other axes were broadcast",
+     .no_method = true,
+     .bare_list = true},
+    {.name = "indices",
+     .operands = "",
+     .options = OPTIONS(OPT(grid_options, shape, OPT_SHAPE), OPT(grid_options, sparse, OPT_BOOL)),
+     .call = fn_indices,
+     .doc = "the positions along each axis of a tensor of that shape, with a first axis for them; sparse: a tensor an "
+            "axis, of length 1 along the others",
+     .no_method = true},
     {.name = "ix_",
      .operands = "positions...",
      .call = fn_ix,
@@ -310,6 +499,18 @@ const op_func grid_funcs[] = {
      .call = fn_triu_indices,
      .doc = "the rows and columns of the entries on and above the k-th diagonal of an n by m matrix",
      .no_method = true},
+    {.name = "tril_indices_from",
+     .operands = "x",
+     .options = OPTIONS(OPT(grid_options, k, OPT_INT)),
+     .call = fn_tril_indices_from,
+     .doc = "the rows and columns of the entries of a matrix on and below its k-th diagonal",
+     .no_method = true},
+    {.name = "triu_indices_from",
+     .operands = "x",
+     .options = OPTIONS(OPT(grid_options, k, OPT_INT)),
+     .call = fn_triu_indices_from,
+     .doc = "the rows and columns of the entries of a matrix on and above its k-th diagonal",
+     .no_method = true},
     {.name = "diag_indices",
      .operands = "[n]",
      .options = OPTIONS(OPT(grid_options, ndim, OPT_INT), OPT(grid_options, n, OPT_SHAPE)),
@@ -322,6 +523,10 @@ const op_func grid_funcs[] = {
      .call = fn_unravel_index,
      .doc = "positions among all entries of a tensor of that shape as positions along each axis; order \"C\": the last "
             "axis changes fastest, \"F\": the first"},
+    {.name = "inverse_permutation",
+     .operands = "p",
+     .call = fn_inverse_permutation,
+     .doc = "the permutation, of the positions along the last axis, that undoes p: p[q] and q[p] are 1, 2, 3 …"},
     {.name = "ravel_multi_index",
      .operands = "positions...",
      .options = OPTIONS(OPT(grid_options, shape, OPT_SHAPE), OPT(grid_options, mode, OPT_ANY),

@@ -124,6 +124,7 @@ damo_status position_mode_read(damo_ctx *ctx, const char *func, prop_value optio
 /* ---- move.c, grid.c ---------------------------------------------------------------------------------------------- */
 
 damo_status fn_flatnonzero(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_nonzero_values(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_argwhere(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_compress(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_extract(build *b, const fn_args *a, ptrvec *out);

@@ -22,6 +22,11 @@ damo_status fn_flatnonzero(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, flat_positions(b, condition(b, a, 0)));
 }
 
+damo_status fn_nonzero_values(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *at = flat_positions(b, condition(b, a, 0));
+  return fn_give(b, out, at ? build_take_axis(b, build_ravel(b, build_strong(b, a->in[0])), at, 0) : NULL);
+}
+
 /* The positions along each axis as columns. A number is an array without axes: 0 columns. */
 damo_status fn_argwhere(build *b, const fn_args *a, ptrvec *out) {
   damo_var *mask = condition(b, a, 0), *columns[DAMO_MAX_NDIM];
@@ -90,7 +95,11 @@ damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
   damo_var **choice = common_operands(b, a, 1, n, NULL);
   if (!choice) return b->status;
   damo_var *y = choice[n - 1]; /* chosen from twice where it is alone, for x's shape */
+  bool same = true;
+  for (int k = 0; k < n; k++) same = same && choice[k] == y;
   for (int k = n > 1 ? n - 1 : 1; k >= 1; k--) y = build_switch(b, build_eq(b, x, build_int(b, k)), choice[k - 1], y);
+  /* Where all choices are one value nothing reads x, whose check must stay. */
+  if (same) y = build_assert(b, y, build_ge(b, x, build_int(b, 1)), "choose: a number is outside the choices");
   mem_free(b->ctx, choice, (size_t)(n + 1) * sizeof *choice);
   return fn_give(b, out, y);
 }

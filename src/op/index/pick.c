@@ -3,6 +3,7 @@
  * Pick(x, index) = x[…, index[…]]: index int64, 1-based, one axis less than x. PickGrad(g, index, n): zeros of shape
  * index.shape + (n,) with g at the picked positions. Each Op is the other's gradient.
  */
+#include "op/elem/elem_c.h"
 #include "index_int.h"
 #include "op/nnet/nnet.h"
 #include "kernel/kernel.h"
@@ -86,6 +87,7 @@ static damo_status pick_perform(const thunk *t, frame *f) {
   nd_space_init(&rows, numbers, last, array_shape(x), 1, (const int64_t *const[]){array_strides(x)});
   for (bool more = nd_begin(&w, &rows); more; more = nd_next(&w, &row))
     memcpy(out->data + (size_t)w.row * size, row + (at[w.row] - 1) * step, size);
+  if (count > 1024) ctx_set_due(f->ctx);
   return DAMO_OK;
 }
 
@@ -109,12 +111,27 @@ static damo_status pick_infer_shape(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
+static damo_status pick_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0), *index = ce_in(e, 1);
+  const int n = index->ndim;
+  c_nest nest;
+  for (int k = 0; k < n; k++) {
+    if (index->shape[k] != x->shape[k]) return ce_refuse(e, "its operands' shapes do not agree");
+  }
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n, index->shape);
+  if (out == NULL) return e->status;
+  ce_nest_init(e, &nest, n, out->shape, 3, (const int64_t *const[]){x->strides, index->strides, out->strides});
+  emit_picked(e, &nest, x, x->shape[n], x->strides[n], index, out);
+  return e->status;
+}
+
 const op_def pick_def = {
     .name = "Pick",
     .doc = "one entry of the last axis for each index of the other axes, by 1-based position",
     .n_in = 2,
     .infer_type = pick_infer_type,
     .perform = pick_perform,
+    .emit_c = pick_emit_c,
     .grad = pick_grad,
     .rop = pick_rop,
     .infer_shape = pick_infer_shape,
@@ -177,12 +194,30 @@ static damo_status pick_grad_batch(build *b, const damo_apply *node, damo_var **
   return batch_apply(b, damo_retain(node->op), node, in, out);
 }
 
+static damo_status pick_grad_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *g = ce_in(e, 0), *index = ce_in(e, 1);
+  const int n = index->ndim;
+  int64_t shape[DAMO_MAX_NDIM];
+  c_nest nest;
+  for (int k = 0; k < n; k++) {
+    shape[k] = index->shape[k];
+    if (shape[k] != g->shape[k]) return ce_refuse(e, "its operands' shapes do not agree");
+  }
+  DAMO_TRY(ce_int(e, 2, "a length", &shape[n]));
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n + 1, shape);
+  if (out == NULL) return e->status;
+  ce_nest_init(e, &nest, n, shape, 3, (const int64_t *const[]){g->strides, index->strides, out->strides});
+  emit_placed(e, &nest, g, index, out, shape[n], out->strides[n]);
+  return e->status;
+}
+
 const op_def pick_grad_def = {
     .name = "PickGrad",
     .doc = "zeros with values at the picked positions of a new last axis",
     .n_in = 3,
     .infer_type = pick_grad_infer_type,
     .perform = pick_grad_perform,
+    .emit_c = pick_grad_emit_c,
     .grad = pick_grad_grad,
     .infer_shape = pick_grad_infer_shape,
     .batch = pick_grad_batch,

@@ -3,6 +3,7 @@
  * A negative position counts from the end, except where the mode is strict, which refuses it, and clip, which makes it 1.
  * There is no position 0.
  */
+#include "graph/c_emit.h"
 #include "index_int.h"
 #include "kernel/kernel.h"
 
@@ -58,13 +59,43 @@ static damo_status resolve_positions_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status resolve_positions_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *p = ce_in(e, 0), *out = ce_out(e, 0, DAMO_INT64, p->ndim, p->shape);
+  const char *mode = OP_PROPS(node->op, positions_props)->mode.u.s;
+  int64_t n;
+  DAMO_TRY(ce_int(e, 1, "a length", &n));
+  if (out == NULL || ce_size(out) == 0) return e->status;
+  c_nest nest;
+  ce_nest_init(e, &nest, p->ndim, p->shape, 2, (const int64_t *const[]){p->strides, out->strides});
+  ce_nest_open(e, &nest);
+  ce_line(e, "const int64_t k%d = %s[%s];", nest.id, ce_p(e, p), ce_nest_at(e, &nest, 0));
+  const char *k = ce_text(e, "k%d", nest.id), *at;
+  const long long m = (long long)n;
+  if (strcmp(mode, mode_names[POSITION_CLIP]) == 0)
+    at = ce_text(e, "%s < 1 ? 1 : %s > %lld ? %lld : %s", k, k, m, m, k);
+  else if (strcmp(mode, mode_names[POSITION_WRAP]) == 0)
+    at = ce_text(e, "%s > 0 ? (%s - 1) %% %lld + 1 : %lld - -(%s + 1) %% %lld", k, k, m, m, k, m);
+  else if (strcmp(mode, mode_names[POSITION_RAISE]) == 0)
+    at = ce_text(e, "%s < 0 && %s >= -%lld ? %s + %lld : %s", k, k, m, k, m + 1, k);
+  else
+    at = k;
+  ce_fail_if(e, "%s == 0 || %lld == 0", k, m);
+  ce_line(e, "const int64_t at%d = %s;", nest.id, at);
+  ce_fail_if(e, "at%d < 1 || at%d > %lld", nest.id, nest.id, m);
+  ce_line(e, "%s[%s] = at%d;", ce_p(e, out), ce_nest_at(e, &nest, 1), nest.id);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 const op_def resolve_positions_def = {
     .name = "ResolvePositions",
     .doc = "positions of an axis as 1 … n",
-    .props = PROPS(PROP(positions_props, mode), PROP(positions_props, func)),
+    .props =
+        PROPS(PROP_WORD(positions_props, mode, "raise", "strict", "wrap", "clip"), PROP_TEXT(positions_props, func)),
     .n_in = 2,
     .infer_type = resolve_positions_infer_type,
     .perform = resolve_positions_perform,
+    .emit_c = resolve_positions_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
     .batch = batch_same_op,

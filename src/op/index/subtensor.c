@@ -265,8 +265,10 @@ void index_write_connected(const damo_apply *node, bool *connected) {
 const op_def incsubtensor_def = {
     .name = "IncSubtensor",
     .doc = "x with y set or added at positions and ranges",
-    .props = PROPS(PROP(index_props, spec), PROP(index_props, set_instead_of_inc), PROP(index_props, inplace)),
+    .props =
+        PROPS(PROP(index_props, spec), PROP_FLAG(index_props, set_instead_of_inc), PROP_FLAG(index_props, inplace)),
     .n_in = OP_VARIADIC,
+    .least_in = 2,
     .data_size = sizeof(index_spec),
     .init = index_write_init,
     .infer_type = incsubtensor_type,
@@ -554,6 +556,10 @@ const op_func index_funcs[] = {
      .operands = "x",
      .call = fn_flatnonzero,
      .doc = "the positions of entries that are not zero among all entries in order"},
+    {.name = "nonzero_values",
+     .operands = "x",
+     .call = fn_nonzero_values,
+     .doc = "the entries that are not zero, in order, as a vector"},
     {.name = "argwhere",
      .operands = "x",
      .call = fn_argwhere,

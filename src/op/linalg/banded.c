@@ -55,6 +55,7 @@ static damo_status banded_run(core_call *c) {
 }
 
 static const core_class banded_class = {.func = "solve_banded",
+                                        .needs_lapack = core_needs_lapack,
                                         .form_of = banded_form,
                                         .check = banded_check,
                                         .workspace = banded_workspace,
@@ -109,12 +110,14 @@ static damo_status banded_rop(build *b, damo_apply *node, damo_var *const *eval,
   return b->status;
 }
 
-#define BANDED_PROPS                                                                                         \
-  PROPS(PROP(banded_props, l), PROP(banded_props, u), PROP(banded_props, trans), PROP(banded_props, vector), \
-        PROP(banded_props, on_fail))
+#define BANDED_PROPS                                                                                      \
+  PROPS(PROP_INTEGER(banded_props, l, 0, INT32_MAX / 4), PROP_INTEGER(banded_props, u, 0, INT32_MAX / 4), \
+        SYSTEM_PROP(banded_props, trans), PROP_FLAG(banded_props, vector),                                \
+        PROP_WORD_OR_NIL(banded_props, on_fail, "nan"))
 
 const op_def solve_banded_def = {
     .name = "SolveBanded",
+    .library = "LAPACK",
     .doc = "solutions of a stack of systems with banded matrices",
     .props = BANDED_PROPS,
     .n_in = 2,

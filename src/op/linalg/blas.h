@@ -9,6 +9,7 @@
 #ifndef DAMO_OP_LINALG_BLAS_H
 #define DAMO_OP_LINALG_BLAS_H
 
+#include "kernel/blas/blas.h"
 #include "kernel/isa.h"
 #include "op/op.h"
 
@@ -30,6 +31,7 @@ typedef struct gemm_plan {
   damo_dtype dtype;
   bool swapped; /* computed as cᵀ = bᵀ aᵀ: a and b change places */
   bool use_blas;
+  void (*own)(const blas_gemm *g);    /* damo's own product, in reproducible mode; NULL: one of the others */
   void (*small)(const small_gemm *g); /* the kernel for a short dimension; NULL: BLAS or a plain loop */
   blas_mat a, b, c;                   /* as given (after swapping) */
   blas_mat use_a, use_b, use_c;       /* as multiplied: the operands or their copies */

@@ -162,7 +162,7 @@ static damo_status half_grad(build *b, damo_apply *node, damo_var *const *gout, 
 static const op_def half_triangle_def = {
     .name = "HalfTriangle",
     .doc = "the lower triangle with half its diagonal",
-    .props = PROPS(PROP(half_props, hermitian)),
+    .props = PROPS(PROP_FLAG(half_props, hermitian)),
     .n_in = 1,
     CORE_OP(half_class),
     .grad = half_grad,
@@ -203,8 +203,9 @@ static damo_status cholesky_rop(build *b, damo_apply *node, damo_var *const *eva
 
 const op_def cholesky_def = {
     .name = "Cholesky",
+    .library = "LAPACK",
     .doc = "Cholesky factor of a stack of positive definite matrices",
-    .props = PROPS(PROP(cholesky_props, lower), PROP(cholesky_props, on_fail)),
+    .props = PROPS(PROP_FLAG(cholesky_props, lower), PROP_WORD_OR_NIL(cholesky_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(cholesky_class),
     .grad = cholesky_grad,

@@ -172,6 +172,28 @@ static damo_status fn_linalg_kron(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_kron(b, x, y));
 }
 
+/* Column j is the Kronecker product of the columns j. */
+static damo_status fn_khatri_rao(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = matrix_operand(b, a, 0, 2), *y = matrix_operand(b, a, 1, 2), *dims[DAMO_MAX_NDIM];
+  if (x == NULL || y == NULL) return b->status;
+  const int nx = var_ndim(x), ny = var_ndim(y);
+  const int64_t p = x->type->shape[nx - 1], q = y->type->shape[ny - 1];
+  if (p >= 0 && q >= 0 && p != q)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: the operands have %lld and %lld columns", a->func->name, (long long)p,
+                    (long long)q);
+  /* A single column does not broadcast. */
+  damo_var *one[DAMO_MAX_NDIM] = {NULL};
+  one[(p == 1 ? ny : nx) - 1] = build_i64(b, 1);
+  if (p == 1 && q < 0) y = build_specify_shape(b, y, one);
+  if (q == 1 && p < 0) x = build_specify_shape(b, x, one);
+  damo_var *rows = build_length_mul(b, build_dim(b, x, nx - 2), build_dim(b, y, ny - 2));
+  damo_var *z = x && y ? build_mul(b, build_new_axis(b, x, nx - 1), build_new_axis(b, y, ny - 2)) : NULL;
+  if (z == NULL || build_dims(b, z, dims) != DAMO_OK) return b->status;
+  const int n = var_ndim(z);
+  dims[n - 3] = rows, dims[n - 2] = dims[n - 1];
+  return fn_give(b, out, build_reshape(b, z, build_vector(b, dims, n - 1), n - 1));
+}
+
 /* Leading axes of a block that are all of length 1, or equal to the longest block's, are broadcast. */
 static damo_var *block_broadcast(build *b, const char *func, damo_var *x, damo_var *const *lead, int ndim) {
   damo_var *dims[DAMO_MAX_NDIM];
@@ -407,6 +429,11 @@ const op_func linalg_compose_funcs[] = {
      .no_method = true,
      .doc = "the sum along a diagonal"},
     {.name = "linalg.kron", .operands = "x y", .call = fn_linalg_kron, .no_method = true, .doc = "Kronecker product"},
+    {.name = "linalg.khatri_rao",
+     .operands = "a b",
+     .call = fn_khatri_rao,
+     .no_method = true,
+     .doc = "the Kronecker product of each column of a with that of b: (m, k), (n, k) give (m n, k)"},
     {.name = "linalg.block_diag",
      .operands = "xs...",
      .bare_list = true,

@@ -248,6 +248,8 @@ damo_status core_type(const damo_op *op, damo_var *const *in, int n_in, damo_typ
     }
   }
   const damo_dtype common = core_common_dtype(s, in);
+  if (op->def->core->only_double && common != DAMO_FLOAT64)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operands must be of dtype float64, got %s", func, dtype_name(common));
   for (int i = 0; i < n_in; i++) {
     const damo_dtype expected = core_dtype(core_kind(s->form->in, i), common);
     if (dtype_is_discrete(common) || var_dtype(in[i]) != expected) {
@@ -703,7 +705,7 @@ static damo_status core_walk_lanes(core_run *r, const core_class *class, const c
   core_place(r, scratch, at);
   p.failed = (uint8_t *)scratch + before;
   p.scratch = scratch + before + flags;
-  pool_run(pool, p.shares, core_share, &p);
+  pool_run_all(pool, p.shares, core_share, &p);
   nd_walk w;
   nd_begin(&w, &r->space);
   for (int64_t row = 0; row < p.rows; row++) {
@@ -714,6 +716,19 @@ static damo_status core_walk_lanes(core_run *r, const core_class *class, const c
     if (s != DAMO_OK) return s;
   }
   return DAMO_OK;
+}
+
+bool core_needs_lapack(const damo_op *op) {
+  (void)op;
+  return true;
+}
+
+damo_status core_prepare(damo_apply *node, const char *impl) {
+  const core_class *class = node->op->def->core;
+  (void)impl;
+  if (DAMO_BLAS || class->needs_lapack == NULL || !class->needs_lapack(node->op)) return DAMO_OK;
+  return ctx_fail(node->obj.ctx, DAMO_ENOT_IMPLEMENTED, "%s (linalg.%s) needs LAPACK, which this build is without",
+                  node->op->def->name, class->func);
 }
 
 damo_status core_perform(const thunk *t, frame *f) {
@@ -740,7 +755,7 @@ damo_status core_perform(const thunk *t, frame *f) {
     r.at[s->n_in + o] = results[o]->data;
     filled = filled || array_size(results[o]) > 0;
   }
-  if (!filled) return DAMO_OK;
+  if (!filled && !class->runs_empty) return DAMO_OK;
   for (int i = 0; i < s->n_in; i++) {
     r.lie[i] = core_mat_of(thunk_in(t, f, i), &s->in[i]);
     r.at[i] = thunk_in(t, f, i)->data;
@@ -753,6 +768,7 @@ damo_status core_perform(const thunk *t, frame *f) {
   char *scratch = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && scratch == NULL) return DAMO_EMEMORY;
   core_place(&r, scratch, at);
+  ctx_set_due(f->ctx);
   return core_walk(&r, class, &z);
 }
 

@@ -90,6 +90,7 @@ typedef struct core_lane_plan {
 typedef struct core_class {
   const char *func; /* the function's name, for messages: "solve" */
   core_form form;
+  bool only_double; /* run computes in float64 alone: other dtypes are a type error */
   /* Where the form depends on the Op's properties: returns one of the class's static forms. NULL: form. */
   const core_form *(*form_of)(const damo_op *op);
   /* Sets the lengths of names that no operand has. NULL: there are none. */
@@ -100,10 +101,16 @@ typedef struct core_class {
   size_t (*workspace)(const core_call *c);
   /* Computes one entry. Called also where a length is 0, if a result has entries. */
   damo_status (*run)(core_call *c);
+  /* Whether run is called also where no result has an entry, since it fails for some operands: a singular matrix is told
+   * whatever the number of right sides. */
+  bool runs_empty;
   /* Whether many small entries, of a real dtype and with no length above CORE_LANE_MOST, are computed by run_lanes, and
    * how they are presented. run_lanes runs on any thread. NULL: never. */
   bool (*plan_lanes)(const core_call *c, core_lane_plan *plan);
   void (*run_lanes)(const core_call *c, const core_lanes *l);
+  /* Whether an Op of the class calls routines of LAPACK besides those of lapack_own.c: a build without LAPACK refuses
+   * it when it is compiled. NULL: it does not. */
+  bool (*needs_lapack)(const damo_op *op);
 } core_class;
 
 /* ---- Classes and nodes ------------------------------------------------------------------------------------------- */
@@ -111,7 +118,12 @@ typedef struct core_class {
 /* Fields of the op_def of a class with a core signature. */
 #define CORE_OP(core_class_of_op)                                                                           \
   .core = &(core_class_of_op), .data_size = sizeof(core_shape), .init = core_init, .infer_type = core_type, \
-  .infer_shape = core_infer_shape, .batch = core_batch, .perform = core_perform
+  .infer_shape = core_infer_shape, .batch = core_batch, CORE_PREPARES.perform = core_perform
+#if DAMO_BLAS
+#define CORE_PREPARES
+#else
+#define CORE_PREPARES .prepare_node = core_prepare,
+#endif
 
 /* A length in a signature. */
 typedef struct core_length {
@@ -135,6 +147,8 @@ damo_status core_type(const damo_op *op, damo_var *const *in, int n_in, damo_typ
 damo_status core_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 damo_status core_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
 damo_status core_perform(const thunk *t, frame *f);
+damo_status core_prepare(damo_apply *node, const char *impl);
+bool core_needs_lapack(const damo_op *op); /* true: a class all of whose Ops do */
 
 /* The node of a class with a core signature over these operands, which are cast to the dtypes of its form: the
  * promoted float dtype, float64 where all are discrete. props: the class's struct or NULL. NULL: the scope has

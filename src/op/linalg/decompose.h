@@ -47,6 +47,9 @@ damo_var *build_cholesky(build *b, damo_var *a, bool lower);
 
 /* triangular.c: x of op(A)·x = b, or x·op(A) = b, where A is a triangle of a */
 extern const op_def solve_triangular_def;
+/* Which system is solved: "n" or nil, "t", "h". */
+#define SYSTEM_PROP(t, f) PROP_WORD_OR_NIL(t, f, "n", "t", "h")
+
 typedef struct triangular_props {
   prop_value lower, trans, unit, right, vector, on_fail; /* vector: b is a stack of vectors */
 } triangular_props;

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "decompose.h"
-#include "graph/op_check.h"
+#include "stack_check.h"
+#include "op/complex_arith.h"
 
 #define EXAM_MOST_PRODUCTS (1 << 24) /* multiplications of one check */
 
@@ -22,9 +23,6 @@ typedef struct exam_entry {
   double least; /* of the terms' moduli: what else has been summed up to the equation's sides */
   bool unknown;
 } exam_entry;
-
-static const damo_array *exam_operand(const op_exam *e, int i) { return (const damo_array *)e->values[i]; }
-static const damo_array *exam_result(const op_exam *e, int o) { return (const damo_array *)e->results[o]; }
 
 /* A matrix as a function of row and column: of an operand or a result, transposed or in part. */
 typedef struct exam_mat {
@@ -45,10 +43,10 @@ static exam_mat exam_mat_of(const damo_array *a, int rank, const char *data) {
   return m;
 }
 static exam_mat exam_in(const exam_entry *x, int i) {
-  return exam_mat_of(exam_operand(x->e, i), x->shape->in[i].rank, x->in[i]);
+  return exam_mat_of(stack_operand(x->e, i), x->shape->in[i].rank, x->in[i]);
 }
 static exam_mat exam_out(const exam_entry *x, int o) {
-  return exam_mat_of(exam_result(x->e, o), x->shape->out[o].rank, x->out[o]);
+  return exam_mat_of(stack_result(x->e, o), x->shape->out[o].rank, x->out[o]);
 }
 static exam_mat exam_system(exam_mat m, char system) {
   if (system == 'n') return m;
@@ -109,25 +107,11 @@ typedef void (*exam_fn)(exam_entry *x);
 /* The largest error of all entries. */
 static double exam_stack(const op_exam *e, exam_fn check) {
   exam_entry x = {.e = e, .shape = e->node->op->data};
-  const core_shape *s = x.shape;
-  const damo_array *first = exam_result(e, 0);
-  const int lead = first->ndim - s->out[0].rank;
-  int64_t rows = 1, index[DAMO_MAX_NDIM];
-  for (int i = 0; i < e->node->n_in; i++) {
-    if (!exam_is_small(e->values[i])) return -1;
-  }
-  for (int d = 0; d < lead; d++) rows *= array_shape(first)[d];
-  for (int64_t row = 0; row < rows && !x.unknown; row++) {
-    int64_t rest = row;
-    for (int d = lead - 1; d >= 0; d--) index[d] = rest % array_shape(first)[d], rest /= array_shape(first)[d];
-    for (int k = 0; k < s->n_in + s->n_out; k++) {
-      const bool is_in = k < s->n_in;
-      const damo_array *a = is_in ? exam_operand(e, k) : exam_result(e, k - s->n_in);
-      const int own = a->ndim - (is_in ? s->in[k].rank : s->out[k - s->n_in].rank);
-      const char *p = a->data;
-      for (int d = 0; d < own; d++) p += array_shape(a)[d] == 1 ? 0 : index[d + lead - own] * array_strides(a)[d];
-      *(is_in ? &x.in[k] : &x.out[k - s->n_in]) = p;
-    }
+  stack_exam s;
+  if (!stack_exam_begin(&s, e)) return -1;
+  while (!x.unknown && stack_exam_next(&s)) {
+    memcpy(x.in, s.in, sizeof x.in);
+    memcpy(x.out, s.out, sizeof x.out);
     x.least = 0;
     check(&x);
   }
@@ -266,15 +250,6 @@ static void lu_solve_exam(exam_entry *x) {
 static double lu_solve_judge(const op_exam *e) { return exam_stack(e, lu_solve_exam); }
 const op_check lu_solve_check = {.judge = lu_solve_judge, .judged = "A x is apart from the right side"};
 
-static damo_c128 exam_times(damo_c128 x, damo_c128 y) {
-  return (damo_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-static damo_c128 exam_over(damo_c128 x, damo_c128 y) {
-  const double size = hypot(y.re, y.im);
-  const damo_c128 z = exam_times(x, (damo_c128){y.re / size, -y.im / size});
-  return (damo_c128){z.re / size, z.im / size};
-}
-
 /* Eliminates with the greatest entry of all rows and columns left; the determinant is sign·exp(log_abs). */
 static double exam_eliminate(damo_c128 *a, int64_t n, damo_c128 *sign) {
   double log_abs = 0;
@@ -302,11 +277,11 @@ static double exam_eliminate(damo_c128 *a, int64_t n, damo_c128 *sign) {
       return -INFINITY;
     }
     log_abs += log(size);
-    *sign = exam_times(*sign, (damo_c128){swaps * pivot.re / size, swaps * pivot.im / size});
+    *sign = mul_c128(*sign, (damo_c128){swaps * pivot.re / size, swaps * pivot.im / size});
     for (int64_t i = k + 1; i < n; i++) {
-      const damo_c128 f = exam_over(a[i * n + k], pivot);
+      const damo_c128 f = div_c128(a[i * n + k], pivot);
       for (int64_t j = k; j < n; j++) {
-        const damo_c128 t = exam_times(f, a[k * n + j]);
+        const damo_c128 t = mul_c128(f, a[k * n + j]);
         a[i * n + j].re -= t.re, a[i * n + j].im -= t.im;
       }
     }
@@ -429,7 +404,7 @@ static void qr_exam(exam_entry *x) {
         for (int64_t j = 0; j < left.rows; j++) {
           damo_c128 sum = {0, 0};
           for (int64_t k = 0; k < left.cols; k++) {
-            const damo_c128 t = exam_times(exam_at(&left, i, k), exam_at(&right, j, k));
+            const damo_c128 t = mul_c128(exam_at(&left, i, k), exam_at(&right, j, k));
             sum.re += t.re, sum.im += t.im;
           }
           ((damo_c128 *)(void *)product->data)[i * left.rows + j] = sum;

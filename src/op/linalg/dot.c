@@ -414,6 +414,7 @@ const op_def matmul_def = {
     .n_in = 2,
     .infer_type = matmul_infer_type,
     .perform = matmul_perform,
+    .emit_c = matmul_emit_c,
     .grad = matmul_grad,
     .rop = matmul_rop,
     .infer_shape = matmul_infer_shape,

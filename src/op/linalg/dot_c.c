@@ -34,6 +34,34 @@ static void gemm_helper(c_emit *e, damo_dtype dtype) {
       "}\n");
 }
 
+/* The same in the order of kernel/blas: sums of 64 products (BLAS_DEPTH), each from 0, are added in their order. */
+static void gemm_plain_helper(c_emit *e, damo_dtype dtype) {
+  ce_helper(
+      e, "gemm", dtype,
+      "static void gemm_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, @ alpha, const @ *x, ptrdiff_t xr, ptrdiff_t xc,\n"
+      "                   const @ *y, ptrdiff_t yr, ptrdiff_t yc, @ beta, @ *z, ptrdiff_t zr, ptrdiff_t zc) {\n"
+      "  const int none = k <= 0 || alpha == 0, fresh = beta == 0;\n"
+      "  for (ptrdiff_t i = 0; i < m && (none || (beta != 0 && beta != 1)); i++)\n"
+      "    for (ptrdiff_t j = 0; j < n; j++) z[i * zr + j * zc] = fresh ? 0 : beta * z[i * zr + j * zc];\n"
+      "  for (ptrdiff_t i = 0; i < m && !none; i++)\n"
+      "    for (ptrdiff_t p = 0; p < k; p += 64) {\n"
+      "      const ptrdiff_t end = k - p < 64 ? k : p + 64;\n"
+      "      for (ptrdiff_t j = 0; j < n; j += 16) {\n"
+      "        const ptrdiff_t w = n - j < 16 ? n - j : 16;\n"
+      "        @ s[16] = {0};\n"
+      "        for (ptrdiff_t l = p; l < end; l++) {\n"
+      "          const @ a = x[i * xr + l * xc];\n"
+      "          const @ *b = y + l * yr + j * yc;\n"
+      "          for (ptrdiff_t q = 0; q < w; q++) s[q] += a * b[q * yc];\n"
+      "        }\n"
+      "        @ *c = z + i * zr + j * zc;\n"
+      "        for (ptrdiff_t q = 0; q < w; q++) c[q * zc] = fresh && p == 0 ? alpha * s[q] : c[q * zc] + alpha * "
+      "s[q];\n"
+      "      }\n"
+      "    }\n"
+      "}\n");
+}
+
 /* Rows and columns of a matrix, and its strides; of a vector as a row or as a column. */
 static void matrix_of(const c_value *v, bool row, int64_t *m) {
   if (v->ndim == 2) {
@@ -44,22 +72,30 @@ static void matrix_of(const c_value *v, bool row, int64_t *m) {
   }
 }
 
+/* The call for matrices at these addresses. a, b, c: rows, columns and their strides. */
+static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, const char *x, const int64_t *a,
+                             const char *y, const int64_t *b, const char *beta, const char *z, const int64_t *c) {
+  if (a[1] != b[0] || c[0] != a[0] || c[1] != b[1]) return ce_refuse(e, "its operands' shapes do not agree");
+  if (!dtype_is_float(dtype)) return ce_refuse(e, "of %s", dtype_name(dtype));
+  if (e->file->reproducible)
+    gemm_plain_helper(e, dtype);
+  else
+    gemm_helper(e, dtype);
+  ce_line(e, "gemm_%s(%lld, %lld, %lld, %s, %s, %lld, %lld, %s, %lld, %lld, %s, %s, %lld, %lld);", ce_suffix(dtype),
+          (long long)a[0], (long long)b[1], (long long)a[1], alpha, x, (long long)a[2], (long long)a[3], y,
+          (long long)b[2], (long long)b[3], beta, z, (long long)c[2], (long long)c[3]);
+  return e->status;
+}
+
 static damo_status emit_product(c_emit *e, const char *alpha, const c_value *x, bool x_row, const c_value *y,
                                 bool y_row, const char *beta, const c_value *z, bool z_row) {
   int64_t a[4], b[4], c[4];
   if (z == NULL) return e->status != DAMO_OK ? e->status : DAMO_EMEMORY;
-  if (e->file->reproducible) return ce_refuse(e, "products of matrices in reproducible mode");
   matrix_of(x, x_row, a);
   matrix_of(y, y_row, b);
   matrix_of(z, z_row, c);
-  if (a[1] != b[0] || c[0] != a[0] || c[1] != b[1]) return ce_refuse(e, "its operands' shapes do not agree");
-  if (!dtype_is_float(z->dtype)) return ce_refuse(e, "of %s", dtype_name(z->dtype));
   if (ce_size(z) == 0) return e->status;
-  gemm_helper(e, z->dtype);
-  ce_line(e, "gemm_%s(%lld, %lld, %lld, %s, %s, %lld, %lld, %s, %lld, %lld, %s, %s, %lld, %lld);", ce_suffix(z->dtype),
-          (long long)a[0], (long long)b[1], (long long)a[1], alpha, ce_p(e, x), (long long)a[2], (long long)a[3],
-          ce_p(e, y), (long long)b[2], (long long)b[3], beta, ce_p(e, z), (long long)c[2], (long long)c[3]);
-  return e->status;
+  return emit_gemm(e, z->dtype, alpha, ce_p(e, x), a, ce_p(e, y), b, beta, ce_p(e, z), c);
 }
 
 damo_status dot_emit_c(c_emit *e, const damo_apply *node) {
@@ -85,4 +121,71 @@ damo_status update_emit_c(c_emit *e, const damo_apply *node) {
                      : ce_known(e, 4) != NULL ? ce_literal(e, ce_known(e, 4), out->dtype)
                                               : ce_text(e, "*%s", ce_p(e, ce_in(e, 4)));
   return emit_product(e, alpha, ce_in(e, 2), false, ce_in(e, 3), ger, beta, out, false);
+}
+
+/* Products of the matrices in the last two axes of three values over the leading axes of z. */
+static damo_status emit_stack(c_emit *e, const c_value *x, const c_value *y, const c_value *z) {
+  const int n = z->ndim - 2;
+  const c_value *all[3] = {x, y, z};
+  int64_t strides[3][DAMO_MAX_NDIM], of[3][4];
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < n; k++) {
+      if (all[i]->shape[k] != z->shape[k] && all[i]->shape[k] != 1)
+        return ce_refuse(e, "its operands' shapes do not agree");
+      strides[i][k] = all[i]->shape[k] == 1 ? 0 : all[i]->strides[k];
+    }
+    of[i][0] = all[i]->shape[n], of[i][1] = all[i]->shape[n + 1];
+    of[i][2] = all[i]->strides[n], of[i][3] = all[i]->strides[n + 1];
+  }
+  if (ce_size(z) == 0) return e->status;
+  c_nest nest;
+  ce_nest_init(e, &nest, n, z->shape, 3, (const int64_t *const[]){strides[0], strides[1], strides[2]});
+  ce_nest_open(e, &nest);
+  const char *at[3];
+  for (int i = 0; i < 3; i++) at[i] = ce_text(e, "%s + %s", ce_p(e, all[i]), ce_nest_at(e, &nest, i));
+  emit_gemm(e, z->dtype, "1", at[0], of[0], at[1], of[1], "0", at[2], of[2]);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
+damo_status matmul_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0), *y = ce_in(e, 1);
+  const int n = x->ndim;
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int k = 0; k < n - 2; k++) shape[k] = x->shape[k] == 1 ? y->shape[k] : x->shape[k];
+  shape[n - 2] = x->shape[n - 2];
+  shape[n - 1] = y->shape[n - 1];
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n, shape);
+  return out != NULL ? emit_stack(e, x, y, out) : e->status;
+}
+
+/* v with the axes in three groups, each of which becomes one axis. */
+static const c_value *emit_grouped(c_emit *e, const c_value *v, const int *const *axes, const int *n) {
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM], lengths[3] = {1, 1, 1};
+  int k = 0;
+  for (int g = 0; g < 3; g++) {
+    for (int i = 0; i < n[g]; i++, k++) {
+      shape[k] = v->shape[axes[g][i]];
+      strides[k] = v->strides[axes[g][i]];
+      lengths[g] *= shape[k];
+    }
+  }
+  const c_value *moved = ce_contiguous(e, ce_view(e, v, k, shape, strides, 0));
+  const int64_t steps[3] = {lengths[1] * lengths[2], lengths[2], 1};
+  return moved != NULL ? ce_view(e, moved, 3, lengths, steps, 0) : NULL;
+}
+
+damo_status emit_tensordot(c_emit *e, const damo_apply *node, const int *const *x_axes, const int *x_n,
+                           const int *const *y_axes, const int *y_n) {
+  const c_value *x = ce_in(e, 0), *y = ce_in(e, 1);
+  int64_t shape[DAMO_MAX_NDIM], lengths[3] = {1, 1, 1};
+  int k = 0;
+  for (int i = 0; i < x_n[0]; i++, k++) lengths[0] *= shape[k] = x->shape[x_axes[0][i]];
+  for (int i = 0; i < x_n[1]; i++, k++) lengths[1] *= shape[k] = x->shape[x_axes[1][i]];
+  for (int i = 0; i < y_n[2]; i++, k++) lengths[2] *= shape[k] = y->shape[y_axes[2][i]];
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), k, shape);
+  x = emit_grouped(e, x, x_axes, x_n);
+  y = emit_grouped(e, y, y_axes, y_n);
+  if (out == NULL || x == NULL || y == NULL) return e->status;
+  return emit_stack(e, x, y, ce_view(e, out, 3, lengths, (const int64_t[]){lengths[1] * lengths[2], lengths[2], 1}, 0));
 }

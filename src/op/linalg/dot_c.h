@@ -6,5 +6,9 @@
 
 damo_status dot_emit_c(c_emit *e, const damo_apply *node);
 damo_status update_emit_c(c_emit *e, const damo_apply *node);
+damo_status matmul_emit_c(c_emit *e, const damo_apply *node);
+/* Of Tensordot. The axes of x: batch, free, contracted; of y: batch, contracted, free. */
+damo_status emit_tensordot(c_emit *e, const damo_apply *node, const int *const *x_axes, const int *x_n,
+                           const int *const *y_axes, const int *y_n);
 
 #endif

@@ -14,6 +14,7 @@
  * shapes are checked, and errors read, as without fusion. Where shapes do not fit, nothing is cut.
  */
 #include "dot_loop.h"
+#include "graph/c_emit.h"
 #include "blas.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/loop_op.h"
@@ -402,9 +403,12 @@ static damo_status run_blocks(const dot_loop_data *d, const thunk *t, frame *f, 
   const damo_var *result = d->product->out[0];
   if (d->over < 0 && block_of(k, f, var_dtype(result), var_ndim(result), shape, rows) == NULL) return DAMO_EMEMORY;
   damo_status s = DAMO_OK;
+  ctx_set_due(f->ctx);
   for (int64_t row = 0; row < shape[0] && s == DAMO_OK; row += rows) {
     const int64_t n = shape[0] - row < rows ? shape[0] - row : rows;
     s = run_rows(d, t, f, k, row, n, n == rows ? CUT_BLOCK : CUT_LAST);
+    ctx_point(f->ctx);
+    if (ctx_is_stopped(f->ctx)) break;
   }
   for (int i = 0; i < n_cells(d); i++) {
     k->cells[i] = NULL;
@@ -490,6 +494,20 @@ static damo_status dot_loop_infer_shape(build *b, damo_apply *node, damo_var *co
   return s;
 }
 
+static damo_status dot_loop_emit_c(c_emit *e, const damo_apply *node) {
+  const dot_loop_data *d = dot_loop_of(node->op);
+  const int n = d->n_in + 1 + d->n_out;
+  c_value **cells = c_file_alloc(e->file, (size_t)(n + d->loop->n_in) * sizeof *cells);
+  if (cells == NULL) return DAMO_EMEMORY;
+  c_value **in = cells + n;
+  for (int i = 0; i < d->n_in; i++) cells[i] = ce_in(e, i);
+  DAMO_TRY(ce_node(e, d->product, cells, &cells[d->n_in]));
+  for (int i = 0; i < d->loop->n_in; i++) in[i] = cells[d->slot[i]];
+  DAMO_TRY(ce_node(e, d->loop, in, &cells[d->n_in + 1]));
+  for (int o = 0; o < d->n_out; o++) ce_out_same(e, o, cells[d->n_in + 1 + o]);
+  return e->status;
+}
+
 const op_def dot_loop_def = {
     .name = "DotLoop",
     .doc = "a product of matrices with a Loop as its epilogue, row block by row block",
@@ -503,6 +521,7 @@ const op_def dot_loop_def = {
     .count_out = dot_loop_count,
     .infer_type = dot_loop_infer_type,
     .perform = dot_loop_perform,
+    .emit_c = dot_loop_emit_c,
     .state_size = sizeof(dot_loop_state),
     .state_clear = dot_loop_state_clear,
     .grad = dot_loop_grad,

@@ -66,11 +66,21 @@ static damo_status eigh_run(core_call *c) {
   const eigh_space s = eigh_plan(c);
   lapack_int info = 0;
   if (n == 0) return DAMO_OK;
-  DAMO_TRY(spectral_check_finite(c, m));
+  DAMO_TRY(spectral_check_triangle(c, m, prop_bool_or(OP_PROPS(c->op, eigh_props)->lower, true)));
   spectral_of(c->dtype)->heevd(vectors ? "V" : "N", lower ? "L" : "U", &n, m->data, &ld, c->out[0].data, c->work,
                                &s.lwork, c->work + s.rwork, &s.lrwork, (lapack_int *)(void *)(c->work + s.iwork),
                                &s.liwork, &info);
-  return info == 0 ? DAMO_OK : core_fail(c, "the iteration for the eigenvalues did not converge");
+  return spectral_outcome(c, info, "the iteration for the eigenvalues did not converge");
+}
+
+/* The workspace of eigenvectors has about 2 n² numbers, which LAPACK counts in 32 bits. */
+static damo_status eigh_check_size(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
+  const int64_t most = 32760;
+  (void)op;
+  if (dim[0] <= most) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE,
+                  "eigh: a matrix has %lld rows, LAPACK's routine takes %lld at most; eigvalsh takes larger ones",
+                  (long long)dim[0], (long long)most);
 }
 
 /* ---- Many small symmetric matrices ------------------------------------------------------------------------------- */
@@ -138,14 +148,17 @@ static damo_status eigh_perform(const thunk *t, frame *f) {
 /* Fields of op_def as CORE_OP has them, with this perform. */
 #define EIGH_OP(core_class_of_op)                                                                           \
   .core = &(core_class_of_op), .data_size = sizeof(core_shape), .init = core_init, .infer_type = core_type, \
-  .infer_shape = core_infer_shape, .perform = eigh_perform, .batch = core_batch
+  .infer_shape = core_infer_shape, .batch = core_batch, CORE_PREPARES.perform = eigh_perform
 
 static const core_class eigh_class = {
     .func = "eigh",
+    .needs_lapack = core_needs_lapack,
+    .check = eigh_check_size,
     .form = {.signature = "(n,n)->(n),(n,n)", .out = "rf", .in_layout = "-", .out_layout = "rc", .from = "-1"},
     .workspace = eigh_workspace,
     .run = eigh_run};
 static const core_class eigvalsh_class = {.func = "eigvalsh",
+                                          .needs_lapack = core_needs_lapack,
                                           .form = {.signature = "(n,n)->(n)", .out = "r", .in_layout = "E"},
                                           .workspace = eigh_workspace,
                                           .run = eigh_run};
@@ -189,8 +202,9 @@ static damo_status eigvalsh_grad(build *b, damo_apply *node, damo_var *const *go
 
 const op_def eigh_def = {
     .name = "Eigh",
+    .library = "LAPACK",
     .doc = "eigenvalues and eigenvectors of a stack of Hermitian matrices",
-    .props = PROPS(PROP(eigh_props, lower), PROP(eigh_props, on_fail)),
+    .props = PROPS(PROP_FLAG(eigh_props, lower), PROP_WORD_OR_NIL(eigh_props, on_fail, "nan")),
     .n_in = 1,
     .n_out = 2,
     EIGH_OP(eigh_class),
@@ -200,8 +214,9 @@ const op_def eigh_def = {
 
 const op_def eigvalsh_def = {
     .name = "EigenvaluesHermitian",
+    .library = "LAPACK",
     .doc = "eigenvalues of a stack of Hermitian matrices",
-    .props = PROPS(PROP(eigh_props, lower), PROP(eigh_props, on_fail)),
+    .props = PROPS(PROP_FLAG(eigh_props, lower), PROP_WORD_OR_NIL(eigh_props, on_fail, "nan")),
     .n_in = 1,
     EIGH_OP(eigvalsh_class),
     .grad = eigvalsh_grad,
@@ -264,7 +279,7 @@ static damo_status eig_run(core_call *c) {
   char *vr = c->work + s.vectors;
   spectral_of(c->dtype)->geev(vectors ? "V" : "N", &n, a->data, &ld, c->work, vr, &n, c->work + s.work, &s.lwork,
                               c->work + s.rwork, &info);
-  if (info != 0) return core_fail(c, "the iteration for the eigenvalues did not converge");
+  DAMO_TRY(spectral_outcome(c, info, "the iteration for the eigenvalues did not converge"));
   /* Of a real matrix the second column has the imaginary parts. */
   const core_mat w = {.data = c->work, .rows = n, .cols = 2, .rs = size, .cs = n * size, .dtype = c->dtype};
   const core_mat v = {.data = vr, .rows = n, .cols = n, .rs = size, .cs = n * size, .dtype = c->dtype};
@@ -279,10 +294,12 @@ static damo_status eig_run(core_call *c) {
 }
 
 static const core_class eig_class = {.func = "eig",
+                                     .needs_lapack = core_needs_lapack,
                                      .form = {.signature = "(n,n)->(n),(n,n)", .out = "cc", .in_layout = "C"},
                                      .workspace = eig_workspace,
                                      .run = eig_run};
 static const core_class eigvals_class = {.func = "eigvals",
+                                         .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(n,n)->(n)", .out = "c", .in_layout = "C"},
                                          .workspace = eig_workspace,
                                          .run = eig_run};
@@ -351,12 +368,14 @@ static damo_status basis_run(core_call *c) {
 }
 
 static const core_class basis_class = {.func = "eig",
+                                       .needs_lapack = core_needs_lapack,
                                        .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
                                        .workspace = basis_workspace,
                                        .run = basis_run};
 
 static const op_def basis_def = {
     .name = "EigenBasis",
+    .library = "LAPACK",
     .doc = "eigenvectors, checked to be a basis",
     .n_in = 1,
     CORE_OP(basis_class),
@@ -392,8 +411,9 @@ static damo_status eigvals_grad(build *b, damo_apply *node, damo_var *const *gou
 
 const op_def eig_def = {
     .name = "Eig",
+    .library = "LAPACK",
     .doc = "eigenvalues and eigenvectors of a stack of square matrices",
-    .props = PROPS(PROP(eig_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(eig_props, on_fail, "nan")),
     .n_in = 1,
     .n_out = 2,
     CORE_OP(eig_class),
@@ -403,8 +423,9 @@ const op_def eig_def = {
 
 const op_def eigvals_def = {
     .name = "Eigenvalues",
+    .library = "LAPACK",
     .doc = "eigenvalues of a stack of square matrices",
-    .props = PROPS(PROP(eig_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(eig_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(eigvals_class),
     .grad = eigvals_grad,

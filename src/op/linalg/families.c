@@ -3,6 +3,7 @@
 
 #define LINALG_FILES(X) \
   X(cholesky)           \
+  X(ldl)                \
   X(triangular)         \
   X(lu)                 \
   X(solve)              \
@@ -10,6 +11,7 @@
   X(compose)            \
   X(norm)               \
   X(svd)                \
+  X(subspaces)          \
   X(eigen)              \
   X(sylvester)          \
   X(matfun)             \

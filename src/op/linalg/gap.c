@@ -169,8 +169,9 @@ static void gap_connected(const damo_apply *node, bool *connected) {
 
 const op_def gap_def = {
     .name = "GapQuotient",
+    .library = "C's library",
     .doc = "quotients by differences of eigenvalues or singular values",
-    .props = PROPS(PROP(gap_props, kind), PROP(gap_props, complex_values)),
+    .props = PROPS(PROP_INTEGER(gap_props, kind, GAP_DIFFERENCE, GAP_VALUE), PROP_FLAG(gap_props, complex_values)),
     .n_in = 3,
     CORE_OP(gap_class),
     .grad = gap_grad,

@@ -5,9 +5,12 @@
  * fit is copied to scratch, sizes past 2^31-1 take the plain loops. Integers wrap; bool is or-and.
  */
 #include "blas.h"
+#include "kernel/blas/blas.h"
 #include "kernel/kernel.h"
 
+#if DAMO_BLAS
 #include <cblas.h>
+#endif
 #include <complex.h>
 #include <limits.h>
 #include <string.h>
@@ -119,13 +122,6 @@ static void gemm_scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
 
 /* ---- BLAS -------------------------------------------------------------------------------------------------------- */
 
-/* An operand as BLAS takes it: contiguous rows (transposed: columns) and the leading dimension in elements. */
-typedef struct blas_arg {
-  void *data;
-  CBLAS_TRANSPOSE trans;
-  int ld;
-} blas_arg;
-
 /* Strides are multiples of the size of an element, a power of two: without the division by a variable, which takes as long
  * as dozens of products. */
 static bool is_multiple(int64_t step, size_t size) { return (step & (int64_t)(size - 1)) == 0; }
@@ -145,6 +141,7 @@ static bool has_rows(const blas_mat *m, size_t size, int *ld) {
   return true;
 }
 
+#if DAMO_BLAS
 static bool is_blas_operand(const blas_mat *m, size_t size) {
   int ld;
   const blas_mat t = mat_transposed(*m);
@@ -156,6 +153,13 @@ static bool is_blas_vector(int64_t n, int64_t step, size_t size) {
   const int64_t inc = in_elements(step, size);
   return n < 2 || (step != 0 && is_multiple(step, size) && inc <= INT_MAX && inc >= -INT_MAX);
 }
+
+/* An operand as BLAS takes it: contiguous rows (transposed: columns) and the leading dimension in elements. */
+typedef struct blas_arg {
+  void *data;
+  CBLAS_TRANSPOSE trans;
+  int ld;
+} blas_arg;
 
 static blas_arg arg_of(const blas_mat *m, size_t size) {
   blas_arg r = {m->data, CblasNoTrans, 1};
@@ -247,6 +251,33 @@ static void run_blas(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const
   }
 }
 
+#else
+/* Own products take any strides that are multiples of the size. */
+static bool is_blas_operand(const blas_mat *m, size_t size) { return is_multiple(m->rs | m->cs, size); }
+
+static bool is_blas_vector(int64_t n, int64_t step, size_t size) { return n < 2 || is_multiple(step, size); }
+
+static void run_blas(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
+                     const blas_mat *c) {
+  const size_t size = dtype_size(dtype);
+  const blas_gemm g = {.m = c->rows,
+                       .n = c->cols,
+                       .k = a->cols,
+                       .a = a->data,
+                       .b = b->data,
+                       .c = c->data,
+                       .a_row = in_elements(a->rs, size),
+                       .a_col = in_elements(a->cs, size),
+                       .b_row = in_elements(b->rs, size),
+                       .b_col = in_elements(b->cs, size),
+                       .c_row = in_elements(c->rs, size),
+                       .c_col = in_elements(c->cs, size),
+                       .alpha = alpha,
+                       .beta = beta};
+  blas_base.gemm[dtype](&g);
+}
+#endif
+
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
 static bool dtype_has_blas(damo_dtype dtype) { return dtype_is_float(dtype) || dtype_is_complex(dtype); }
@@ -296,12 +327,25 @@ static void plan_small(gemm_plan *p, const kernel_isa *isa) {
     p->small = isa->small_gemm->run[p->dtype];
 }
 
+/* Operands with steps of whole elements are multiplied as they lie. */
+static void plan_own(gemm_plan *p, const kernel_isa *isa) {
+  const size_t size = dtype_size(p->dtype);
+  p->own = isa->blas->gemm[p->dtype];
+  if (!is_multiple(p->a.rs | p->a.cs, size)) plan_copy(p, &p->use_a, &p->copy_a, &p->at_a);
+  if (!is_multiple(p->b.rs | p->b.cs, size)) plan_copy(p, &p->use_b, &p->copy_b, &p->at_b);
+  if (!is_multiple(p->c.rs | p->c.cs, size)) plan_copy(p, &p->use_c, &p->copy_c, &p->at_c);
+}
+
 void gemm_plan_init(gemm_plan *p, damo_ctx *ctx, const kernel_isa *isa, damo_dtype dtype, blas_mat a, blas_mat b,
                     blas_mat c) {
   const size_t size = dtype_size(dtype);
   const blas_mat ct = mat_transposed(c);
   int ld;
-  *p = (gemm_plan){.ctx = ctx, .dtype = dtype, .a = a, .b = b, .c = c};
+  *p = (gemm_plan){.ctx = ctx, .dtype = dtype, .a = a, .b = b, .c = c, .use_a = a, .use_b = b, .use_c = c};
+  if (isa == isa->plain && dtype_has_blas(dtype)) {
+    plan_own(p, isa);
+    return;
+  }
   if (!has_rows(&c, size, &ld) && has_rows(&ct, size, &ld)) { /* cᵀ = bᵀ aᵀ */
     p->swapped = true;
     p->a = mat_transposed(b);
@@ -385,6 +429,58 @@ static void run_small(const gemm_plan *p, double alpha, const blas_mat *a, const
     p->small(&g);
 }
 
+/* The shares of an own product are blocks of rows of the result, or of columns where there are more of these. */
+typedef struct own_shares {
+  void (*run)(const blas_gemm *g);
+  const blas_gemm *g;
+  int64_t n, size;
+} own_shares;
+
+static void run_own_share(void *arg, int64_t share, int worker) {
+  const own_shares *s = arg;
+  blas_gemm g = *s->g;
+  const bool by_rows = g.m >= g.n;
+  const int64_t total = by_rows ? g.m : g.n;
+  const int64_t first = pool_share_first(total, share, s->n), end = pool_share_first(total, share + 1, s->n);
+  (void)worker;
+  if (by_rows) {
+    g.a = (const char *)g.a + first * g.a_row * s->size;
+    g.c = (char *)g.c + first * g.c_row * s->size;
+    g.m = end - first;
+  } else {
+    g.b = (const char *)g.b + first * g.b_col * s->size;
+    g.c = (char *)g.c + first * g.c_col * s->size;
+    g.n = end - first;
+  }
+  s->run(&g);
+}
+
+static void run_own(const gemm_plan *p, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
+                    const blas_mat *c) {
+  const size_t size = dtype_size(p->dtype);
+  const blas_gemm g = {.m = c->rows,
+                       .n = c->cols,
+                       .k = a->cols,
+                       .a = a->data,
+                       .b = b->data,
+                       .c = c->data,
+                       .a_row = in_elements(a->rs, size),
+                       .a_col = in_elements(a->cs, size),
+                       .b_row = in_elements(b->rs, size),
+                       .b_col = in_elements(b->cs, size),
+                       .c_row = in_elements(c->rs, size),
+                       .c_col = in_elements(c->cs, size),
+                       .alpha = alpha,
+                       .beta = beta};
+  const double cost = 0.2 * (double)g.m * (double)g.n * (double)g.k;
+  thread_pool *pool = p->ctx != NULL ? ctx_pool(p->ctx, cost) : NULL;
+  own_shares s = {p->own, &g, pool_shares(pool, g.m > g.n ? g.m : g.n, SMALL_SHARE_ROWS), (int64_t)size};
+  if (s.n > 1)
+    pool_run(pool, s.n, run_own_share, &s);
+  else
+    p->own(&g);
+}
+
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch) {
   const size_t size = dtype_size(p->dtype);
   blas_mat ua = p->use_a, ub = p->use_b, uc = p->use_c, fa = p->a, fb = p->b, fc = p->c;
@@ -398,10 +494,13 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
     uc.data = (char *)scratch + p->at_c;
     if (beta.re != 0 || beta.im != 0) copy_mat(&fc, &uc, size);
   }
-  if (p->small != NULL) {
+  if (p->own != NULL) {
+    run_own(p, alpha, &ua, &ub, beta, &uc);
+  } else if (p->small != NULL) {
     run_small(p, alpha.re, &ua, &ub, beta.re, &uc, &uc);
   } else if (p->use_blas && ua.cols > 0) {
     run_blas(p->dtype, alpha, &ua, &ub, beta, &uc);
+    if (p->ctx != NULL) ctx_set_due(p->ctx);
   } else {
     gemm_scale(p->dtype, &uc, beta);
     run_loop(p->dtype, &ua, &ub, &uc, alpha);

@@ -77,8 +77,9 @@ static damo_status inv_rop(build *b, damo_apply *node, damo_var *const *eval, da
 
 const op_def inv_def = {
     .name = "MatrixInverse",
+    .library = "LAPACK",
     .doc = "inverses of a stack of matrices",
-    .props = PROPS(PROP(inverse_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(inverse_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(inv_class),
     .grad = inv_grad,
@@ -245,6 +246,7 @@ static damo_status slogdet_rop(build *b, damo_apply *node, damo_var *const *eval
 
 const op_def det_def = {
     .name = "Det",
+    .library = "LAPACK",
     .doc = "determinants of a stack of matrices",
     .n_in = 1,
     CORE_OP(det_class),
@@ -255,6 +257,7 @@ const op_def det_def = {
 
 const op_def slogdet_def = {
     .name = "SLogDet",
+    .library = "LAPACK",
     .doc = "sign and logarithm of the determinants of a stack of matrices",
     .n_in = 1,
     .n_out = 2,
@@ -306,7 +309,7 @@ static const core_class lu_det_class = {
 static const op_def lu_det_def = {
     .name = "LUDet",
     .doc = "determinants of a stack of matrices from their factors",
-    .props = PROPS(PROP(lu_det_props, logarithm)),
+    .props = PROPS(PROP_FLAG(lu_det_props, logarithm)),
     .n_in = 2,
     .n_out = OP_VARIADIC,
     .count_out = lu_det_count,
@@ -350,8 +353,9 @@ static const core_class lu_inverse_class = {
 
 static const op_def lu_inverse_def = {
     .name = "LUInverse",
+    .library = "LAPACK",
     .doc = "inverses of a stack of matrices from their factors",
-    .props = PROPS(PROP(inverse_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(inverse_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(lu_inverse_class),
     .no_check = "of factors that rewriting makes: DEBUG compares the graph before it",

@@ -1,8 +1,10 @@
 /* lapack: the tables of LAPACK's routines. */
 #include "lapack.h"
+#include "lapack_own.h"
 
 #include <string.h>
 
+#if DAMO_BLAS
 #define LAPACK_DECLARE(prefix, name, args) extern void prefix##name##_ args;
 #define X(name, args)           \
   LAPACK_DECLARE(s, name, args) \
@@ -83,6 +85,9 @@ LAPACK_REAL_ROUTINES(d)
 
 static const lapack_table lapack_tables[4] = {LAPACK_REAL(s, DAMO_FLOAT32), LAPACK_REAL(d, DAMO_FLOAT64),
                                               LAPACK_COMPLEX(c, DAMO_COMPLEX64), LAPACK_COMPLEX(z, DAMO_COMPLEX128)};
+#else
+#define lapack_tables lapack_own
+#endif
 
 const lapack_table *lapack_of(damo_dtype dtype) {
   return &lapack_tables[dtype == DAMO_FLOAT32 ? 0 : dtype == DAMO_FLOAT64 ? 1 : dtype == DAMO_COMPLEX64 ? 2 : 3];

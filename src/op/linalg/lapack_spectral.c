@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 
+#if DAMO_BLAS
 #define IN lapack_in
 #define REAL_ROUTINES(p)                                                                                               \
   extern void p##syevd_(const char *, const char *, IN, void *, IN, void *, void *, IN, lapack_int *, IN,              \
@@ -20,11 +21,9 @@
                        lapack_int *, size_t, size_t);                                                                  \
   extern void p##gees_(const char *, const char *, void *, IN, void *, IN, lapack_int *, void *, void *, IN, void *,   \
                        IN, void *, lapack_int *, lapack_int *, size_t, size_t);
-#define COMMON_ROUTINES(p)                                                                                       \
-  extern void p##trsyl_(const char *, const char *, IN, IN, IN, const void *, IN, const void *, IN, void *, IN,  \
-                        void *, lapack_int *, size_t, size_t);                                                   \
-  extern void p##gemm_(const char *, const char *, IN, IN, IN, const void *, const void *, IN, const void *, IN, \
-                       const void *, void *, IN, size_t, size_t);
+#define COMMON_ROUTINES(p)                                                                                      \
+  extern void p##trsyl_(const char *, const char *, IN, IN, IN, const void *, IN, const void *, IN, void *, IN, \
+                        void *, lapack_int *, size_t, size_t);
 REAL_ROUTINES(s)
 REAL_ROUTINES(d)
 COMPLEX_ROUTINES(c)
@@ -77,12 +76,8 @@ COMPLEX_FORMS(c)
 COMPLEX_FORMS(z)
 
 #define SPECTRAL(p) \
-  { .heevd = p##heevd_form, .geev = p##geev_form, .gees = p##gees_form, .trsyl = p##trsyl_, .gemm = p##gemm_ }
+  { .heevd = p##heevd_form, .geev = p##geev_form, .gees = p##gees_form, .trsyl = p##trsyl_ }
 static const spectral_table spectral_tables[4] = {SPECTRAL(s), SPECTRAL(d), SPECTRAL(c), SPECTRAL(z)};
-
-const spectral_table *spectral_of(damo_dtype dtype) {
-  return &spectral_tables[dtype == DAMO_FLOAT32 ? 0 : dtype == DAMO_FLOAT64 ? 1 : dtype == DAMO_COMPLEX64 ? 2 : 3];
-}
 
 static lapack_int is_inside_circle(const damo_c128 *alpha, const damo_c128 *beta) {
   return hypot(alpha->re, alpha->im) < hypot(beta->re, beta->im);
@@ -93,6 +88,22 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
                         lapack_int *bwork, lapack_int *info) {
   zgges_("N", "V", "S", is_inside_circle, n, a, n, b, n, n_inside, alpha, beta, NULL, &one_column, vsr, n, work, lwork,
          rwork, bwork, info, 1, 1, 1);
+}
+#else
+/* Classes that need these routines are refused before they run (core_class.needs_lapack). */
+static const spectral_table spectral_tables[4];
+
+void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_inside, damo_c128 *alpha,
+                        damo_c128 *beta, damo_c128 *vsr, damo_c128 *work, lapack_in lwork, double *rwork,
+                        lapack_int *bwork, lapack_int *info) {
+  (void)n, (void)a, (void)b, (void)n_inside, (void)alpha, (void)beta, (void)vsr, (void)work, (void)lwork, (void)rwork;
+  (void)bwork;
+  *info = 1;
+}
+#endif
+
+const spectral_table *spectral_of(damo_dtype dtype) {
+  return &spectral_tables[dtype == DAMO_FLOAT32 ? 0 : dtype == DAMO_FLOAT64 ? 1 : dtype == DAMO_COMPLEX64 ? 2 : 3];
 }
 
 /* ---- Helpers of classes ------------------------------------------------------------------------------------------ */
@@ -105,4 +116,22 @@ damo_status spectral_check_finite(core_call *c, const core_mat *m) {
       return core_fail(c, "the matrix has an entry that is nan or infinite");
   }
   return DAMO_OK;
+}
+
+damo_status spectral_check_triangle(core_call *c, const core_mat *m, bool lower) {
+  const bool from_diagonal = lower != m->by_rows; /* a vector begins at the diagonal, or ends there */
+  const int64_t n = m->rows, step = m->by_rows ? m->rs : m->cs, size = (int64_t)dtype_size(m->dtype);
+  for (int64_t v = 0; v < n; v++) {
+    const char *p = m->data + v * step + (from_diagonal ? v * size : 0);
+    if (!kernel_all_finite(m->dtype, p, from_diagonal ? n - v : v + 1))
+      return core_fail(c, "the matrix has an entry that is nan or infinite");
+  }
+  return DAMO_OK;
+}
+
+damo_status spectral_outcome(core_call *c, lapack_int info, const char *why) {
+  if (info == 0) return DAMO_OK;
+  if (info > 0) return core_fail(c, "%s", why);
+  return ctx_fail(c->ctx, DAMO_EVALUE, "%s: a matrix of %lld x %lld is too large for LAPACK's 32-bit lengths",
+                  c->op->def->core->func, (long long)c->in[0].rows, (long long)c->in[0].cols);
 }

@@ -81,14 +81,17 @@ static damo_status lstsq_run(core_call *c) {
                                lstsq_is_single(c->dtype) ? (const void *)&rcond32 : &rcond, &rank, c->work + s.work,
                                &s.length, c->work + s.rwork, (lapack_int *)(void *)(c->work + s.iwork), &info);
   }
-  if (info != 0) return core_fail(c, "the singular values do not converge");
+  DAMO_TRY(spectral_outcome(c, info, "the singular values do not converge"));
   for (int64_t j = 0; j < k; j++)
     memcpy(x->data + (size_t)(j * n) * size, c->work + (size_t)(j * ldb) * size, (size_t)n * size);
   return DAMO_OK;
 }
 
-static const core_class lstsq_class = {
-    .func = "lstsq", .form_of = lstsq_form, .workspace = lstsq_workspace, .run = lstsq_run};
+static const core_class lstsq_class = {.func = "lstsq",
+                                       .needs_lapack = core_needs_lapack,
+                                       .form_of = lstsq_form,
+                                       .workspace = lstsq_workspace,
+                                       .run = lstsq_run};
 
 static damo_var *build_lstsq(build *b, const rcond_props *p, damo_var *a, damo_var *x) {
   return build_core_first(b, &lstsq_def, p, (damo_var *const[]){a, x}, 2);
@@ -135,10 +138,12 @@ static damo_status lstsq_rop(build *b, damo_apply *node, damo_var *const *eval, 
   return b->status;
 }
 
-#define RCOND_PROPS PROPS(PROP(rcond_props, rcond), PROP(rcond_props, vector), PROP(rcond_props, on_fail))
+#define RCOND_PROPS \
+  PROPS(PROP_NUMBER(rcond_props, rcond), PROP_FLAG(rcond_props, vector), PROP_WORD_OR_NIL(rcond_props, on_fail, "nan"))
 
 const op_def lstsq_def = {
     .name = "Lstsq",
+    .library = "LAPACK",
     .doc = "least squares solutions of least norm of a stack of systems",
     .props = RCOND_PROPS,
     .n_in = 2,
@@ -191,7 +196,7 @@ static damo_status pinv_run(core_call *c) {
   char *u = c->work + s.u, *vt = c->work + s.vt;
   la->gesdd("S", &n, &m, c->in[0].data, &n, c->work, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
             (lapack_int *)(void *)(c->work + s.iwork), &info, 1);
-  if (info != 0) return core_fail(c, "the singular values do not converge");
+  DAMO_TRY(spectral_outcome(c, info, "the singular values do not converge"));
   const bool single = lstsq_is_single(c->dtype);
   const double rcond = rcond_of_call(c);
   double most = 0;
@@ -213,6 +218,7 @@ static damo_status pinv_run(core_call *c) {
 }
 
 static const core_class pinv_class = {.func = "pinv",
+                                      .needs_lapack = core_needs_lapack,
                                       .form = {.signature = "(m,n)->(n,m)", .in_layout = "R"},
                                       .workspace = pinv_workspace,
                                       .run = pinv_run};
@@ -259,6 +265,7 @@ static damo_status pinv_rop(build *b, damo_apply *node, damo_var *const *eval, d
 
 const op_def pinv_def = {
     .name = "MatrixPinv",
+    .library = "LAPACK",
     .doc = "pseudo-inverses of a stack of matrices",
     .props = RCOND_PROPS,
     .n_in = 1,

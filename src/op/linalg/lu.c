@@ -196,8 +196,9 @@ static void lu_factor_connect(const damo_apply *node, bool *connected) {
 
 const op_def lu_factor_def = {
     .name = "LUFactor",
+    .library = "LAPACK",
     .doc = "triangular factors and pivots of a stack of matrices",
-    .props = PROPS(PROP(lu_factor_props, columns), PROP(lu_factor_props, square)),
+    .props = PROPS(PROP_FLAG(lu_factor_props, columns), PROP_FLAG(lu_factor_props, square)),
     .n_in = 1,
     .n_out = 2,
     CORE_OP(lu_factor_class),
@@ -253,7 +254,7 @@ static const core_class pivot_rows_class = {
 static const op_def pivot_rows_def = {
     .name = "PivotToPermutations",
     .doc = "the permutation of the rows of a matrix that pivots stand for",
-    .props = PROPS(PROP(permute_props, inverse)),
+    .props = PROPS(PROP_FLAG(permute_props, inverse)),
     .n_in = 2,
     CORE_OP(pivot_rows_class),
     .grad = grad_none,
@@ -304,7 +305,7 @@ static damo_status permute_rows_rop(build *b, damo_apply *node, damo_var *const 
 static const op_def permute_rows_def = {
     .name = "PermuteRows",
     .doc = "the rows of a stack of matrices in the order of a stack of permutations",
-    .props = PROPS(PROP(permute_props, inverse)),
+    .props = PROPS(PROP_FLAG(permute_props, inverse)),
     .n_in = 2,
     CORE_OP(permute_rows_class),
     .grad = permute_rows_grad,
@@ -380,6 +381,7 @@ static const core_class lu_solve_class = {.func = "lu_solve",
                                           .form_of = lu_solve_form,
                                           .workspace = lu_solve_workspace,
                                           .run = lu_solve_run,
+                                          .runs_empty = true,
                                           .plan_lanes = lu_solve_plan_lanes,
                                           .run_lanes = lu_solve_lanes};
 
@@ -444,9 +446,10 @@ static void lu_solve_connect(const damo_apply *node, bool *connected) {
 
 const op_def lu_solve_def = {
     .name = "LUSolve",
+    .library = "LAPACK",
     .doc = "solutions of a stack of systems from factors and pivots",
-    .props = PROPS(PROP(lu_solve_props, columns), PROP(lu_solve_props, trans), PROP(lu_solve_props, vector),
-                   PROP(lu_solve_props, on_fail)),
+    .props = PROPS(PROP_FLAG(lu_solve_props, columns), SYSTEM_PROP(lu_solve_props, trans),
+                   PROP_FLAG(lu_solve_props, vector), PROP_WORD_OR_NIL(lu_solve_props, on_fail, "nan")),
     .n_in = 3,
     CORE_OP(lu_solve_class),
     .grad = lu_solve_grad,

@@ -289,13 +289,13 @@ static bool root_triangular(const damo_c128 *from, lapack_int n, damo_c128 *to) 
       damo_c128 v = from[i + j * step];
       double size = complex_size(v);
       for (int64_t k = i + 1; k < j; k++) {
-        const damo_c128 p = complex_mul(to[i + k * step], to[k + j * step]);
+        const damo_c128 p = mul_c128(to[i + k * step], to[k + j * step]);
         v.re -= p.re, v.im -= p.im;
         size += complex_size(p);
       }
       const damo_c128 d = {to[i + i * step].re + to[j + j * step].re, to[i + i * step].im + to[j + j * step].im};
       if (complex_size(d) > 0) {
-        v = complex_div(v, d);
+        v = div_c128(v, d);
       } else if (complex_size(v) <= 8 * (double)n * DBL_EPSILON * size) {
         v = (damo_c128){0, 0};
       } else {
@@ -401,10 +401,16 @@ static damo_status logm_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class sqrtm_class = {
-    .func = "sqrtm", .form = {.signature = "(n,n)->(n,n)"}, .workspace = root_workspace, .run = sqrtm_run};
-static const core_class logm_class = {
-    .func = "logm", .form = {.signature = "(n,n)->(n,n)"}, .workspace = root_workspace, .run = logm_run};
+static const core_class sqrtm_class = {.func = "sqrtm",
+                                       .needs_lapack = core_needs_lapack,
+                                       .form = {.signature = "(n,n)->(n,n)"},
+                                       .workspace = root_workspace,
+                                       .run = sqrtm_run};
+static const core_class logm_class = {.func = "logm",
+                                      .needs_lapack = core_needs_lapack,
+                                      .form = {.signature = "(n,n)->(n,n)"},
+                                      .workspace = root_workspace,
+                                      .run = logm_run};
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
@@ -445,8 +451,9 @@ static damo_status sqrtm_rop(build *b, damo_apply *node, damo_var *const *eval, 
 
 const op_def expm_def = {
     .name = "Expm",
+    .library = "LAPACK",
     .doc = "exponentials of a stack of square matrices",
-    .props = PROPS(PROP(matfun_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(matfun_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(expm_class),
     .grad = frechet_grad,
@@ -456,8 +463,9 @@ const op_def expm_def = {
 
 const op_def logm_def = {
     .name = "Logm",
+    .library = "LAPACK",
     .doc = "principal logarithms of a stack of square matrices",
-    .props = PROPS(PROP(matfun_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(matfun_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(logm_class),
     .grad = frechet_grad,
@@ -467,8 +475,9 @@ const op_def logm_def = {
 
 const op_def sqrtm_def = {
     .name = "Sqrtm",
+    .library = "LAPACK",
     .doc = "principal square roots of a stack of square matrices",
-    .props = PROPS(PROP(matfun_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(matfun_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(sqrtm_class),
     .grad = sqrtm_grad,

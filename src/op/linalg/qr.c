@@ -103,7 +103,8 @@ static damo_status qr_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class qr_class = {.func = "qr", .form_of = qr_form, .workspace = qr_workspace, .run = qr_run};
+static const core_class qr_class = {
+    .func = "qr", .form_of = qr_form, .workspace = qr_workspace, .run = qr_run, .needs_lapack = qr_pivots};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
@@ -250,8 +251,9 @@ static void qr_connect(const damo_apply *node, bool *connected) {
 
 const op_def qr_def = {
     .name = "QR",
+    .library = "LAPACK",
     .doc = "orthogonal and triangular factors of a stack of matrices",
-    .props = PROPS(PROP(qr_props, mode), PROP(qr_props, pivoting)),
+    .props = PROPS(PROP_WORD_OR_NIL(qr_props, mode, "full", "economic", "r"), PROP_FLAG(qr_props, pivoting)),
     .n_in = 1,
     .n_out = OP_VARIADIC,
     .count_out = qr_count,

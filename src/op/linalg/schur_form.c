@@ -28,7 +28,7 @@ void matrix_gemm(damo_dtype dtype, const char *ta, const char *tb, lapack_int m,
                  const void *a, const void *b, void *c) {
   static const double one[2] = {1, 0}, zero[2] = {0, 0};
   const lapack_int lda = *ta == 'N' ? m : k, ldb = *tb == 'N' ? k : n;
-  spectral_of(dtype)->gemm(ta, tb, &m, &n, &k, one, a, &lda, b, &ldb, zero, c, &m, 1, 1);
+  lapack_of(dtype)->gemm(ta, tb, &m, &n, &k, one, a, &lda, b, &ldb, zero, c, &m, 1, 1);
 }
 
 lapack_int schur_work_length(damo_dtype dtype, lapack_int n) {
@@ -58,7 +58,7 @@ damo_status schur_factor(core_call *c, const schur_form *s, const core_mat *a) {
       .data = s->t, .rows = s->n, .cols = s->n, .cs = s->n * (int64_t)dtype_size(s->dtype), .dtype = s->dtype};
   DAMO_TRY(spectral_check_finite(c, &loaded));
   spectral_of(s->dtype)->gees(&s->n, s->t, &s->n, s->w, s->z, &s->n, s->work, &s->lwork, s->rwork, &info);
-  return info == 0 ? DAMO_OK : core_fail(c, "the iteration for the Schur form did not converge");
+  return spectral_outcome(c, info, "the iteration for the Schur form did not converge");
 }
 
 damo_c128 schur_value(const schur_form *s, lapack_int i) {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "spectral.h"
+#include "op/complex_arith.h"
 
 /* ---- Memory of an entry ------------------------------------------------------------------------------------------ */
 
@@ -46,18 +47,10 @@ double schur_radius(const schur_form *s); /* the greatest modulus of an eigenval
 
 /* ---- Complex numbers --------------------------------------------------------------------------------------------- */
 
-static inline damo_c128 complex_mul(damo_c128 x, damo_c128 y) {
-  return (damo_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
 static inline damo_c128 complex_conj(damo_c128 x) { return (damo_c128){x.re, -x.im}; }
 static inline double complex_size(damo_c128 z) { return hypot(z.re, z.im); }
-static inline damo_c128 complex_div(damo_c128 x, damo_c128 y) {
-  const double size = complex_size(y);
-  const damo_c128 q = complex_mul(x, (damo_c128){y.re / size, -y.im / size});
-  return (damo_c128){q.re / size, q.im / size};
-}
 static inline void complex_add_product(damo_c128 *sum, damo_c128 x, damo_c128 y) {
-  const damo_c128 p = complex_mul(x, y);
+  const damo_c128 p = mul_c128(x, y);
   sum->re += p.re;
   sum->im += p.im;
 }

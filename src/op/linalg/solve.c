@@ -42,12 +42,13 @@ static const core_form solve_forms[2][2] = {
 
 static const core_form *solve_form(const damo_op *op) {
   const solve_kind kind = solve_kind_of(op);
-  return &solve_forms[kind == SOLVE_DIAGONAL || kind == SOLVE_TRIDIAGONAL]
+  return &solve_forms[kind == SOLVE_DIAGONAL || (DAMO_BLAS && kind == SOLVE_TRIDIAGONAL)]
                      [prop_bool_or(OP_PROPS(op, solve_props)->vector, false)];
 }
 
 static size_t round_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
+#if DAMO_BLAS
 static lapack_int sytrf_length(const core_call *c, solve_kind kind, lapack_int n) {
   const lapack_table *la = lapack_of(c->dtype);
   double work[2] = {0};
@@ -58,15 +59,19 @@ static lapack_int sytrf_length(const core_call *c, solve_kind kind, lapack_int n
   return lapack_work_length(c->dtype, work);
 }
 
+#endif
+
 /* Pivots, then what the factorization needs besides. */
 static size_t solve_workspace(const core_call *c) {
   const solve_kind kind = solve_kind_of(c->op);
-  const size_t n = (size_t)c->in[0].rows, size = dtype_size(c->dtype), pivots = round_up(n * sizeof(lapack_int));
+  const size_t n = (size_t)c->in[0].rows, pivots = round_up(n * sizeof(lapack_int));
   switch ((int)kind) {
+#if DAMO_BLAS
     case SOLVE_SYM:
-    case SOLVE_HER: return pivots + (size_t)sytrf_length(c, kind, (lapack_int)n) * size;
-    case SOLVE_TRIDIAGONAL: return pivots + 4 * n * size;
-    case SOLVE_BANDED: return pivots + n * n * size;
+    case SOLVE_HER: return pivots + (size_t)sytrf_length(c, kind, (lapack_int)n) * dtype_size(c->dtype);
+    case SOLVE_TRIDIAGONAL: return pivots + 4 * n * dtype_size(c->dtype);
+    case SOLVE_BANDED: return pivots + n * n * dtype_size(c->dtype);
+#endif
     case SOLVE_DIAGONAL: return 0;
     default: return pivots;
   }
@@ -83,8 +88,27 @@ static damo_status solve_general(core_call *c, char system) {
   return mat_lu_solve(a, ipiv, &c->out[0], a->by_rows, system);
 }
 
-/* A symmetric, Hermitian or positive definite matrix. LAPACK sees its transpose where it lies by rows, which of a
- * Hermitian matrix is the conjugate. */
+/* A positive definite matrix. LAPACK sees its transpose where it lies by rows, which is its conjugate. */
+static damo_status solve_positive(core_call *c, char system) {
+  const lapack_table *la = lapack_of(c->dtype);
+  const core_mat *a = &c->in[0], *x = &c->out[0];
+  const bool lower = prop_bool_or(OP_PROPS(c->op, solve_props)->lower, false);
+  const char *uplo = lower != a->by_rows ? "L" : "U";
+  const bool conjugated = (system == 't') != a->by_rows;
+  const lapack_int n = (lapack_int)a->rows, ld = (lapack_int)a->ld, k = (lapack_int)x->cols, ldx = n > 1 ? n : 1;
+  lapack_int info = 0;
+  la->potrf(uplo, &n, a->data, &ld, &info, 1);
+  if (info > 0)
+    return core_fail(c, "the matrix is not positive definite: its leading minor of order %d is not positive",
+                     (int)info);
+  if (conjugated) mat_conjugate(x);
+  la->potrs(uplo, &n, &k, a->data, &ld, x->data, &ldx, &info, 1);
+  if (conjugated) mat_conjugate(x);
+  return DAMO_OK;
+}
+
+#if DAMO_BLAS
+/* A symmetric or Hermitian matrix, as in solve_positive. */
 static damo_status solve_symmetric(core_call *c, solve_kind kind, char system) {
   const lapack_table *la = lapack_of(c->dtype);
   const core_mat *a = &c->in[0], *x = &c->out[0];
@@ -92,32 +116,42 @@ static damo_status solve_symmetric(core_call *c, solve_kind kind, char system) {
   const char *uplo = lower != a->by_rows ? "L" : "U";
   const bool conjugated = kind == SOLVE_SYM ? system == 'h' : (system == 't') != a->by_rows;
   const lapack_int n = (lapack_int)a->rows, ld = (lapack_int)a->ld, k = (lapack_int)x->cols, ldx = n > 1 ? n : 1;
+  const lapack_int length = sytrf_length(c, kind, n);
+  char *work = c->work + round_up((size_t)n * sizeof(lapack_int));
   lapack_int info = 0, *ipiv = (lapack_int *)(void *)c->work;
-  if (kind == SOLVE_POS) {
-    la->potrf(uplo, &n, a->data, &ld, &info, 1);
-    if (info > 0)
-      return core_fail(c, "the matrix is not positive definite: its leading minor of order %d is not positive",
-                       (int)info);
-  } else {
-    const lapack_int length = sytrf_length(c, kind, n);
-    char *work = c->work + round_up((size_t)n * sizeof(lapack_int));
-    (kind == SOLVE_HER ? la->hetrf : la->sytrf)(uplo, &n, a->data, &ld, ipiv, work, &length, &info, 1);
-    if (info > 0) return core_fail(c, "the matrix is singular: pivot %d is 0", (int)info);
-  }
+  (kind == SOLVE_HER ? la->hetrf : la->sytrf)(uplo, &n, a->data, &ld, ipiv, work, &length, &info, 1);
+  if (info > 0) return core_fail(c, "the matrix is singular: pivot %d is 0", (int)info);
   if (conjugated) mat_conjugate(x);
-  if (kind == SOLVE_POS)
-    la->potrs(uplo, &n, &k, a->data, &ld, x->data, &ldx, &info, 1);
-  else
-    (kind == SOLVE_HER ? la->hetrs : la->sytrs)(uplo, &n, &k, a->data, &ld, ipiv, x->data, &ldx, &info, 1);
+  (kind == SOLVE_HER ? la->hetrs : la->sytrs)(uplo, &n, &k, a->data, &ld, ipiv, x->data, &ldx, &info, 1);
   if (conjugated) mat_conjugate(x);
   return DAMO_OK;
 }
+#else
+/* Without LAPACK's routines for it: LU of the matrix that the entries which count stand for, written over the copy. */
+static damo_status solve_written_out(core_call *c, solve_kind kind, char system) {
+  const core_mat *a = &c->in[0];
+  const bool lower = prop_bool_or(OP_PROPS(c->op, solve_props)->lower, false);
+  const int64_t sign = kind == SOLVE_HER ? -1 : 1;
+  for (int64_t i = 0; i < a->rows; i++) {
+    for (int64_t j = 0; j < a->rows; j++) {
+      const bool counts = kind == SOLVE_TRIDIAGONAL ? i - j <= 1 && j - i <= 1 : lower ? i > j : i < j;
+      if (counts || (i == j && kind != SOLVE_HER)) continue;
+      damo_c128 v = {0, 0};
+      if (kind != SOLVE_TRIDIAGONAL) v = mat_get(a, j, i);
+      v.im = i == j ? 0 : (double)sign * v.im;
+      mat_put(a, i, j, v);
+    }
+  }
+  return solve_general(c, system);
+}
+#endif
 
 static bool entry_is_zero(damo_dtype dtype, const char *p) {
   const scalar v = scalar_load(dtype, p);
   return dtype_is_complex(dtype) ? v.v.c.re == 0 && v.v.c.im == 0 : v.v.f == 0;
 }
 
+#if DAMO_BLAS
 /* The diagonals of a, an offset apart, one after the other. */
 static void copy_diagonal(const core_mat *a, int64_t offset, char *to) {
   const size_t size = dtype_size(a->dtype);
@@ -141,6 +175,8 @@ static damo_status solve_tridiagonal(core_call *c, char system) {
   la->gttrs(system == 'n' ? "N" : system == 't' ? "T" : "C", &n, &k, dl, d, du, du2, ipiv, x->data, &n, &info, 1);
   return DAMO_OK;
 }
+
+#endif
 
 /* a is a matrix, or its diagonal as a vector. */
 static damo_status solve_diagonal(core_call *c, char system) {
@@ -174,6 +210,7 @@ static damo_status solve_diagonal(core_call *c, char system) {
   return DAMO_OK;
 }
 
+#if DAMO_BLAS
 /* The bandwidths of what LAPACK sees: the largest distance of an entry that is not 0 below and above the diagonal. */
 static void band_widths(const core_mat *a, int64_t *below, int64_t *above) {
   *below = *above = 0;
@@ -210,16 +247,25 @@ static damo_status solve_banded_matrix(core_call *c, char system) {
   return DAMO_OK;
 }
 
+#endif
+
 /* Puts b into the result, and solves there. */
 static damo_status solve_run(core_call *c) {
   const solve_kind kind = solve_kind_of(c->op);
   const char system = system_of(OP_PROPS(c->op, solve_props)->trans);
+  if (c->in[0].rows == 0) return DAMO_OK;
   switch ((int)kind) {
     case SOLVE_GEN: return solve_general(c, system);
     case SOLVE_DIAGONAL: return solve_diagonal(c, system);
+    case SOLVE_POS: return solve_positive(c, system);
+#if DAMO_BLAS
     case SOLVE_TRIDIAGONAL: return solve_tridiagonal(c, system);
     case SOLVE_BANDED: return solve_banded_matrix(c, system);
     default: return solve_symmetric(c, kind, system);
+#else
+    case SOLVE_BANDED: return solve_general(c, system);
+    default: return solve_written_out(c, kind, system);
+#endif
   }
 }
 
@@ -242,6 +288,7 @@ static const core_class solve_class = {.func = "solve",
                                        .form_of = solve_form,
                                        .workspace = solve_workspace,
                                        .run = solve_run,
+                                       .runs_empty = true,
                                        .plan_lanes = solve_plan_lanes,
                                        .run_lanes = solve_lanes};
 
@@ -324,9 +371,12 @@ static damo_status solve_rop(build *b, damo_apply *node, damo_var *const *eval, 
 
 const op_def solve_def = {
     .name = "Solve",
+    .library = "LAPACK",
     .doc = "solutions of a stack of systems",
-    .props = PROPS(PROP(solve_props, assume), PROP(solve_props, trans), PROP(solve_props, lower),
-                   PROP(solve_props, vector), PROP(solve_props, on_fail)),
+    .props =
+        PROPS(PROP_WORD_OR_NIL(solve_props, assume, "gen", "sym", "her", "pos", "diagonal", "tridiagonal", "banded"),
+              SYSTEM_PROP(solve_props, trans), PROP_FLAG(solve_props, lower), PROP_FLAG(solve_props, vector),
+              PROP_WORD_OR_NIL(solve_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(solve_class),
     .grad = solve_grad,
@@ -357,7 +407,7 @@ static const core_class solve_diagonal_class = {
 static const op_def solve_diagonal_def = {
     .name = "SolveDiagonal",
     .doc = "solutions of a stack of diagonal systems",
-    .props = PROPS(PROP(solve_diagonal_props, vector), PROP(solve_diagonal_props, on_fail)),
+    .props = PROPS(PROP_FLAG(solve_diagonal_props, vector), PROP_WORD_OR_NIL(solve_diagonal_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(solve_diagonal_class),
     .no_check = "rewriting makes it: DEBUG compares the graph before it",

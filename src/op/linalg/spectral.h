@@ -23,9 +23,6 @@ typedef struct spectral_table {
   void (*trsyl)(const char *trana, const char *tranb, lapack_in isgn, lapack_in m, lapack_in n, const void *a,
                 lapack_in lda, const void *b, lapack_in ldb, void *c, lapack_in ldc, void *scale, lapack_int *info,
                 size_t, size_t);
-  void (*gemm)(const char *transa, const char *transb, lapack_in m, lapack_in n, lapack_in k, const void *alpha,
-               const void *a, lapack_in lda, const void *b, lapack_in ldb, const void *beta, void *c, lapack_in ldc,
-               size_t, size_t);
 } spectral_table;
 
 const spectral_table *spectral_of(damo_dtype dtype);
@@ -41,10 +38,16 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
 /* A failure of the entry, unless all entries of the n × n matrix m are finite: the iterations of some routines may not
  * end where one is not. */
 damo_status spectral_check_finite(core_call *c, const core_mat *m);
+/* The same for one triangle, the diagonal included; the others are not read. */
+damo_status spectral_check_triangle(core_call *c, const core_mat *m, bool lower);
+/* What `info` of a routine says: why it failed, where it is positive. A negative one is a value error: the shapes are
+ * checked before, so what LAPACK refuses is the length of a workspace, which its 32-bit integers don't hold. */
+damo_status spectral_outcome(core_call *c, lapack_int info, const char *why);
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-/* svd.c: singular values, greatest first */
+/* svd.c: U, the singular values, greatest first, and Vᴴ; the values alone */
+damo_apply *build_svd(build *b, damo_var *x, bool full);
 damo_var *build_svdvals(build *b, damo_var *x);
 damo_var *build_eigvalsh(build *b, damo_var *x); /* eigen.c; reads the lower triangle */
 /* gap.c: x(i, j) / (s(j) - s(i)); see there. `scale`, matrices, has entries of the size of the terms of x. */

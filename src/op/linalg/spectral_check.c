@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "spectral.h"
-#include "graph/op_check.h"
+#include "stack_check.h"
 
 #define JUDGE_MOST_PRODUCTS (1 << 24)
 #define JUDGE_MOST_TERMS 4
@@ -115,25 +115,12 @@ static judge_mat judge_mat_of(const damo_array *a, int rank, const char *data) {
 /* The largest error of all entries. */
 static double judge_stack(const op_exam *e, void (*judge)(judge_entry *x)) {
   judge_entry x = {.e = e};
-  const core_shape *s = e->node->op->data;
-  const damo_array *first = (const damo_array *)e->results[0];
-  const int lead = first->ndim - s->out[0].rank;
-  int64_t rows = 1, index[DAMO_MAX_NDIM];
-  for (int i = 0; i < e->node->n_in; i++) {
-    if (!exam_is_small(e->values[i])) return -1;
-  }
-  for (int d = 0; d < lead; d++) rows *= array_shape(first)[d];
-  for (int64_t row = 0; row < rows && !x.unknown; row++) {
-    int64_t rest = row;
-    for (int d = lead - 1; d >= 0; d--) index[d] = rest % array_shape(first)[d], rest /= array_shape(first)[d];
-    for (int k = 0; k < s->n_in + s->n_out; k++) {
-      const bool is_in = k < s->n_in;
-      const damo_array *a = is_in ? exam_array(e, k) : (const damo_array *)e->results[k - s->n_in];
-      const int rank = is_in ? s->in[k].rank : s->out[k - s->n_in].rank, own = a->ndim - rank;
-      const char *p = a->data;
-      for (int d = 0; d < own; d++) p += array_shape(a)[d] == 1 ? 0 : index[d + lead - own] * array_strides(a)[d];
-      *(is_in ? &x.in[k] : &x.out[k - s->n_in]) = judge_mat_of(a, rank, p);
-    }
+  const core_shape *shape = e->node->op->data;
+  stack_exam s;
+  if (!stack_exam_begin(&s, e)) return -1;
+  while (!x.unknown && stack_exam_next(&s)) {
+    for (int i = 0; i < shape->n_in; i++) x.in[i] = judge_mat_of(stack_operand(e, i), shape->in[i].rank, s.in[i]);
+    for (int o = 0; o < shape->n_out; o++) x.out[o] = judge_mat_of(stack_result(e, o), shape->out[o].rank, s.out[o]);
     judge(&x);
   }
   return x.unknown ? -1 : x.error;

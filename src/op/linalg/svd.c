@@ -85,8 +85,19 @@ static damo_status svd_run(core_call *c) {
   lapack_of(c->dtype)->gesdd(svd_job(c), &m, &n, a->data, &ld, s->data, svd_has_factors(c) ? vh->data : NULL, &ldu,
                              svd_has_factors(c) ? u->data : NULL, &ldv, c->work, &space.lwork, c->work + space.rwork,
                              (lapack_int *)(void *)(c->work + space.iwork), &info, 1);
-  if (info != 0) return core_fail(c, "the iteration for the singular values did not converge");
-  return DAMO_OK;
+  return spectral_outcome(c, info, "the iteration for the singular values did not converge");
+}
+
+/* The workspace of the vectors has more than 4 numbers for each of the least length squared, which LAPACK counts in 32
+ * bits. */
+static damo_status svd_check_size(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
+  const int64_t most = 23000, least = dim[0] < dim[1] ? dim[0] : dim[1];
+  (void)op;
+  if (least <= most) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE,
+                  "svd: a matrix is %lld x %lld, LAPACK's routine takes one length above %lld at most; svdvals takes "
+                  "larger matrices",
+                  (long long)dim[0], (long long)dim[1], (long long)most);
 }
 
 static const core_form svd_full_form = {.signature = "(m,n)->(m,m),(min(m,n)),(n,n)", .out = "frf", .in_layout = "R"};
@@ -97,15 +108,21 @@ static const core_form *svd_form(const damo_op *op) {
   return prop_bool_or(*op_prop(op, "full_matrices"), false) ? &svd_full_form : &svd_reduced_form;
 }
 
-static const core_class svd_class = {.func = "svd", .form_of = svd_form, .workspace = svd_workspace, .run = svd_run};
+static const core_class svd_class = {.func = "svd",
+                                     .needs_lapack = core_needs_lapack,
+                                     .form_of = svd_form,
+                                     .check = svd_check_size,
+                                     .workspace = svd_workspace,
+                                     .run = svd_run};
 static const core_class svdvals_class = {.func = "svdvals",
+                                         .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(m,n)->(min(m,n))", .out = "r", .in_layout = "R"},
                                          .workspace = svd_workspace,
                                          .run = svd_run};
 
 /* ---- Gradient ---------------------------------------------------------------------------------------------------- */
 
-static damo_apply *build_svd(build *b, damo_var *x, bool full) {
+damo_apply *build_svd(build *b, damo_var *x, bool full) {
   const svd_props props = {.full_matrices = prop_bool(full)};
   return build_core(b, &svd_def, &props, &x, 1);
 }
@@ -215,8 +232,9 @@ static damo_status svdvals_grad(build *b, damo_apply *node, damo_var *const *gou
 
 const op_def svd_def = {
     .name = "SVD",
+    .library = "LAPACK",
     .doc = "singular value decomposition of a stack of matrices",
-    .props = PROPS(PROP(svd_props, full_matrices), PROP(svd_props, on_fail)),
+    .props = PROPS(PROP_FLAG(svd_props, full_matrices), PROP_WORD_OR_NIL(svd_props, on_fail, "nan")),
     .n_in = 1,
     .n_out = 3,
     CORE_OP(svd_class),
@@ -226,8 +244,9 @@ const op_def svd_def = {
 
 const op_def svdvals_def = {
     .name = "SingularValues",
+    .library = "LAPACK",
     .doc = "singular values of a stack of matrices",
-    .props = PROPS(PROP(svd_props, full_matrices), PROP(svd_props, on_fail)),
+    .props = PROPS(PROP_FLAG(svd_props, full_matrices), PROP_WORD_OR_NIL(svd_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(svdvals_class),
     .grad = svdvals_grad,

@@ -52,11 +52,12 @@ static damo_status schur_run(core_call *c) {
   const schur_space s = schur_plan(c);
   DAMO_TRY(spectral_check_finite(c, t));
   spectral_of(c->dtype)->gees(&n, t->data, &ldt, s.w, z->data, &ldz, s.work, &s.lwork, s.rwork, &info);
-  return info == 0 ? DAMO_OK : core_fail(c, "the iteration for the Schur form did not converge");
+  return spectral_outcome(c, info, "the iteration for the Schur form did not converge");
 }
 
 static const core_class schur_class = {
     .func = "schur",
+    .needs_lapack = core_needs_lapack,
     .form = {.signature = "(n,n)->(n,n),(n,n)", .in_layout = "-", .out_layout = "cc", .from = "1-"},
     .workspace = schur_workspace,
     .run = schur_run};
@@ -71,8 +72,9 @@ static damo_status schur_grad(build *b, damo_apply *node, damo_var *const *gout,
 
 const op_def schur_def = {
     .name = "Schur",
+    .library = "LAPACK",
     .doc = "Schur form of a stack of square matrices",
-    .props = PROPS(PROP(equation_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(equation_props, on_fail, "nan")),
     .n_in = 1,
     .n_out = 2,
     CORE_OP(schur_class),
@@ -132,6 +134,7 @@ static damo_status sylvester_run(core_call *c) {
 }
 
 static const core_class sylvester_class = {.func = "solve_sylvester",
+                                           .needs_lapack = core_needs_lapack,
                                            .form = {.signature = "(m,m),(n,n),(m,n)->(m,n)"},
                                            .workspace = sylvester_workspace,
                                            .run = sylvester_run};
@@ -166,8 +169,9 @@ static damo_status sylvester_rop(build *b, damo_apply *node, damo_var *const *ev
 
 const op_def sylvester_def = {
     .name = "Sylvester",
+    .library = "LAPACK",
     .doc = "solutions x of a·x + x·b = q",
-    .props = PROPS(PROP(equation_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(equation_props, on_fail, "nan")),
     .n_in = 3,
     CORE_OP(sylvester_class),
     .grad = sylvester_grad,
@@ -212,10 +216,10 @@ static bool lyapunov_solve(const lyapunov_space *s, lapack_int n, damo_c128 *f) 
       for (lapack_int i = 0; i <= j; i++) complex_add_product(&y[i], t[i + (int64_t)j * n], s->r[j]);
     const damo_c128 d = complex_conj(t[k + (int64_t)k * n]);
     for (lapack_int i = n - 1; i >= 0; i--) {
-      const damo_c128 p = complex_mul(d, t[i + (int64_t)i * n]), divisor = {1 - p.re, -p.im};
+      const damo_c128 p = mul_c128(d, t[i + (int64_t)i * n]), divisor = {1 - p.re, -p.im};
       if (hypot(divisor.re, divisor.im) <= least) return false;
-      y[i] = complex_div(y[i], divisor);
-      const damo_c128 dy = complex_mul(d, y[i]);
+      y[i] = div_c128(y[i], divisor);
+      const damo_c128 dy = mul_c128(d, y[i]);
       for (lapack_int l = 0; l < i; l++) complex_add_product(&y[l], t[l + (int64_t)i * n], dy);
     }
   }
@@ -239,6 +243,7 @@ static damo_status lyapunov_run(core_call *c) {
 }
 
 static const core_class lyapunov_class = {.func = "solve_discrete_lyapunov",
+                                          .needs_lapack = core_needs_lapack,
                                           .form = {.signature = "(n,n),(n,n)->(n,n)"},
                                           .workspace = lyapunov_workspace,
                                           .run = lyapunov_run};
@@ -273,8 +278,9 @@ static damo_status lyapunov_rop(build *b, damo_apply *node, damo_var *const *eva
 
 const op_def discrete_lyapunov_def = {
     .name = "DiscreteLyapunov",
+    .library = "LAPACK",
     .doc = "solutions x of x = a·x·aᴴ + q",
-    .props = PROPS(PROP(equation_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(equation_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(lyapunov_class),
     .grad = lyapunov_grad,
@@ -372,6 +378,7 @@ static damo_status riccati_run(core_call *c) {
 }
 
 static const core_class riccati_class = {.func = "solve_discrete_are",
+                                         .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(n,n),(n,k),(n,n),(k,k)->(n,n)"},
                                          .workspace = riccati_workspace,
                                          .run = riccati_run};
@@ -397,8 +404,9 @@ static damo_status riccati_grad(build *b, damo_apply *node, damo_var *const *gou
 
 const op_def discrete_riccati_def = {
     .name = "DiscreteRiccati",
+    .library = "LAPACK",
     .doc = "stabilising solutions of discrete algebraic Riccati equations",
-    .props = PROPS(PROP(equation_props, on_fail)),
+    .props = PROPS(PROP_WORD_OR_NIL(equation_props, on_fail, "nan")),
     .n_in = 4,
     CORE_OP(riccati_class),
     .grad = riccati_grad,

@@ -8,6 +8,7 @@
  * first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
+#include "dot_c.h"
 #include "op/elem/masked.h"
 #include "loop/loop.h"
 #include "op/elem/build_arith.h"
@@ -232,7 +233,7 @@ typedef struct tensordot_parts {
   int64_t n_terms; /* products that are added up to one part of z */
 } tensordot_parts;
 
-static void parts_add(tensordot_parts *q, int64_t length, int64_t x, int64_t y, int64_t z) {
+static void add_axis_part(tensordot_parts *q, int64_t length, int64_t x, int64_t y, int64_t z) {
   q->shape[q->n] = length;
   q->step[0][q->n] = x;
   q->step[1][q->n] = y;
@@ -242,8 +243,8 @@ static void parts_add(tensordot_parts *q, int64_t length, int64_t x, int64_t y, 
 #define PART_WORK 1024 /* multiplications, below which a product of parts costs more than copying them */
 
 /* Whether x and y may be multiplied in parts. */
-static bool parts_init(tensordot_parts *q, const pairing *p, const damo_array *x, const damo_array *y, damo_array *z,
-                       const int *fx, int nfx, const int *fy, int nfy) {
+static bool init_axis_parts(tensordot_parts *q, const pairing *p, const damo_array *x, const damo_array *y,
+                            damo_array *z, const int *fx, int nfx, const int *fy, int nfy) {
   const int apart_x = axes_apart(x, fx, nfx), apart_y = axes_apart(y, fy, nfy), cx = axes_apart(x, p->ax, p->n),
             cy = axes_apart(y, p->ay, p->n), apart_c = cx > cy ? cx : cy;
   const int64_t *const sx = array_strides(x), *const sy = array_strides(y), *const sz = array_strides(z);
@@ -261,11 +262,11 @@ static bool parts_init(tensordot_parts *q, const pairing *p, const damo_array *x
   for (int i = 0; i < nfy; i++) cols *= array_shape(y)[fy[i]];
   q->c.rows = q->a.rows, q->c.cols = q->b.cols;
   q->c.cs = (int64_t)dtype_size(array_dtype(z)), q->c.rs = cols * q->c.cs;
-  for (int i = 0; i < p->n_batch; i++) parts_add(q, array_shape(x)[p->bx[i]], sx[p->bx[i]], sy[p->by[i]], sz[i]);
-  for (int i = 0; i < apart_x; i++) parts_add(q, array_shape(x)[fx[i]], sx[fx[i]], 0, sz[p->n_batch + i]);
-  for (int i = 0; i < apart_y; i++) parts_add(q, array_shape(y)[fy[i]], 0, sy[fy[i]], sz[p->n_batch + nfx + i]);
+  for (int i = 0; i < p->n_batch; i++) add_axis_part(q, array_shape(x)[p->bx[i]], sx[p->bx[i]], sy[p->by[i]], sz[i]);
+  for (int i = 0; i < apart_x; i++) add_axis_part(q, array_shape(x)[fx[i]], sx[fx[i]], 0, sz[p->n_batch + i]);
+  for (int i = 0; i < apart_y; i++) add_axis_part(q, array_shape(y)[fy[i]], 0, sy[fy[i]], sz[p->n_batch + nfx + i]);
   for (int i = 0; i < apart_c; i++) {
-    parts_add(q, array_shape(x)[p->ax[i]], sx[p->ax[i]], sy[p->ay[i]], 0);
+    add_axis_part(q, array_shape(x)[p->ax[i]], sx[p->ax[i]], sy[p->ay[i]], 0);
     q->n_terms *= array_shape(x)[p->ax[i]];
   }
   return q->n_terms > 0;
@@ -302,7 +303,7 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
   damo_array *z = thunk_out(t, f, 0, dtype, n, shape);
   if (!z) return DAMO_EMEMORY;
   tensordot_parts parts;
-  if (parts_init(&parts, p, x, y, z, fx, nfx, fy, nfy)) {
+  if (init_axis_parts(&parts, p, x, y, z, fx, nfx, fy, nfy)) {
     gemm_plan_init(&plan, f->ctx, f->ctx->isa, dtype, parts.a, parts.b, parts.c);
     if (plan.scratch == 0) {
       run_parts(&parts, &plan);
@@ -481,16 +482,26 @@ static damo_status tensordot_batch(build *b, const damo_apply *node, damo_var **
   return b->status;
 }
 
+static damo_status tensordot_emit_c(c_emit *e, const damo_apply *node) {
+  const pairing *p = node->op->data;
+  int free_x[DAMO_MAX_NDIM], free_y[DAMO_MAX_NDIM];
+  const int nx = free_axes(ce_in(e, 0)->ndim, p->ax, p->n, p->bx, p->n_batch, free_x);
+  const int ny = free_axes(ce_in(e, 1)->ndim, p->ay, p->n, p->by, p->n_batch, free_y);
+  return emit_tensordot(e, node, (const int *const[]){p->bx, free_x, p->ax}, (const int[]){p->n_batch, nx, p->n},
+                        (const int *const[]){p->by, p->ay, free_y}, (const int[]){p->n_batch, p->n, ny});
+}
+
 const op_def tensordot_def = {
     .name = "Tensordot",
     .doc = "sum of products over pairs of axes, batch axes kept separate",
-    .props = PROPS(PROP(tensordot_props, axes_x), PROP(tensordot_props, axes_y), PROP(tensordot_props, batch_x),
-                   PROP(tensordot_props, batch_y)),
+    .props = PROPS(PROP_AXES(tensordot_props, axes_x), PROP_AXES(tensordot_props, axes_y),
+                   PROP_AXES(tensordot_props, batch_x), PROP_AXES(tensordot_props, batch_y)),
     .n_in = 2,
     .data_size = sizeof(pairing),
     .init = tensordot_init,
     .infer_type = tensordot_infer_type,
     .perform = tensordot_perform,
+    .emit_c = tensordot_emit_c,
     .grad = tensordot_grad,
     .rop = tensordot_rop,
     .infer_shape = tensordot_infer_shape,

@@ -19,6 +19,14 @@ static const core_form *triangular_form(const damo_op *op) {
   return &triangular_forms[prop_bool_or(p->vector, false) ? 2 : prop_bool_or(p->right, false) ? 1 : 0];
 }
 
+/* A vector is a column, which stands on the right of A. */
+static damo_status triangular_check_sides(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
+  const triangular_props *p = OP_PROPS(op, triangular_props);
+  (void)dim;
+  if (!prop_bool_or(p->vector, false) || !prop_bool_or(p->right, false)) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE, "solve_triangular: with `right` the other operand must be a matrix");
+}
+
 void mat_conjugate(const core_mat *m) {
   const int64_t n = m->rows * m->cols;
   if (m->dtype == DAMO_COMPLEX64) {
@@ -97,6 +105,7 @@ static void triangular_lanes(const core_call *c, const core_lanes *l) {
 
 static const core_class triangular_class = {.func = "solve_triangular",
                                             .form_of = triangular_form,
+                                            .check = triangular_check_sides,
                                             .run = triangular_run,
                                             .plan_lanes = triangular_plan_lanes,
                                             .run_lanes = triangular_lanes};
@@ -166,9 +175,11 @@ static damo_status triangular_rop(build *b, damo_apply *node, damo_var *const *e
 
 const op_def solve_triangular_def = {
     .name = "SolveTriangular",
+    .library = "LAPACK",
     .doc = "solutions of a stack of triangular systems",
-    .props = PROPS(PROP(triangular_props, lower), PROP(triangular_props, trans), PROP(triangular_props, unit),
-                   PROP(triangular_props, right), PROP(triangular_props, vector), PROP(triangular_props, on_fail)),
+    .props = PROPS(PROP_FLAG(triangular_props, lower), SYSTEM_PROP(triangular_props, trans),
+                   PROP_FLAG(triangular_props, unit), PROP_FLAG(triangular_props, right),
+                   PROP_FLAG(triangular_props, vector), PROP_WORD_OR_NIL(triangular_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(triangular_class),
     .grad = triangular_grad,

@@ -16,6 +16,9 @@ static damo_status conv_init(damo_op *op) {
   const conv_props *p = OP_PROPS(op, conv_props);
   conv_spec *s = op->data;
   s->n = p->subsample.n;
+  if (p->filter_dilation.n != s->n || (p->border_mode.kind == PROP_LIST && p->border_mode.n != 2 * s->n))
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: strides, dilations and pads are of different numbers of axes",
+                    op->def->name);
   const int first = WINDOW_AXES - s->n;
   for (int i = 0; i < first; i++) s->stride[i] = s->dilation[i] = 1;
   window_read_prop(&p->subsample, s->stride + first);
@@ -70,6 +73,19 @@ int64_t conv_positions(damo_ctx *ctx, const damo_op *op, int k, int64_t in, int6
   return -2;
 }
 
+damo_status conv_input_channels(damo_ctx *ctx, const damo_op *op, int64_t w, int64_t *channels) {
+  const int64_t groups = conv_spec_of(op)->groups;
+  char name[32];
+  *channels = w < 0 ? -1 : 0;
+  if (w <= 0) return DAMO_OK;
+  if (w > INT64_MAX / groups) {
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: axis 2 of operand 2 (w) is %lld, in %lld groups: too many channels",
+                    conv_name(op, name, sizeof name), (long long)w, (long long)groups);
+  }
+  *channels = w * groups;
+  return DAMO_OK;
+}
+
 /* x's channels and w's two first lengths, -1 where unknown. */
 static damo_status conv_check_channels(damo_ctx *ctx, const damo_op *op, int64_t x, int64_t filters, int64_t w) {
   const int64_t groups = conv_spec_of(op)->groups;
@@ -83,7 +99,9 @@ static damo_status conv_check_channels(damo_ctx *ctx, const damo_op *op, int64_t
     return ctx_fail(ctx, DAMO_ESHAPE, "%s: axis 1 of operand 2 (w) is %lld, no multiple of num_groups, %lld", name,
                     (long long)filters, (long long)groups);
   }
-  if (x < 0 || w < 0 || x == w * groups) return DAMO_OK;
+  int64_t channels;
+  DAMO_TRY(conv_input_channels(ctx, op, w, &channels));
+  if (x < 0 || w < 0 || x == channels) return DAMO_OK;
   return ctx_fail(ctx, DAMO_ESHAPE, "%s: axis 2 of operand 1 (x) is %lld, of operand 2 (w) %lld, in %lld group%s", name,
                   (long long)x, (long long)w, (long long)groups, groups == 1 ? "" : "s");
 }
@@ -139,9 +157,9 @@ static damo_status conv_infer_type(const damo_op *op, damo_var *const *in, int n
 static damo_status conv_grad_input_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(conv_check_operands(op, in, n_in));
   const damo_type *y = in[0]->type, *w = in[1]->type;
-  const int64_t groups = conv_spec_of(op)->groups;
   char name[32];
-  int64_t shape[2 + WINDOW_AXES] = {y->shape[0], w->shape[1] < 0 ? -1 : w->shape[1] * groups};
+  int64_t shape[2 + WINDOW_AXES] = {y->shape[0]};
+  DAMO_TRY(conv_input_channels(op->obj.ctx, op, w->shape[1], &shape[1]));
   DAMO_TRY(conv_check_channels(op->obj.ctx, op, -1, w->shape[0], w->shape[1]));
   if (y->shape[1] >= 0 && w->shape[0] >= 0 && y->shape[1] != w->shape[0]) {
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: axis 2 of operand 1 (x) is %lld, axis 1 of operand 2 (w) is %lld",
@@ -286,9 +304,13 @@ static void conv_connect(const damo_apply *node, bool *connected) {
   for (int i = 2; i < node->n_in; i++) connected[i] = false;
 }
 
-#define CONV_PROPS                                                                                     \
-  PROPS(PROP(conv_props, border_mode), PROP(conv_props, subsample), PROP(conv_props, filter_dilation), \
-        PROP(conv_props, num_groups), PROP(conv_props, filter_flip))
+#define CONV_PROPS                                                                                                     \
+  PROPS(PROP_RULED(conv_props, border_mode, .kinds = PROP_IS(PROP_STR) | PROP_IS(PROP_LIST),                           \
+                   .words = PROP_WORDS("valid", "half", "full"), .entries = PROP_IS(PROP_INT), .most = WINDOW_LONGEST, \
+                   .fewest = 2, .longest = 2 * WINDOW_AXES),                                                           \
+        PROP_INTEGERS(conv_props, subsample, 1, WINDOW_LONGEST, 1, WINDOW_AXES),                                       \
+        PROP_INTEGERS(conv_props, filter_dilation, 1, WINDOW_LONGEST, 1, WINDOW_AXES),                                 \
+        PROP_INTEGER(conv_props, num_groups, 1, INT64_MAX), PROP_FLAG(conv_props, filter_flip))
 
 /* With filters that all entries of the batch share, the leading axes become part of the samples. */
 static damo_status conv_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
@@ -308,6 +330,7 @@ const op_def conv_def = {
     .init = conv_init,
     .infer_type = conv_infer_type,
     .perform = conv_perform,
+    .emit_c = conv_emit_c,
     .grad = conv_grad,
     .rop = conv_rop,
     .infer_shape = conv_infer_shape,
@@ -321,10 +344,12 @@ const op_def conv_grad_input_def = {
     .doc = "gradient of Conv for x: of the cotangent, w and the lengths of x; a transposed convolution",
     .props = CONV_PROPS,
     .n_in = OP_VARIADIC,
+    .least_in = 2,
     .data_size = sizeof(conv_spec),
     .init = conv_init,
     .infer_type = conv_grad_input_infer_type,
     .perform = conv_grad_input_perform,
+    .emit_c = conv_grad_input_emit_c,
     .grad = conv_grad_input_grad,
     .rop = conv_rop,
     .infer_shape = conv_grad_input_infer_shape,
@@ -339,10 +364,12 @@ const op_def conv_grad_filter_def = {
     .doc = "gradient of Conv for w: of x, the cotangent and the lengths of w",
     .props = CONV_PROPS,
     .n_in = OP_VARIADIC,
+    .least_in = 2,
     .data_size = sizeof(conv_spec),
     .init = conv_init,
     .infer_type = conv_grad_filter_infer_type,
     .perform = conv_grad_filter_perform,
+    .emit_c = conv_grad_filter_emit_c,
     .grad = conv_grad_filter_grad,
     .rop = conv_rop,
     .infer_shape = conv_grad_filter_infer_shape,

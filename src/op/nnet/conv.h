@@ -32,12 +32,20 @@ typedef struct conv_lengths {
 int64_t conv_positions(damo_ctx *ctx, const damo_op *op, int k, int64_t in, int64_t taps);
 /* Padding along axis k for a filter of that length. */
 void conv_padding(const conv_spec *s, int k, int64_t taps, int64_t *pad);
+/* The channels of x for a filter with w of them in each group, -1 for -1; value error where they are too many. */
+damo_status conv_input_channels(damo_ctx *ctx, const damo_op *op, int64_t w, int64_t *channels);
 /* The lengths of five axes, of which the batch may be -1; shape error where channels or groups do not agree. */
 damo_status conv_lengths_of(damo_ctx *ctx, const damo_op *op, const int64_t *x, const int64_t *w, conv_lengths *out);
 
 damo_status conv_perform(const thunk *t, frame *f);
 damo_status conv_grad_input_perform(const thunk *t, frame *f);
 damo_status conv_grad_filter_perform(const thunk *t, frame *f);
+
+/* window_c.c */
+struct c_emit;
+damo_status conv_emit_c(struct c_emit *e, const damo_apply *node);
+damo_status conv_grad_input_emit_c(struct c_emit *e, const damo_apply *node);
+damo_status conv_grad_filter_emit_c(struct c_emit *e, const damo_apply *node);
 
 extern const op_def conv_def, conv_grad_input_def, conv_grad_filter_def;
 extern const op_check conv_check, conv_grad_input_check, conv_grad_filter_check;

@@ -363,7 +363,7 @@ damo_status conv_grad_input_perform(const thunk *t, frame *f) {
   window_lengths(w, ws);
   DAMO_TRY(thunk_dims(t, f, t->node->op->def->name, 2, s->n, xs + 2 + WINDOW_AXES - s->n));
   xs[0] = ys[0];
-  xs[1] = ws[1] * s->groups;
+  DAMO_TRY(conv_input_channels(f->ctx, t->node->op, ws[1], &xs[1]));
   DAMO_TRY(conv_lengths_of(f->ctx, t->node->op, xs, ws, &l));
   if (ys[1] != ws[0]) {
     return ctx_fail(f->ctx, DAMO_ESHAPE,
@@ -528,11 +528,16 @@ static void conv_collect(const conv_sums *j, const int64_t *places, char *w) {
   }
 }
 
+#define CONV_MOST_LANES 16 /* of a vector of any instruction set */
+
 /* Chunks, how many samples are read together, blocks of taps; returns the number of shares. Each entry of the sums is read
- * and written once a product and once a chunk, so neither may be of few positions. */
+ * and written once a product and once a chunk, so neither may be of few positions. The order of sums depends on the first
+ * two, which so depend on shapes alone: memory is estimated as for vectors of CONV_MOST_LANES. */
 static int64_t conv_divide_sums(conv_sums *j, const thread_pool *pool) {
   const conv_lengths *l = j->l;
-  const int64_t lanes = j->fns->lanes, sums = l->groups * j->taps * j->width, threads = pool_size(pool);
+  const int64_t lanes = j->fns->lanes, threads = pool_size(pool);
+  const int64_t width = (l->filters + CONV_MOST_LANES - 1) / CONV_MOST_LANES * CONV_MOST_LANES;
+  const int64_t sums = l->groups * j->taps * width;
   j->slab = (l->out[1] - 1) * j->source.length[2] + l->out[2];
   j->chunks = l->batch * l->out[0] * j->slab / (2 * CONV_DEPTH);
   if (j->chunks > CONV_CHUNKS) j->chunks = CONV_CHUNKS;
@@ -541,7 +546,7 @@ static int64_t conv_divide_sums(conv_sums *j, const thread_pool *pool) {
   if (j->chunks < 1) j->chunks = 1;
   j->past = 3 * lanes;
   j->source_size = conv_source_size(&j->source);
-  const int64_t sample = (j->source_size + j->past + j->slab * j->width) * (int64_t)j->size;
+  const int64_t sample = (j->source_size + 3 * CONV_MOST_LANES + j->slab * width) * (int64_t)j->size;
   j->together = (CONV_DEPTH + j->slab - 1) / j->slab;
   if (j->together > CONV_CACHED / sample) j->together = CONV_CACHED / sample;
   if (j->together > (l->batch + j->chunks - 1) / j->chunks) j->together = (l->batch + j->chunks - 1) / j->chunks;

@@ -20,6 +20,9 @@ static damo_status pool_init(damo_op *op) {
   pool_window *w = op->data;
   int64_t pads[2 * WINDOW_AXES];
   w->n = p->size.n;
+  if (p->stride.n != w->n || p->pad.n != 2 * w->n)
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: sizes, strides and pads are of different numbers of axes",
+                    op->def->name);
   const int first = WINDOW_AXES - w->n;
   for (int i = 0; i < first; i++) w->size[i] = w->stride[i] = 1;
   window_read_prop(&p->size, w->size + first);
@@ -289,8 +292,10 @@ static damo_status avg_pool_grad_infer_shape(build *b, damo_apply *node, damo_va
   return b->status;
 }
 
-#define POOL_PROPS \
-  PROPS(PROP(pool_props, size), PROP(pool_props, stride), PROP(pool_props, pad), PROP(pool_props, include_pad))
+#define POOL_PROPS                                                            \
+  PROPS(PROP_INTEGERS(pool_props, size, 1, WINDOW_LONGEST, 1, WINDOW_AXES),   \
+        PROP_INTEGERS(pool_props, stride, 1, WINDOW_LONGEST, 1, WINDOW_AXES), \
+        PROP_INTEGERS(pool_props, pad, 0, WINDOW_LONGEST, 2, 2 * WINDOW_AXES), PROP_FLAG(pool_props, include_pad))
 
 static damo_status pool_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                               damo_var **out) {
@@ -314,6 +319,7 @@ const op_def max_pool_def = {
     .init = pool_init,
     .infer_type = pool_infer_type,
     .perform = pool_perform,
+    .emit_c = pool_emit_c,
     .grad = max_pool_gradient,
     .rop = max_pool_tangent,
     .infer_shape = pool_infer_shape,
@@ -330,6 +336,7 @@ const op_def max_pool_grad_def = {
     .init = pool_init,
     .infer_type = pool_infer_type,
     .perform = pool_perform,
+    .emit_c = pool_emit_c,
     .grad = max_pool_move_gradient,
     .rop = max_pool_move_tangent,
     .infer_shape = pool_second_shape,
@@ -347,6 +354,7 @@ const op_def max_pool_at_def = {
     .init = pool_init,
     .infer_type = pool_infer_type,
     .perform = pool_perform,
+    .emit_c = pool_emit_c,
     .grad = max_pool_move_gradient,
     .rop = max_pool_move_tangent,
     .infer_shape = pool_infer_shape,
@@ -364,6 +372,7 @@ const op_def avg_pool_def = {
     .init = pool_init,
     .infer_type = pool_infer_type,
     .perform = pool_perform,
+    .emit_c = pool_emit_c,
     .grad = avg_pool_gradient,
     .rop = rop_again,
     .infer_shape = pool_infer_shape,
@@ -381,6 +390,7 @@ const op_def avg_pool_grad_def = {
     .init = pool_init,
     .infer_type = avg_pool_grad_infer_type,
     .perform = avg_pool_grad_perform,
+    .emit_c = pool_emit_c,
     .grad = avg_pool_grad_gradient,
     .rop = rop_again,
     .infer_shape = avg_pool_grad_infer_shape,

@@ -14,6 +14,9 @@ typedef struct pool_window {
 
 static inline const pool_window *pool_window_of(const damo_op *op) { return op->data; }
 
+struct c_emit;
+damo_status pool_emit_c(struct c_emit *e, const damo_apply *node); /* window_c.c; of all five classes */
+
 extern const op_def max_pool_def, max_pool_grad_def, max_pool_at_def, avg_pool_def, avg_pool_grad_def;
 extern const op_check max_pool_check, max_pool_grad_check, avg_pool_check, avg_pool_grad_check;
 

@@ -4,6 +4,9 @@
  * dy·p)·p and dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is subtracted
  * first, so that nothing overflows. float32 and float64.
  */
+#include <string.h>
+
+#include "op/elem/elem_c.h"
 #include "op/elem/masked.h"
 #include "nnet.h"
 #include "op/elem/build_arith.h"
@@ -18,7 +21,11 @@ typedef struct soft_box {
   bool log_form;
   kernel_fn exp, log;
   reduce_fold *sum, *max; /* of rows, in the workspace */
+  damo_ctx *ctx;          /* of the call, for its points */
 } soft_box;
+
+#define SOFT_PART 4096 /* elements between two points, unless slabs are longer */
+#define SOFT_FOLDS 64  /* blocks of a fold between two points */
 
 #define BLOCK_SIZE 1024
 
@@ -69,7 +76,7 @@ static damo_status soft_infer_type(const damo_op *op, damo_var *const *in, int n
 static soft_box soft_box_of(const thunk *t, frame *f, const damo_array *x) {
   const int axis = softmax_axis(t->node->op);
   const damo_dtype dtype = array_dtype(x);
-  soft_box s = {.outer = 1, .n = 1, .inner = 1, .log_form = is_log_form(t->node->op)};
+  soft_box s = {.outer = 1, .n = 1, .inner = 1, .log_form = is_log_form(t->node->op), .ctx = f->ctx};
   s.exp = f->ctx->isa->exp->fn[dtype];
   s.log = f->ctx->isa->log->fn[dtype];
   for (int i = 0; i < x->ndim; i++) {
@@ -109,6 +116,19 @@ static void *contiguous_data(const damo_array *a, void *to) {
   return to;
 }
 
+/* How many rows or slabs that are, in whole blocks. */
+static int64_t soft_step(const soft_box *s) {
+  const int64_t slab = s->n * s->inner, block = s->inner > 1 ? 1 : s->block;
+  const int64_t n = SOFT_PART / (slab * block > 0 ? slab * block : 1);
+  return n > 1 ? n * block : block;
+}
+
+static void soft_point(damo_ctx *ctx, int64_t size) {
+  if (size <= SOFT_PART) return;
+  ctx_set_due(ctx);
+  ctx_point(ctx);
+}
+
 static damo_status soft_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   soft_box s = soft_box_of(t, f, x);
@@ -118,10 +138,15 @@ static damo_status soft_perform(const thunk *t, frame *f) {
   if (array_size(x) == 0) return DAMO_OK;
   const void *from = contiguous_data(x, y->data);
   work = begin_folds(&s, f, array_dtype(x), work);
-  if (array_dtype(x) == DAMO_FLOAT32)
-    forward_f32(&s, from, y->data, work);
-  else
-    forward_f64(&s, from, y->data, work);
+  const int64_t outer = s.outer, slab = s.n * s.inner, step = soft_step(&s);
+  for (int64_t at = 0; at < outer && !ctx_is_stopped(f->ctx); at += step) {
+    s.outer = outer - at < step ? outer - at : step;
+    if (array_dtype(x) == DAMO_FLOAT32)
+      forward_f32(&s, (const float *)from + at * slab, (float *)(void *)y->data + at * slab, work);
+    else
+      forward_f64(&s, (const double *)from + at * slab, (double *)(void *)y->data + at * slab, work);
+    soft_point(f->ctx, outer * slab);
+  }
   return DAMO_OK;
 }
 
@@ -144,11 +169,101 @@ static damo_status soft_grad_perform(const thunk *t, frame *f) {
   if (array_size(p) == 0) return DAMO_OK;
   const void *from = contiguous_data(dy, dx->data), *pd = contiguous_data(p, work + work_size);
   void *rows = begin_folds(&s, f, dtype, work);
-  if (dtype == DAMO_FLOAT32)
-    backward_f32(&s, from, pd, dx->data, rows);
-  else
-    backward_f64(&s, from, pd, dx->data, rows);
+  const int64_t outer = s.outer, slab = s.n * s.inner, step = soft_step(&s);
+  for (int64_t at = 0; at < outer && !ctx_is_stopped(f->ctx); at += step) {
+    const int64_t k = at * slab;
+    s.outer = outer - at < step ? outer - at : step;
+    if (dtype == DAMO_FLOAT32)
+      backward_f32(&s, (const float *)from + k, (const float *)pd + k, (float *)(void *)dx->data + k, rows);
+    else
+      backward_f64(&s, (const double *)from + k, (const double *)pd + k, (double *)(void *)dx->data + k, rows);
+    soft_point(f->ctx, outer * slab);
+  }
   return DAMO_OK;
+}
+
+/* ---- C source ---------------------------------------------------------------------------------------------------- */
+
+/* v, C-contiguous, as outer x n x inner. */
+static const c_value *soft_boxed(c_emit *e, const c_value *v, const int64_t *box) {
+  v = ce_contiguous(e, v);
+  return v != NULL ? ce_view(e, v, 3, box, (const int64_t[]){box[1] * box[2], box[2], 1}, 0) : NULL;
+}
+
+/* Sums, or maxima, along the middle axis, as outer x 1 x inner. Of rows the sums are Reduce's; else they run in order. */
+static const c_value *soft_fold(c_emit *e, reduce_kind kind, const c_value *v) {
+  const int64_t kept[2] = {v->shape[0], v->shape[2]};
+  const c_value *out = ce_scratch_like(e, v->dtype, 2, kept);
+  if (out == NULL) return NULL;
+  if (v->shape[2] == 1 || kind == REDUCE_MAX) {
+    emit_reduction(e, kind, 2, v->dtype, v, out);
+  } else {
+    ce_fill(e, out, "0");
+    ce_for(e, "o", v->shape[0]);
+    ce_for(e, "i", v->shape[1]);
+    ce_for(e, "j", v->shape[2]);
+    ce_line(e, "%s[o * %lld + j] += %s[(o * %lld + i) * %lld + j];", ce_p(e, out), (long long)v->shape[2], ce_p(e, v),
+            (long long)v->shape[1], (long long)v->shape[2]);
+    for (int k = 0; k < 3; k++) ce_close(e);
+  }
+  return ce_view(e, out, 3, (const int64_t[]){v->shape[0], 1, v->shape[2]}, (const int64_t[]){v->shape[2], 0, 1}, 0);
+}
+
+/* to = an expression of x[*] and y[*], written with %s and %s, over box; y may have one entry along the middle axis. */
+static void soft_map(c_emit *e, const c_value *to, const char *format, const c_value *x, const c_value *y,
+                     const c_value *z, const char *function) {
+  int64_t strides[4][3];
+  const c_value *v[4] = {to, x, y, z};
+  const char *at[4] = {"0", "0", "0", "0"};
+  c_nest nest;
+  for (int i = 0; i < 4; i++) ce_strides_along(v[i] != NULL ? v[i] : to, 3, strides[i]);
+  ce_nest_init(e, &nest, 3, to->shape, 4, (const int64_t *const[]){strides[0], strides[1], strides[2], strides[3]});
+  ce_nest_open(e, &nest);
+  for (int i = 0; i < 4; i++) {
+    if (v[i] != NULL) at[i] = ce_text(e, "%s[%s]", ce_p(e, v[i]), ce_nest_at(e, &nest, i));
+  }
+  const char *value = ce_text(e, "%s", format);
+  for (const char *p = strchr(value, '$'); p != NULL; p = strchr(value, '$')) /* $1: x, $2: y, $3: z */
+    value = ce_text(e, "%.*s%s%s", (int)(p - value), value, at[p[1] - '0'], p + 2);
+  if (function != NULL) value = emit_function(e, function, to->dtype, value);
+  ce_line(e, "%s = %s;", at[0], value);
+  ce_nest_close(e, &nest);
+}
+
+static damo_status soft_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = softmax_axis(node->op), last = node->n_in - 1;
+  const bool is_log = is_log_form(node->op);
+  const c_value *x = ce_in(e, last);
+  int64_t box[3] = {1, 1, 1};
+  for (int k = 0; k < x->ndim; k++) box[axis < 0 || k == axis ? 1 : k < axis ? 0 : 2] *= x->shape[k];
+  c_value *made = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  if (made == NULL || ce_size(made) == 0) return e->status;
+  const c_value *out = soft_boxed(e, made, box);
+  x = soft_boxed(e, x, box);
+  if (out == NULL || x == NULL) return e->status;
+  const c_value *more = is_log || last == 1 ? ce_scratch_like(e, x->dtype, 3, box) : out;
+  if (more == NULL) return e->status;
+  if (last == 0) {
+    soft_map(e, out, "$1 - $2", x, soft_fold(e, REDUCE_MAX, x), NULL, NULL);
+    soft_map(e, more, "$1", out, NULL, NULL, "exp");
+    const c_value *total = soft_fold(e, REDUCE_SUM, more);
+    if (total == NULL) return e->status;
+    if (is_log) soft_map(e, total, "$1", total, NULL, NULL, "log");
+    soft_map(e, out, is_log ? "$1 - $2" : "$1 / $2", out, total, NULL, NULL);
+    return e->status;
+  }
+  for (int k = 0; k < ce_in(e, 0)->ndim; k++) {
+    if (ce_in(e, 0)->shape[k] != ce_in(e, 1)->shape[k]) return ce_refuse(e, "its operands' shapes differ");
+  }
+  const c_value *dy = soft_boxed(e, ce_in(e, 0), box);
+  if (dy == NULL) return e->status;
+  if (is_log)
+    soft_map(e, more, "$1", x, NULL, NULL, "exp");
+  else
+    soft_map(e, more, "$1 * $2", dy, x, NULL, NULL);
+  const c_value *total = soft_fold(e, REDUCE_SUM, is_log ? dy : more);
+  if (total != NULL) soft_map(e, out, is_log ? "$1 - $2 * $3" : "($1 - $3) * $2", dy, is_log ? more : x, total, NULL);
+  return e->status;
 }
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
@@ -274,12 +389,13 @@ static damo_status soft_batch(build *b, const damo_apply *node, damo_var **in, c
 const op_def softmax_def = {
     .name = "Softmax",
     .doc = "exp(x) divided by its sum along an axis",
-    .props = PROPS(PROP(softmax_props, axis)),
+    .props = PROPS(PROP_AXIS_OR_ALL(softmax_props, axis)),
     .n_in = 1,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_perform,
+    .emit_c = soft_emit_c,
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
@@ -292,12 +408,13 @@ const op_def softmax_def = {
 const op_def log_softmax_def = {
     .name = "LogSoftmax",
     .doc = "logarithm of the softmax along an axis",
-    .props = PROPS(PROP(softmax_props, axis)),
+    .props = PROPS(PROP_AXIS_OR_ALL(softmax_props, axis)),
     .n_in = 1,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_perform,
+    .emit_c = soft_emit_c,
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
@@ -310,12 +427,13 @@ const op_def log_softmax_def = {
 const op_def softmax_grad_def = {
     .name = "SoftmaxGrad",
     .doc = "gradient of Softmax from the cotangent and the result",
-    .props = PROPS(PROP(softmax_props, axis)),
+    .props = PROPS(PROP_AXIS_OR_ALL(softmax_props, axis)),
     .n_in = 2,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_grad_perform,
+    .emit_c = soft_emit_c,
     .grad = softmax_grad_grad,
     .infer_shape = soft_infer_shape,
     .batch = soft_batch,
@@ -326,12 +444,13 @@ const op_def softmax_grad_def = {
 const op_def log_softmax_grad_def = {
     .name = "LogSoftmaxGrad",
     .doc = "gradient of LogSoftmax from the cotangent and the result",
-    .props = PROPS(PROP(softmax_props, axis)),
+    .props = PROPS(PROP_AXIS_OR_ALL(softmax_props, axis)),
     .n_in = 2,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_grad_perform,
+    .emit_c = soft_emit_c,
     .grad = log_softmax_grad_grad,
     .infer_shape = soft_infer_shape,
     .batch = soft_batch,

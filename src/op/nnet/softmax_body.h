@@ -5,11 +5,13 @@
  * work has work_bytes() bytes. nan in, nan out along that axis. Rows give the bits of the same formula as separate Ops:
  * sums and maxima are those of Reduce.
  */
-static T F(fold)(reduce_fold *f, const T *x, int64_t n) {
+static T F(fold)(const soft_box *s, reduce_fold *f, const T *x, int64_t n) {
   T value;
   reduce_fold_begin(f, n);
-  for (int64_t i = 0; i < n; i += REDUCE_FOLD_BLOCK)
+  for (int64_t i = 0; i < n; i += REDUCE_FOLD_BLOCK) {
     reduce_fold_add(f, x + i, n - i < REDUCE_FOLD_BLOCK ? n - i : REDUCE_FOLD_BLOCK);
+    if (i / REDUCE_FOLD_BLOCK % SOFT_FOLDS == SOFT_FOLDS - 1) ctx_point(s->ctx);
+  }
   reduce_fold_end(f, &value);
   return value;
 }
@@ -18,7 +20,7 @@ static T F(fold)(reduce_fold *f, const T *x, int64_t n) {
  * fewer elements than lanes only those that are there. */
 static T F(sum)(const soft_box *s, const T *x, int64_t n) {
   T lane[LANES] = {0};
-  if (n > SHORT_ROW) return F(fold)(s->sum, x, n);
+  if (n > SHORT_ROW) return F(fold)(s, s->sum, x, n);
   if (n < LANES) {
     for (int64_t l = 0; l < n; l++) lane[l] = x[l];
     for (int64_t half = LANES / 2; half > 0; half /= 2)
@@ -38,7 +40,7 @@ static T F(sum)(const soft_box *s, const T *x, int64_t n) {
 /* Of short rows with a nan any element: their results are nan all the same. */
 static T F(max)(const soft_box *s, const T *x, int64_t n) {
   T m = x[0];
-  if (n > SHORT_ROW) return F(fold)(s->max, x, n);
+  if (n > SHORT_ROW) return F(fold)(s, s->max, x, n);
   for (int64_t i = 1; i < n; i++) m = x[i] > m ? x[i] : m;
   return m;
 }
@@ -56,6 +58,28 @@ static void F(rows)(const soft_box *s, const T *x, T *y, int64_t rows, T *work) 
     T total = F(sum)(s, e + r * n, n);
     if (s->log_form) s->log((void *const[]){&total, &total}, 1);
     for (int64_t i = r * n; i < (r + 1) * n; i++) y[i] = s->log_form ? y[i] - total : y[i] / total;
+  }
+}
+
+/* A row of more than 2 SOFT_PART elements, in parts with points between them. */
+static void F(long_row)(const soft_box *s, const T *x, T *y, T *work) {
+  const int64_t n = s->n;
+  T *e = s->log_form ? work : y;
+  const T m = F(fold)(s, s->max, x, n);
+  ctx_point(s->ctx);
+  for (int64_t from = 0; from < n; from += SOFT_PART) {
+    const int64_t part = n - from < SOFT_PART ? n - from : SOFT_PART;
+    for (int64_t i = from; i < from + part; i++) y[i] = x[i] - m;
+    s->exp((void *const[]){y + from, e + from}, part);
+    ctx_point(s->ctx);
+  }
+  T total = F(fold)(s, s->sum, e, n);
+  ctx_point(s->ctx);
+  if (s->log_form) s->log((void *const[]){&total, &total}, 1);
+  for (int64_t from = 0; from < n; from += SOFT_PART) {
+    const int64_t end = n - from < SOFT_PART ? n : from + SOFT_PART;
+    for (int64_t i = from; i < end; i++) y[i] = s->log_form ? y[i] - total : y[i] / total;
+    ctx_point(s->ctx);
   }
 }
 
@@ -89,7 +113,10 @@ static void F(forward)(const soft_box *s, const void *from, void *to, void *work
   }
   for (int64_t r = 0; r < s->outer; r += s->block) {
     const int64_t rows = r + s->block < s->outer ? s->block : s->outer - r;
-    F(rows)(s, x + r * s->n, y + r * s->n, rows, work);
+    if (s->n > 2 * SOFT_PART)
+      F(long_row)(s, x + r * s->n, y + r * s->n, work);
+    else
+      F(rows)(s, x + r * s->n, y + r * s->n, rows, work);
   }
 }
 

@@ -15,6 +15,7 @@ damo_status window_pads(damo_ctx *ctx, const char *func, const char *option, con
                         int64_t (*out)[2]);
 /* Properties: a list of n integers, into list; of n pairs, as 2 n integers. list: 2 WINDOW_AXES entries. */
 prop_value window_prop(prop_value *list, const int64_t *values, int n);
+#define WINDOW_LONGEST INT32_MAX /* of sizes, strides and pads: sums with lengths stay far from the ends of int64 */
 void window_read_prop(const prop_value *v, int64_t *out);
 
 /* The lengths of an array (N, C, and one to three more), with ones before the last so that there are three. */

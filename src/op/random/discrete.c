@@ -9,6 +9,7 @@
 
 #define SMALL_MEAN 10
 #define HALF_LOG_2PI 0.91893853320467274178
+#define TWO_PI 6.28318530717958647693
 
 /* The tail of Stirling's formula: log k! less (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2. */
 static double factorial_tail(double k) {
@@ -118,18 +119,45 @@ double draw_binomial_positive(philox_words *w, double n, double p) {
 /* log of n over k. */
 static double log_choose(double n, double k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
-#define LARGE_POPULATION 0x1p36
+/* The tail of Stirling's formula around k itself: log k! less (k + 1/2) log k - k + log(2 pi) / 2, for k > 0. */
+static double stirling_tail(double k) {
+  if (k < 16) return log_factorial(k) - (k + 0.5) * draw_log(k) + k - HALF_LOG_2PI;
+  const double kk = k * k;
+  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / kk) / kk) / kk) / k;
+}
 
-/* The probability of the mode as 1 over the sum of all relative to it. In a large population the logarithms of factorials
- * are so large that their difference has no digit left. */
+/* x log(x / m) + m - x, without cancellation where x is near m. */
+static double deviance(double x, double m) {
+  const double d = (x - m) / (x + m), dd = d * d;
+  if (fabs(d) > 0.1) return x * draw_log(x / m) + m - x;
+  double sum = (x - m) * d, power = 2 * x * d;
+  for (int j = 3; j < 40; j += 2) {
+    power *= dd;
+    sum += power / j;
+  }
+  return sum;
+}
+
+/* The probability of x among n with p, q being 1 - p: C. Loader, "Fast and accurate computation of binomial
+ * probabilities" (2000). */
+static double binomial_probability(double x, double n, double p, double q) {
+  if (x <= 0) return draw_exp(n * draw_log1p(-p));
+  if (x >= n) return draw_exp(n * draw_log1p(-q));
+  const double rest = n - x;
+  const double tails = stirling_tail(n) - stirling_tail(x) - stirling_tail(rest);
+  return draw_exp(tails - deviance(x, n * p) - deviance(rest, n * q)) * sqrt(n / (TWO_PI * x * rest));
+}
+
+#define LARGE_POPULATION 0x1p30
+
+/* The probability of the mode. In a large population the logarithms of factorials are so large that their difference
+ * has few digits left; there the ratio of binomial probabilities keeps them. */
 static double hypergeometric_at_mode(double good, double bad, double draws, double mode) {
-  double total = 1, part = 1;
-  for (double k = mode; part > 1e-18; k++, total += part)
-    part *= (good - k) / (k + 1) * ((draws - k) / (bad - draws + k + 1));
-  part = 1;
-  for (double k = mode; part > 1e-18; k--, total += part)
-    part *= k / (good - k + 1) * ((bad - draws + k) / (draws - k + 1));
-  return 1 / total;
+  const double all = good + bad, p = draws / all, q = (all - draws) / all;
+  if (all <= LARGE_POPULATION)
+    return draw_exp(log_choose(good, mode) + log_choose(bad, draws - mode) - log_choose(all, draws));
+  return binomial_probability(mode, good, p, q) * binomial_probability(draws - mode, bad, p, q) /
+         binomial_probability(draws, all, p, q);
 }
 
 /* Inversion from the mode outwards, on both sides by turns: as many steps as the draw lies standard deviations away,
@@ -139,10 +167,7 @@ double draw_hypergeometric(philox_words *w, double good, double bad, double draw
   const double top = floor((draws + 1) / (good + bad + 2) * (good + 1));
   const double mode = top < low ? low : top > high ? high : top;
   if (low >= high) return low;
-  const double at_mode =
-      good + bad > LARGE_POPULATION
-          ? hypergeometric_at_mode(good, bad, draws, mode)
-          : draw_exp(log_choose(good, mode) + log_choose(bad, draws - mode) - log_choose(good + bad, draws));
+  const double at_mode = hypergeometric_at_mode(good, bad, draws, mode);
   for (;;) {
     double u = philox_unit(w) - at_mode, above = at_mode, below = at_mode, up = mode, down = mode;
     if (u < 0) return mode;

@@ -282,6 +282,15 @@ static uint64_t draw_blocks(const distribution *d, int64_t n) {
   return d->base == BASE_ENTRY ? (uint64_t)n : philox_blocks(n);
 }
 
+#define DRAW_PART (4 * DRAW_BLOCK) /* values between two points */
+
+/* After the block that begins with value i. */
+static void draw_point(damo_ctx *ctx, int64_t i) {
+  if ((i + DRAW_BLOCK) % DRAW_PART != 0) return;
+  ctx_set_due(ctx);
+  ctx_point(ctx);
+}
+
 static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
                                double *workspace) {
   const distribution *dist = d->dist;
@@ -304,6 +313,8 @@ static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, p
       draw_entries(dist, &at, values, read, m);
     philox_advance(&at, draw_blocks(dist, m));
     draw_store(d, values, out + (size_t)i * size, m);
+    draw_point(ctx, i);
+    if (ctx_is_stopped(ctx)) break;
   }
   return DAMO_OK;
 }
@@ -337,6 +348,8 @@ static damo_status draw_words(damo_ctx *ctx, const draw_op *d, param_walk *w, ph
       param_walk_next(w);
     }
     cast(workspace, out + (size_t)i * size, m);
+    draw_point(ctx, i);
+    if (ctx_is_stopped(ctx)) break;
   }
   return DAMO_OK;
 }
@@ -415,17 +428,23 @@ static void draw_format(strbuf *out, const damo_op *op) {
   strbuf_addf(out, "RandomDraw{%s, %s}", d->dist->name, dtype_name(d->dtype));
 }
 
+static damo_status random_draw_emit_c(struct c_emit *e, const damo_apply *node) {
+  const draw_op *d = node->op->data;
+  return draw_emit_c(e, node, d->dist, d->sized, d->ndim);
+}
+
 const op_def random_draw_def = {
     .name = "RandomDraw",
     .doc = "a draw from a distribution, and the generator's next state",
-    .props = PROPS(PROP(random_draw_props, dist), PROP(random_draw_props, dtype), PROP(random_draw_props, sized),
-                   PROP(random_draw_props, ndim)),
+    .props = PROPS(PROP(random_draw_props, dist), PROP(random_draw_props, dtype), PROP_FLAG(random_draw_props, sized),
+                   PROP_INTEGER(random_draw_props, ndim, 0, DAMO_MAX_NDIM)),
     .n_in = OP_VARIADIC,
     .n_out = 2,
     .data_size = sizeof(draw_op),
     .init = draw_init,
     .infer_type = draw_infer_type,
     .perform = draw_perform,
+    .emit_c = random_draw_emit_c,
     .grad = draw_grad,
     .infer_shape = draw_infer_shape,
     .connection_pattern = draw_connections,

@@ -117,6 +117,7 @@ static damo_status quantile_infer_shape(build *b, damo_apply *node, damo_var *co
 
 const op_def quantile_def = {
     .name = "Quantile",
+    .library = "C's library",
     .doc = "quantiles of a distribution, found by search",
     .props = PROPS(PROP(quantile_props, dist)),
     .n_in = OP_VARIADIC,

@@ -311,42 +311,50 @@ static damo_status draw_square_grad(build *b, damo_apply *node, damo_var *const 
 
 static const core_class categorical_class = {
     .func = "categorical",
+    .only_double = true,
     .form = {.signature = "(),(k)->()", .in = "if", .out = "i", .in_layout = "sc"},
     .run = categorical_run,
 };
 static const core_class multinomial_class = {
     .func = "multinomial",
+    .only_double = true,
     .form = {.signature = "(),(),(k)->(k)", .in = "iif", .out = "i", .in_layout = "ssc"},
     .run = multinomial_run,
 };
 static const core_class dirichlet_class = {
     .func = "dirichlet",
+    .only_double = true,
     .form = {.signature = "(),(k)->(k),(k)", .in = "if", .in_layout = "sc"},
     .run = dirichlet_run,
 };
 static const core_class choice_class = {
     .func = "choice",
+    .only_double = true,
     .form = {.signature = "(),(k),(m)->(m)", .in = "ifi", .out = "i", .in_layout = "scs"},
     .workspace = choice_workspace,
     .run = choice_run,
 };
 static const core_class draw_factor_class = {
     .func = "multivariate_normal",
+    .only_double = true,
     .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
     .run = draw_factor_run,
 };
 static const core_class draw_transform_class = {
     .func = "multivariate_normal",
+    .only_double = true,
     .form = {.signature = "(n,n),(n)->(n)", .in_layout = "rc"},
     .run = draw_transform_run,
 };
 static const core_class bartlett_class = {
     .func = "wishart",
+    .only_double = true,
     .form = {.signature = "(),(),(n,n)->(n,n)", .in = "iff", .in_layout = "sss"},
     .run = bartlett_run,
 };
 static const core_class draw_square_class = {
     .func = "wishart",
+    .only_double = true,
     .form = {.signature = "(n,n),(n,n)->(n,n)", .in_layout = "rr"},
     .workspace = draw_square_workspace,
     .run = draw_square_run,
@@ -388,7 +396,7 @@ const op_def choice_def = {
 const op_def draw_factor_def = {
     .name = "DrawFactor",
     .doc = "Cholesky factor of a stack of positive semidefinite matrices, the same bits on every machine",
-    .props = PROPS(PROP(cholesky_props, lower), PROP(cholesky_props, on_fail)),
+    .props = PROPS(PROP_FLAG(cholesky_props, lower), PROP_WORD_OR_NIL(cholesky_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(draw_factor_class),
     .grad = draw_factor_grad,

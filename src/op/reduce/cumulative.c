@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "graph/c_emit.h"
 #include "op/op.h"
 #include "op/complex_arith.h"
 #include "op/elem/build_arith.h"
@@ -55,7 +56,7 @@ typedef struct scan_props {
   prop_value kind, axis, reverse;
 } scan_props;
 
-typedef void (*scan_fn)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n);
+typedef void (*scan_fn)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n, bool more);
 static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
     {[DAMO_INT64] = cumsum_u64,
      [DAMO_UINT64] = cumsum_u64,
@@ -105,6 +106,8 @@ static damo_status cumulative_infer_type(const damo_op *op, damo_var *const *in,
   return DAMO_OK;
 }
 
+#define CUMULATIVE_PART 16384 /* elements between two points */
+
 static damo_status cumulative_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
   const damo_array *x = thunk_in(t, f, 0);
@@ -115,12 +118,22 @@ static damo_status cumulative_perform(const thunk *t, frame *f) {
   scan_fn scan = scan_kernels[is_cumprod(op)][array_dtype(x)];
   int64_t sign = is_reverse_scan(op) ? -1 : 1, x_first = sign < 0 ? (n - 1) * x_step : 0,
           y_first = sign < 0 ? (n - 1) * y_step : 0;
+  int64_t since = 0;
   if (n == 0) return DAMO_OK;
   slice_walk w;
   for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w)) {
     char *from = w.p[0] + x_first, *to = w.p[1] + y_first;
-    for (int64_t k = 0; k < w.count; k++, from += w.step[0], to += w.step[1])
-      scan(from, sign * x_step, to, sign * y_step, n);
+    for (int64_t k = 0; k < w.count; k++, from += w.step[0], to += w.step[1]) {
+      for (int64_t i = 0; i < n; i += CUMULATIVE_PART) {
+        const int64_t part = n - i < CUMULATIVE_PART ? n - i : CUMULATIVE_PART;
+        scan(from + i * sign * x_step, sign * x_step, to + i * sign * y_step, sign * y_step, part, i > 0);
+        if ((since += part) < CUMULATIVE_PART) continue;
+        since = 0;
+        ctx_set_due(f->ctx);
+        ctx_point(f->ctx);
+        if (ctx_is_stopped(f->ctx)) return DAMO_OK;
+      }
+    }
   }
   return DAMO_OK;
 }
@@ -172,14 +185,47 @@ static damo_status cumulative_batch(build *b, const damo_apply *node, damo_var *
   return b->status;
 }
 
+/* Opens loops over all axes but one; the operands are x and y. */
+static void emit_slices(c_emit *e, c_nest *nest, const c_value *x, const c_value *y, int axis) {
+  int64_t shape[DAMO_MAX_NDIM];
+  memcpy(shape, x->shape, sizeof shape);
+  shape[axis] = 1;
+  ce_nest_init(e, nest, x->ndim, shape, 2, (const int64_t *const[]){x->strides, y->strides});
+  ce_nest_open(e, nest);
+}
+
+static damo_status cumulative_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = cumulative_axis(node->op);
+  const c_value *x = ce_in(e, 0), *y = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  const long long n = (long long)x->shape[axis], xs = (long long)x->strides[axis], ys = (long long)y->strides[axis];
+  const char *type = ce_type(y->dtype), op = is_cumprod(node->op) ? '*' : '+';
+  const char *wide = dtype_is_float(y->dtype) ? type : "uint64_t";
+  c_nest nest;
+  emit_slices(e, &nest, x, y, axis);
+  if (nest.n_axes == 0) ce_open(e, "%s", "");
+  ce_line(e, "%s sum = %d;", wide, op == '*');
+  ce_for(e, "i", n);
+  ce_line(e, "const ptrdiff_t at = %s;", is_reverse_scan(node->op) ? ce_text(e, "%lld - i", n - 1) : "i");
+  const char *item = ce_text(e, "(%s)%s[%s + at * %lld]", wide, ce_p(e, x), ce_nest_at(e, &nest, 0), xs);
+  ce_line(e, "sum = i == 0 ? %s : sum %c %s;", item, op, item);
+  ce_line(e, "%s[%s + at * %lld] = (%s)sum;", ce_p(e, y), ce_nest_at(e, &nest, 1), ys, type);
+  ce_close(e);
+  if (nest.n_axes == 0) ce_close(e);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 static const op_def cumulative_def = {
     .name = "Cumulative",
     .doc = "running sum or product along an axis",
-    .props = PROPS(PROP(scan_props, kind), PROP(scan_props, axis), PROP(scan_props, reverse)),
+    .props = PROPS(PROP_WORD(scan_props, kind, "cumsum", "cumprod"), PROP_AXIS(scan_props, axis),
+                   PROP_FLAG(scan_props, reverse)),
     .n_in = 1,
     .init = cumulative_init,
     .infer_type = cumulative_infer_type,
     .perform = cumulative_perform,
+    .emit_c = cumulative_emit_c,
     .grad = cumulative_grad,
     .infer_shape = infer_shape_same,
     .batch = cumulative_batch,
@@ -206,17 +252,33 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
   damo_array *y = items ? thunk_out(t, f, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
   if (y == NULL) return damo_error_status(f->ctx);
   if (n == 0) return DAMO_OK;
+  int64_t since = 0;
   char *numbers = (char *)(items + 2 * n), *slice = numbers + n * wide_item;
   cast_fn cast = dt == wide ? NULL : kernel_cast(dt, wide);
   slice_walk w;
   for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w)) {
     for (int64_t k = 0; k < w.count; k++) {
+      const char *from = w.p[0] + k * w.step[0];
       char *raw = cast ? slice : numbers, *positions = w.p[1] + k * w.step[1];
-      kernel_copy_strided(w.p[0] + k * w.step[0], array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
-      if (cast) cast(raw, numbers, (int64_t)n);
-      sort_begin(items, (int64_t)n);
-      const sort_item *sorted = sort_by(numbers, wide, 1, items, items + n, (int64_t)n);
-      for (size_t i = 0; i < n; i++) *(int64_t *)(positions + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
+      for (size_t i = 0; i < n; i += SORT_PART) {
+        const size_t part = n - i < SORT_PART ? n - i : SORT_PART;
+        kernel_copy_strided(from + (int64_t)i * array_strides(x)[axis], array_strides(x)[axis], raw + i * item,
+                            (int64_t)item, (int64_t)part, item);
+        if (cast) cast(raw + i * item, numbers + i * wide_item, (int64_t)part);
+        for (size_t j = i; j < i + part; j++) items[j].at = (int64_t)j + 1;
+        if (part < n) ctx_point(f->ctx);
+      }
+      const sort_item *sorted = sort_by(f->ctx, numbers, wide, 1, items, items + n, (int64_t)n);
+      for (size_t i = 0; i < n; i++) {
+        *(int64_t *)(positions + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
+        if (i % SORT_PART == SORT_PART - 1) ctx_point(f->ctx);
+      }
+      if ((since += (int64_t)n) >= SORT_PART / 8) {
+        since = 0;
+        ctx_set_due(f->ctx);
+        ctx_point(f->ctx);
+      }
+      if (ctx_is_stopped(f->ctx)) return DAMO_OK;
     }
   }
   return DAMO_OK;
@@ -229,13 +291,55 @@ static damo_status argsort_batch(build *b, const damo_apply *node, damo_var **in
   return b->status;
 }
 
+static damo_status argsort_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = cumulative_axis(node->op);
+  const c_value *x = ce_in(e, 0), *y = ce_out(e, 0, DAMO_INT64, x->ndim, x->shape);
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  const c_value *work = ce_scratch(e, DAMO_INT64, 2 * x->shape[axis]);
+  if (work == NULL) return e->status;
+  ce_helper(e, "sorts_before", x->dtype,
+            dtype_is_float(x->dtype)
+                ? "static inline int sorts_before_~(@ a, @ b) { return a < b || (a == a && b != b); }\n"
+                : "static inline int sorts_before_~(@ a, @ b) { return a < b; }\n");
+  ce_helper(
+      e, "argsort", x->dtype,
+      "/* A merge sort of positions, stable, nan last. work: 2 n entries. */\n"
+      "static void argsort_~(const @ *x, ptrdiff_t step, ptrdiff_t n, int64_t *out, ptrdiff_t out_step,\n"
+      "                      int64_t *work) {\n"
+      "  int64_t *from = work, *to = work + n;\n"
+      "  for (ptrdiff_t i = 0; i < n; i++) from[i] = i;\n"
+      "  for (ptrdiff_t width = 1; width < n; width *= 2) {\n"
+      "    for (ptrdiff_t first = 0; first < n; first += 2 * width) {\n"
+      "      const ptrdiff_t mid = n - first < width ? n : first + width, end = n - mid < width ? n : mid + width;\n"
+      "      ptrdiff_t i = first, j = mid;\n"
+      "      for (ptrdiff_t k = first; k < end; k++) {\n"
+      "        const int right = i == mid || (j < end && sorts_before_~(x[from[j] * step], x[from[i] * step]));\n"
+      "        to[k] = right ? from[j++] : from[i++];\n"
+      "      }\n"
+      "    }\n"
+      "    int64_t *swap = from;\n"
+      "    from = to;\n"
+      "    to = swap;\n"
+      "  }\n"
+      "  for (ptrdiff_t i = 0; i < n; i++) out[i * out_step] = from[i] + 1;\n"
+      "}\n");
+  c_nest nest;
+  emit_slices(e, &nest, x, y, axis);
+  ce_line(e, "argsort_%s(%s + %s, %lld, %lld, %s + %s, %lld, %s);", ce_suffix(x->dtype), ce_p(e, x),
+          ce_nest_at(e, &nest, 0), (long long)x->strides[axis], (long long)x->shape[axis], ce_p(e, y),
+          ce_nest_at(e, &nest, 1), (long long)y->strides[axis], ce_p(e, work));
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 static const op_def argsort_def = {
     .name = "Argsort",
     .doc = "1-based positions that sort each vector along the axis, stable",
-    .props = PROPS(PROP(axis_props, axis)),
+    .props = PROPS(PROP_AXIS(axis_props, axis)),
     .n_in = 1,
     .infer_type = argsort_infer_type,
     .perform = argsort_perform,
+    .emit_c = argsort_emit_c,
     .grad = grad_none,
     .connection_pattern = connect_none,
     .infer_shape = infer_shape_same,

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "graph/c_emit.h"
 #include "reduce_int.h"
 #include "loop/loop.h"
 
@@ -181,6 +182,37 @@ static damo_status extreme_batch(build *b, const damo_apply *node, damo_var **in
   return b->status;
 }
 
+static damo_status extreme_emit_c(c_emit *e, const damo_apply *node) {
+  const extreme_data *d = extreme_data_of(node->op);
+  const bool places = d->kind >= CUMMAX_AT, most = d->kind == CUMMAX || d->kind == CUMMAX_AT;
+  const c_value *x = ce_in(e, 0), *y = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  int64_t shape[DAMO_MAX_NDIM];
+  c_nest nest;
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  memcpy(shape, x->shape, sizeof shape);
+  shape[d->axis] = 1;
+  ce_nest_init(e, &nest, x->ndim, shape, 2, (const int64_t *const[]){x->strides, y->strides});
+  ce_nest_open(e, &nest);
+  if (nest.n_axes == 0) ce_open(e, "%s", "");
+  const char *from = ce_text(e, "%s[%s", ce_p(e, x), ce_nest_at(e, &nest, 0));
+  ce_line(e, "%s best = %s];", ce_type(x->dtype), from);
+  if (places) ce_line(e, "int64_t at = 1;");
+  ce_for(e, "i", x->shape[d->axis]);
+  ce_line(e, "const %s a = %s + i * %lld];", ce_type(x->dtype), from, (long long)x->strides[d->axis]);
+  const char *beyond = most ? "a > best" : "a < best";
+  if (dtype_is_float(x->dtype)) beyond = ce_text(e, "(%s || a != a) && best == best", beyond);
+  ce_open(e, "if (%s)", beyond);
+  ce_line(e, "best = a;");
+  if (places) ce_line(e, "at = i + 1;");
+  ce_close(e);
+  ce_line(e, "%s[%s + i * %lld] = %s;", ce_p(e, y), ce_nest_at(e, &nest, 1), (long long)y->strides[d->axis],
+          places ? "at" : "best");
+  ce_close(e);
+  if (nest.n_axes == 0) ce_close(e);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 static const op_def extreme_def = {
     .name = "CumExtreme",
     .doc = "running maximum or minimum along an axis, or its position",
@@ -190,6 +222,7 @@ static const op_def extreme_def = {
     .init = extreme_init,
     .infer_type = extreme_infer_type,
     .perform = extreme_perform,
+    .emit_c = extreme_emit_c,
     .grad = extreme_grad,
     .rop = extreme_rop,
     .infer_shape = infer_shape_same,

@@ -163,8 +163,9 @@ damo_status emit_reduction(c_emit *e, reduce_kind kind, uint32_t axes, damo_dtyp
     ce_nest_init(e, &in, n_reduced, shape, 1, (const int64_t *const[]){steps});
     x = ce_cast(e, v->dtype, acc,
                 ce_text(e, "%s[%s + %s]", ce_p(e, v), ce_nest_at(e, &over, 0), ce_nest_at(e, &in, 0)));
-    const char *total = emit_pass(e, name, acc, &in, n_per, ce_text(e, "exp%s(%s - %s)", f, x, top));
-    result = ce_text(e, "log%s(%s) + %s", f, total, top);
+    const char *total =
+        emit_pass(e, name, acc, &in, n_per, emit_function(e, "exp", acc, ce_text(e, "%s - %s", x, top)));
+    result = ce_text(e, "%s + %s", emit_function(e, "log", acc, total), top);
   } else {
     result = emit_pass(e, name, acc, &in, n_per, x);
   }

@@ -4,6 +4,7 @@
  * slice holds a nan, its result is nan.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "op/elem/build_arith.h"
@@ -71,6 +72,7 @@ static damo_status fn_count_nonzero(build *b, const fn_args *a, ptrvec *out) {
 typedef struct sorted_slices {
   damo_var *sorted; /* (kept axes…, n) */
   damo_var *n;      /* int64 scalar */
+  damo_var *count;  /* (kept axes…, 1): how many entries of each slice are no nan; NULL: a nan makes the slice nan */
   int axes[DAMO_MAX_NDIM], n_axes, ndim;
   bool keepdims;
 } sorted_slices;
@@ -113,12 +115,34 @@ static damo_status slices_sort(build *b, const fn_args *a, const prop_value *axi
     return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the reduced axes have no elements", a->func->name);
   s->sorted = build_take_along_axis(b, x, build_argsort(b, x, last), last);
   s->n = build_dim(b, x, last);
+  if (x->type->shape[last] < 0) {
+    char text[80];
+    snprintf(text, sizeof text, "%s: the reduced axes have no elements", a->func->name);
+    s->n = build_assert(b, s->n, build_gt(b, s->n, build_i64(b, 0)), text);
+  }
   return b->status;
+}
+
+/* Lets the functions leave out what is nan: it stands last. */
+static void slices_leave_out_nan(build *b, sorted_slices *s) {
+  if (s->sorted == NULL || dtype_is_discrete(var_dtype(s->sorted))) return;
+  const int last = var_ndim(s->sorted) - 1;
+  s->count = build_reduce(b, REDUCE_SUM, build_eq(b, s->sorted, s->sorted), &last, 1, true);
+}
+
+/* How many entries of a slice count: a scalar, or of the shape of the kept axes and one more. */
+static damo_var *slices_count(const sorted_slices *s) { return s->count != NULL ? s->count : s->n; }
+
+/* The sorted entries at 1-based positions: a vector of them, or of count's shape but for its last axis. */
+static damo_var *slices_take(build *b, const sorted_slices *s, damo_var *at) {
+  if (s->sorted == NULL || at == NULL) return NULL;
+  const int last = var_ndim(s->sorted) - 1;
+  return s->count != NULL ? build_take_along_axis(b, s->sorted, at, last) : build_take_axis(b, s->sorted, at, last);
 }
 
 /* y, of the shape of the kept axes and one more, with nan for the slices that hold one. */
 static damo_var *slices_poison(build *b, const sorted_slices *s, damo_var *y) {
-  if (s->sorted == NULL || dtype_is_discrete(var_dtype(s->sorted))) return y;
+  if (s->sorted == NULL || s->count != NULL || dtype_is_discrete(var_dtype(s->sorted))) return y;
   const int last = var_ndim(s->sorted) - 1;
   damo_var *poisoned = build_reduce(b, REDUCE_ANY, build_isnan(b, s->sorted), &last, 1, true);
   return build_switch(b, poisoned, build_num(b, NAN), y);
@@ -229,17 +253,16 @@ static damo_var *quantile_between(build *b, damo_var *a, damo_var *c, damo_var *
 /* The sorted values at the places v, clipped to 0 … n - 1, along the last axis. */
 static damo_var *quantile_take(build *b, const sorted_slices *s, damo_var *n, damo_var *v) {
   damo_var *top = build_sub(b, n, build_num(b, 1));
-  damo_var *at = build_minimum(b, build_maximum(b, v, build_num(b, 0)), top);
-  damo_var *position = build_cast(b, build_add(b, at, build_num(b, 1)), DAMO_INT64);
-  return s->sorted ? build_take_axis(b, s->sorted, position, var_ndim(s->sorted) - 1) : NULL;
+  damo_var *at = build_maximum(b, build_minimum(b, v, top), build_num(b, 0));
+  return slices_take(b, s, build_cast(b, build_add(b, at, build_num(b, 1)), DAMO_INT64));
 }
 
 /* The values of q (float64, a scalar or a vector) along the last axis, which is 1 where q is a scalar. */
 static damo_var *quantile_values(build *b, const sorted_slices *s, int method, damo_var *q) {
-  damo_var *n = build_cast(b, s->n, DAMO_FLOAT64);
+  damo_var *n = build_cast(b, slices_count(s), DAMO_FLOAT64);
+  if (q != NULL && var_ndim(q) == 0) q = build_new_axis(b, q, 0);
   damo_var *v = quantile_place(b, method, n, q);
   if (v == NULL) return NULL;
-  if (var_ndim(v) == 0) v = build_new_axis(b, v, 0);
   if (quantile_takes_one(quantile_methods[method].rule)) return quantile_take(b, s, n, v);
   damo_var *down = build_floor(b, v), *up = build_add(b, down, build_num(b, 1));
   damo_var *t = build_cast(b, quantile_weight(b, quantile_methods[method].rule, v, down), var_dtype(s->sorted));
@@ -266,6 +289,7 @@ static damo_var *quantile_option(build *b, const char *func, const prop_value *o
 static damo_var *quantile_q(build *b, const fn_args *a, double most) {
   const prop_value *o = &FN_OPTIONS(a, quantile_options)->q;
   const char *func = a->func->name;
+  char text[80];
   damo_var *q = a->in[1];
   if (q == NULL && o->kind == PROP_VAR) q = o->u.var;
   if (q == NULL && !prop_given(*o)) return build_fail(b, DAMO_ETYPE, "%s: q is missing", func);
@@ -277,7 +301,8 @@ static damo_var *quantile_q(build *b, const fn_args *a, double most) {
   if (var_ndim(q) > 1) return build_fail(b, DAMO_ESHAPE, "%s: q has %d axes, more than one", func, var_ndim(q));
   q = build_cast(b, q, DAMO_FLOAT64);
   damo_var *inside = build_and_(b, build_ge(b, q, build_num(b, 0)), build_le(b, q, build_num(b, most)));
-  q = build_assert(b, q, inside, most == 1 ? "quantile: q lies outside 0 … 1" : "percentile: q lies outside 0 … 100");
+  snprintf(text, sizeof text, "%s: q lies outside 0 … %g", func, most);
+  q = build_assert(b, q, inside, text);
   return most == 1 ? q : build_true_div(b, q, build_num(b, most));
 }
 
@@ -298,6 +323,8 @@ static damo_status quantile_dtype(build *b, const fn_args *a, bool takes_one, da
   return DAMO_OK;
 }
 
+static bool leaves_out_nan(const fn_args *a) { return strncmp(a->func->name, "nan", 3) == 0; }
+
 static damo_status fn_quantile(build *b, const fn_args *a, ptrvec *out) {
   const quantile_options *o = FN_OPTIONS(a, quantile_options);
   sorted_slices s;
@@ -305,10 +332,11 @@ static damo_status fn_quantile(build *b, const fn_args *a, ptrvec *out) {
   damo_dtype dt;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(quantile_method(b, a, &method));
-  damo_var *q = quantile_q(b, a, strcmp(a->func->name, "percentile") == 0 ? 100 : 1);
+  damo_var *q = quantile_q(b, a, strstr(a->func->name, "percentile") != NULL ? 100 : 1);
   if (q == NULL) return b->status;
   DAMO_TRY(quantile_dtype(b, a, quantile_takes_one(quantile_methods[method].rule), &dt));
   DAMO_TRY(slices_sort(b, a, &o->axis, prop_bool_or(o->keepdims, false), dt, &s));
+  if (leaves_out_nan(a)) slices_leave_out_nan(b, &s);
   damo_var *y = slices_poison(b, &s, quantile_values(b, &s, method, q));
   if (y == NULL) return b->status;
   const int kept = var_ndim(y) - 1, listed = var_ndim(q);
@@ -327,12 +355,13 @@ static damo_status fn_median(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(quantile_dtype(b, a, false, &dt));
   DAMO_TRY(slices_sort(b, a, &o->axis, prop_bool_or(o->keepdims, false), dt, &s));
-  damo_var *two = build_int(b, 2), *one = build_i64(b, 1), *half = build_num(b, 0.5);
+  if (leaves_out_nan(a)) slices_leave_out_nan(b, &s);
+  damo_var *two = build_int(b, 2), *one = build_i64(b, 1), *half = build_num(b, 0.5), *n = slices_count(&s);
   const int last = var_ndim(s.sorted) - 1;
-  damo_var *low = build_floor_div(b, build_add(b, s.n, one), two),
-           *high = build_add(b, build_floor_div(b, s.n, two), one);
-  damo_var *x = build_take_axis(b, s.sorted, build_new_axis(b, low, 0), last);
-  damo_var *y = build_take_axis(b, s.sorted, build_new_axis(b, high, 0), last);
+  if (s.count == NULL) n = build_new_axis(b, n, 0);
+  damo_var *low = build_floor_div(b, build_add(b, n, one), two), *high = build_add(b, build_floor_div(b, n, two), one);
+  if (s.count != NULL) low = build_maximum(b, low, one); /* where all is nan */
+  damo_var *x = slices_take(b, &s, low), *y = slices_take(b, &s, high);
   y = slices_poison(b, &s, build_add(b, build_mul(b, x, half), build_mul(b, y, half)));
   for (int k = 0; k < last; k++) pattern[k] = k;
   return fn_give(b, out, slices_expand(b, &s, build_dimshuffle(b, y, pattern, last), 0));
@@ -402,6 +431,21 @@ const op_func statistics_funcs[] = {
      .options = QUANTILE_OPTIONS,
      .call = fn_quantile,
      .doc = "quantile for q in 0 … 100"},
+    {.name = "nanmedian",
+     .operands = "x",
+     .options = OPTIONS(STATISTICS_AXES),
+     .call = fn_median,
+     .doc = "median of what is no nan; nan where there is nothing else"},
+    {.name = "nanquantile",
+     .operands = "x [q]",
+     .options = QUANTILE_OPTIONS,
+     .call = fn_quantile,
+     .doc = "quantile of what is no nan; nan where there is nothing else"},
+    {.name = "nanpercentile",
+     .operands = "x [q]",
+     .options = QUANTILE_OPTIONS,
+     .call = fn_quantile,
+     .doc = "nanquantile for q in 0 … 100"},
     {.name = "mode",
      .operands = "x",
      .options = OPTIONS(STATISTICS_AXES),

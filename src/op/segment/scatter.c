@@ -116,13 +116,44 @@ static void scatter_connected(const damo_apply *node, bool *connected) {
   connected[1] = false;
 }
 
+static damo_status scatter_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0), *ids = ce_in(e, 1), *v = ce_in(e, 2);
+  int64_t shape[2 * DAMO_MAX_NDIM], strides[2 * DAMO_MAX_NDIM], width = 1;
+  const int ndim = ids->ndim + x->ndim - 1;
+  memcpy(shape, ids->shape, (size_t)ids->ndim * sizeof *shape);
+  for (int k = 1; k < x->ndim; k++) width *= shape[ids->ndim + k - 1] = x->shape[k];
+  if (ndim > DAMO_MAX_NDIM) return ce_refuse(e, "too many axes");
+  for (int k = 0; k < v->ndim; k++) {
+    if (v->shape[k] != 1 && v->shape[k] != shape[ndim - v->ndim + k])
+      return ce_refuse(e, "its operands' shapes do not agree");
+  }
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  const c_value *at = ce_scratch_like(e, DAMO_INT64, ids->ndim, ids->shape);
+  ce_strides_along(v, ndim, strides);
+  const c_value *rows = ce_contiguous(e, ce_view(e, v, ndim, shape, strides, 0));
+  if (out == NULL || at == NULL || rows == NULL) return e->status;
+  if (dtype_is_complex(out->dtype)) return ce_refuse(e, "complex numbers");
+  c_nest nest;
+  ce_nest_init(e, &nest, ids->ndim, ids->shape, 2, (const int64_t *const[]){ids->strides, at->strides});
+  ce_nest_open(e, &nest);
+  const char *k = ce_text(e, "k%d", nest.id);
+  ce_line(e, "const int64_t %s = %s[%s];", k, ce_p(e, ids), ce_nest_at(e, &nest, 0));
+  ce_line(e, "%s[%s] = %s < 0 ? %s + %lld : %s;", ce_p(e, at), ce_nest_at(e, &nest, 1), k, k,
+          (long long)x->shape[0] + 1, k);
+  ce_nest_close(e, &nest);
+  ce_copy(e, out, x);
+  segment_emit_fold(e, segment_kind_of(node->op), at, rows, out, width, false);
+  return e->status;
+}
+
 const op_def scatter_def = {
     .name = "Scatter",
     .doc = "the maximum or minimum of a tensor and of rows at positions",
-    .props = PROPS(PROP(segment_props, kind)),
+    .props = PROPS(PROP_WORD(segment_props, kind, "sum", "prod", "max", "min")),
     .n_in = 3,
     .infer_type = scatter_infer_type,
     .perform = scatter_perform,
+    .emit_c = scatter_emit_c,
     .grad = scatter_grad,
     .rop = scatter_rop,
     .infer_shape = infer_shape_same,

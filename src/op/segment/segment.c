@@ -7,6 +7,7 @@
  * integers to int64 or uint64 first for sums and products, as sum does.
  * SegmentCount(ids, n): the number of entries of each segment. SegmentLength(ids, least): the greatest of all.
  */
+#include "graph/c_emit.h"
 #include "segment_int.h"
 #include "kernel/kernel.h"
 #include "op/batch.h"
@@ -166,14 +167,60 @@ static damo_status segment_init(damo_op *op) {
   return DAMO_OK;
 }
 
+void segment_emit_fold(c_emit *e, segment_kind kind, const c_value *ids, const c_value *x, const c_value *out,
+                       int64_t width, bool count) {
+  const char *type = ce_type(out->dtype);
+  const bool is_float = dtype_is_float(out->dtype);
+  const int64_t n = ce_size(ids);
+  if (n == 0) return;
+  ce_for(e, "i", n);
+  ce_line(e, "const int64_t id = %s[i];", ce_p(e, ids));
+  ce_fail_if(e, "id < 1 || id > %lld", (long long)out->shape[0]);
+  if (count) {
+    ce_line(e, "%s[id - 1]++;", ce_p(e, out));
+  } else if (width > 0) {
+    ce_for(e, "k", width);
+    ce_line(e, "%s *const to = %s + (id - 1) * %lld + k;", type, ce_p(e, out), (long long)width);
+    ce_line(e, "const %s a = *to, b = %s[i * %lld + k];", type, ce_p(e, x), (long long)width);
+    if (kind == SEGMENT_MAX || kind == SEGMENT_MIN)
+      ce_line(e, "*to = !(a %c b)%s ? a : b;", kind == SEGMENT_MAX ? '<' : '>', is_float ? " && b == b" : "");
+    else if (is_float)
+      ce_line(e, "*to = a %c b;", kind == SEGMENT_SUM ? '+' : '*');
+    else
+      ce_line(e, "*to = (%s)((uint64_t)a %c (uint64_t)b);", type, kind == SEGMENT_SUM ? '+' : '*');
+    ce_close(e);
+  }
+  ce_close(e);
+}
+
+static damo_status segment_emit_c(c_emit *e, const damo_apply *node) {
+  const segment_kind kind = segment_kind_of(node->op);
+  const c_value *x = ce_contiguous(e, ce_in(e, 0)), *ids = ce_contiguous(e, ce_in(e, 1));
+  int64_t shape[DAMO_MAX_NDIM], width = 1;
+  if (x == NULL || ids == NULL) return e->status;
+  if (x->shape[0] != ids->shape[0]) return ce_refuse(e, "there are not as many ids as entries");
+  if (dtype_is_complex(x->dtype)) return ce_refuse(e, "complex numbers");
+  memcpy(shape, x->shape, sizeof shape);
+  DAMO_TRY(ce_int(e, 2, "a number of segments", &shape[0]));
+  for (int k = 1; k < x->ndim; k++) width *= shape[k];
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, shape);
+  char empty[8];
+  if (out == NULL) return e->status;
+  segment_clear(kind, out->dtype, empty, 1);
+  ce_fill(e, out, ce_number(e, out->dtype, scalar_load(out->dtype, empty)));
+  segment_emit_fold(e, kind, ids, x, out, width, false);
+  return e->status;
+}
+
 const op_def segment_def = {
     .name = "SegmentReduce",
     .doc = "sum, product, maximum or minimum of the rows of each segment",
-    .props = PROPS(PROP(segment_props, kind)),
+    .props = PROPS(PROP_WORD(segment_props, kind, "sum", "prod", "max", "min")),
     .n_in = 3,
     .init = segment_init,
     .infer_type = segment_infer_type,
     .perform = segment_perform,
+    .emit_c = segment_emit_c,
     .grad = segment_grad,
     .rop = segment_rop,
     .infer_shape = segment_infer_shape,
@@ -222,12 +269,25 @@ static damo_status count_infer_shape(build *b, damo_apply *node, damo_var *const
   return b->status;
 }
 
+static damo_status segment_count_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *ids = ce_contiguous(e, ce_in(e, 0));
+  int64_t n;
+  (void)node;
+  DAMO_TRY(ce_int(e, 1, "a number of segments", &n));
+  const c_value *out = ce_out(e, 0, DAMO_INT64, 1, &n);
+  if (out == NULL || ids == NULL) return e->status;
+  ce_fill(e, out, "0");
+  segment_emit_fold(e, SEGMENT_SUM, ids, NULL, out, 1, true);
+  return e->status;
+}
+
 static const op_def segment_count_def = {
     .name = "SegmentCount",
     .doc = "the number of entries of each segment",
     .n_in = 2,
     .infer_type = count_infer_type,
     .perform = count_perform,
+    .emit_c = segment_count_emit_c,
     .grad = grad_none,
     .infer_shape = count_infer_shape,
     .connection_pattern = connect_none,

@@ -2,6 +2,7 @@
 #ifndef DAMO_OP_SEGMENT_SEGMENT_INT_H
 #define DAMO_OP_SEGMENT_SEGMENT_INT_H
 
+#include "graph/c_emit.h"
 #include "op/index/index_int.h"
 
 typedef enum segment_kind { SEGMENT_SUM, SEGMENT_PROD, SEGMENT_MAX, SEGMENT_MIN, SEGMENT_KINDS } segment_kind;
@@ -25,6 +26,10 @@ segment_fold_fn segment_fold(segment_kind kind, damo_dtype dt);
 void segment_clear(segment_kind kind, damo_dtype dt, void *out, int64_t n);
 /* Adds to counts[id - 1] the number of times that each id occurs; the result is segment_fold_fn's. */
 int64_t segment_count(const int64_t *ids, int64_t n, int64_t *counts, int64_t n_out);
+
+/* segment.c: the same as C source, which fails at such an id; count: segment_count's. */
+void segment_emit_fold(c_emit *e, segment_kind kind, const c_value *ids, const c_value *x, const c_value *out,
+                       int64_t width, bool count);
 
 /* ---- scatter.c --------------------------------------------------------------------------------------------------- */
 

@@ -77,7 +77,8 @@ static damo_status edges_infer_shape(build *b, damo_apply *node, damo_var *const
 const op_def edges_def = {
     .name = "Edges",
     .doc = "the edges of evenly spaced bins",
-    .props = PROPS(PROP(edges_props, bins), PROP(edges_props, low), PROP(edges_props, high)),
+    .props = PROPS(PROP_INTEGER(edges_props, bins, 1, PROP_FAR), PROP_NUMBER(edges_props, low),
+                   PROP_NUMBER(edges_props, high)),
     .n_in = 1,
     .infer_type = edges_infer_type,
     .perform = edges_perform,
@@ -137,6 +138,8 @@ static damo_var *build_edges(build *b, const char *func, damo_var *x, const prop
   if (prop_given(*bins) && bins->kind != PROP_INT)
     return build_fail(b, DAMO_ETYPE, "%s: bins is a number of bins, or their edges", func);
   if (p.bins.u.i < 1) return build_fail(b, DAMO_EVALUE, "%s: %lld bins", func, (long long)p.bins.u.i);
+  if (p.bins.u.i >= INT64_MAX / (int64_t)sizeof(double))
+    return build_fail(b, DAMO_EVALUE, "%s: %lld bins are more than any memory holds", func, (long long)p.bins.u.i);
   if (range_read(b->ctx, func, range, &p) != DAMO_OK) {
     b->status = damo_error_status(b->ctx);
     return NULL;

@@ -130,7 +130,7 @@ static damo_status search_batch(build *b, const damo_apply *node, damo_var **in,
 const op_def search_def = {
     .name = "SearchSorted",
     .doc = "1-based positions at which entries would be inserted into a sorted vector",
-    .props = PROPS(PROP(search_props, right), PROP(search_props, bins)),
+    .props = PROPS(PROP_FLAG(search_props, right), PROP_INTEGER(search_props, bins, BINS_ANY, BINS_RISE)),
     .n_in = 2,
     .infer_type = search_infer_type,
     .perform = search_perform,

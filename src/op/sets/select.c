@@ -19,7 +19,7 @@ typedef struct select_props {
 static int select_axis(const damo_op *op) { return (int)OP_PROPS(op, select_props)->axis.u.i - 1; }
 
 static damo_status k_check(damo_ctx *ctx, int64_t k, int64_t n, int axis) {
-  if ((k < 0 ? -k : k) <= n) return DAMO_OK;
+  if (k >= -n && k <= n) return DAMO_OK;
   return ctx_fail(ctx, DAMO_EVALUE, "topk: k is %lld, axis %d has %lld entries", (long long)k, axis + 1, (long long)n);
 }
 
@@ -29,9 +29,11 @@ typedef struct slice_work {
   char *numbers, *raw;
   damo_dtype dtype, wide;
   int64_t n, step;
+  damo_ctx *ctx;
 } slice_work;
 
 static bool slice_work_make(const thunk *t, frame *f, const damo_array *x, int axis, slice_work *w) {
+  w->ctx = f->ctx;
   w->dtype = array_dtype(x);
   w->wide = sort_wide(w->dtype);
   w->n = array_shape(x)[axis];
@@ -53,7 +55,7 @@ static void slice_work_read(const slice_work *w, const char *p) {
 
 static const sort_item *slice_work_sort(const slice_work *w) {
   sort_begin(w->items, w->n);
-  return sort_by(w->numbers, w->wide, 1, w->items, w->items + w->n, w->n);
+  return sort_by(w->ctx, w->numbers, w->wide, 1, w->items, w->items + w->n, w->n);
 }
 
 /* ---- ArgTopK ----------------------------------------------------------------------------------------------------- */
@@ -142,7 +144,7 @@ static damo_status argtopk_batch(build *b, const damo_apply *node, damo_var **in
 const op_def argtopk_def = {
     .name = "ArgTopK",
     .doc = "1-based positions of the k greatest entries along an axis, greatest first; k < 0: of the least",
-    .props = PROPS(PROP(select_props, k), PROP(select_props, axis)),
+    .props = PROPS(PROP_INTEGER(select_props, k, -PROP_FAR, PROP_FAR), PROP_AXIS(select_props, axis)),
     .n_in = 1,
     .infer_type = argtopk_infer_type,
     .perform = argtopk_perform,
@@ -229,7 +231,8 @@ static damo_status argpartition_batch(build *b, const damo_apply *node, damo_var
 const op_def argpartition_def = {
     .name = "ArgPartition",
     .doc = "1-based positions in an order with the entries at the places kth where sorting would bring them",
-    .props = PROPS(PROP(partition_props, kth), PROP(partition_props, axis)),
+    .props = PROPS(PROP_INTEGERS(partition_props, kth, -PROP_FAR, PROP_FAR, 0, PARTITION_MOST),
+                   PROP_AXIS(partition_props, axis)),
     .n_in = 1,
     .infer_type = argpartition_infer_type,
     .perform = argpartition_perform,
@@ -294,7 +297,7 @@ static damo_status lexsort_perform(const thunk *t, frame *f) {
     kernel_copy_nd(key->data, array_strides(key), raw, NULL, ndim, array_shape(key), dtype_size(dt));
     if (dt != wide) kernel_cast(dt, wide)(raw, numbers, size);
     for (int64_t s = 0; s < size; s += n) {
-      const sort_item *sorted = sort_by(numbers + s * (int64_t)dtype_size(wide), wide, 1, items + s, work, n);
+      const sort_item *sorted = sort_by(f->ctx, numbers + s * (int64_t)dtype_size(wide), wide, 1, items + s, work, n);
       if (sorted == work) memcpy(items + s, work, (size_t)n * sizeof *items);
     }
   }
@@ -330,6 +333,8 @@ static damo_status topk_places(build *b, const fn_args *a, damo_var **x, int *ax
   DAMO_TRY(select_call(b, a, x, axis));
   if (!prop_given(k)) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option k is missing", a->func->name);
   const select_props p = {.k = k, .axis = prop_int(*axis + 1)};
+  if (k.u.i < -INT64_MAX) /* it has no modulus */
+    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: k is %lld, no axis has as many entries", a->func->name, (long long)k.u.i);
   *places = build_op(b, op_new(b->ctx, &argtopk_def, &p), x, 1);
   return b->status;
 }

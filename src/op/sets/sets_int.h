@@ -30,6 +30,7 @@ damo_status fn_unique(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_isin(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_union1d(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_intersect1d(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_setxor1d(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_setdiff1d(build *b, const fn_args *a, ptrvec *out);
 
 /* ---- select.c ---------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ static damo_status unique_perform(const thunk *t, frame *f) {
   sort_item *sorted = items;
   sort_begin(sorted, n);
   for (int64_t k = m - 1; k >= 0; k--) /* the first column decides last */
-    sorted = sort_by(numbers + k * (int64_t)dtype_size(wide), wide, m, sorted, sorted == items ? items + n : items, n);
+    sorted = sort_by(f->ctx, numbers + k * (int64_t)dtype_size(wide), wide, m, sorted,
+                     sorted == items ? items + n : items, n);
   int64_t groups = 0;
   for (int64_t i = 0; i < n; i++) {
     groups += i == 0 || !rows_equal(numbers, wide, m, sorted[i - 1].at - 1, sorted[i].at - 1);
@@ -176,6 +177,18 @@ damo_status fn_setdiff1d(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(two_vectors(b, a, v));
   damo_var *x = unique_values(b, v[0]), *found = x ? is_among(b, "setdiff1d", x, v[1]) : NULL;
   return fn_give(b, out, found ? build_take_axis(b, x, build_nonzero(b, build_invert(b, found)), 0) : NULL);
+}
+
+/* Of the different entries of both, joined, those that occur once; nan is equal to none. */
+damo_status fn_setxor1d(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *v[2];
+  DAMO_TRY(two_vectors(b, a, v));
+  damo_var *all = joined(b, "setxor1d", unique_values(b, v[0]), unique_values(b, v[1]));
+  const damo_apply *u = unique_of(b, all);
+  if (!u) return b->status;
+  damo_var *firsts = build_take_axis(b, all, u->out[0], 0), *once = build_eq(b, u->out[2], build_int(b, 1));
+  if (firsts && once && !dtype_is_discrete(var_dtype(firsts))) once = build_or_(b, once, build_neq(b, firsts, firsts));
+  return fn_give(b, out, once ? build_take_axis(b, firsts, build_nonzero(b, once), 0) : NULL);
 }
 
 /* Of the different entries of both, joined, those that occur twice. The first of two equal ones is v[0]'s; `second` has

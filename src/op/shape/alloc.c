@@ -120,8 +120,10 @@ static damo_status empty_type(const damo_op *op, damo_var *const *in, int n_in, 
 static damo_status empty_perform(const thunk *t, frame *f) {
   int64_t shape[DAMO_MAX_NDIM];
   DAMO_TRY(thunk_dims(t, f, "empty", 0, t->n_in, shape));
-  return thunk_out(t, f, 0, prop_dtype(OP_PROPS(t->node->op, dtype_props)->dtype), t->n_in, shape) ? DAMO_OK
-                                                                                                   : DAMO_EMEMORY;
+  damo_array *out = thunk_out(t, f, 0, prop_dtype(OP_PROPS(t->node->op, dtype_props)->dtype), t->n_in, shape);
+  if (!out) return DAMO_EMEMORY;
+  /* What the process freed may hold addresses, and what other scripts computed. */
+  return damo_ctx_is_sandbox(f->ctx) ? array_fill(out, (scalar){.dtype = DAMO_BOOL, .v.i = 0}) : DAMO_OK;
 }
 
 static damo_status empty_emit_c(c_emit *e, const damo_apply *node) {
@@ -134,8 +136,9 @@ static damo_status empty_emit_c(c_emit *e, const damo_apply *node) {
 static const op_def empty_def = {
     .name = "AllocEmpty",
     .doc = "an array whose entries are not set",
-    .props = PROPS(PROP(dtype_props, dtype)),
+    .props = PROPS(PROP_DTYPE(dtype_props, dtype)),
     .n_in = OP_VARIADIC,
+    .least_in = OP_NO_INPUT,
     .infer_type = empty_type,
     .perform = empty_perform,
     .emit_c = empty_emit_c,

@@ -2,6 +2,7 @@
  *
  * The length of a range of integers is exact for all int64 values; that of floats is ceil((stop - start) / step).
  */
+#include "graph/c_emit.h"
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
 
@@ -73,13 +74,37 @@ static damo_status arange_infer_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
+static damo_status arange_emit_c(c_emit *e, const damo_apply *node) {
+  const damo_dtype given = prop_dtype(OP_PROPS(node->op, dtype_props)->dtype);
+  scalar at[3];
+  int64_t n;
+  for (int i = 0; i < 3; i++) {
+    const damo_array *a = ce_known(e, i);
+    if (a == NULL) return ce_refuse(e, "its length is computed from values");
+    at[i] = array_item(a);
+  }
+  const damo_status s = arange_count(e->ctx, at[0], at[1], at[2], &n);
+  if (s != DAMO_OK) return e->status = s;
+  const c_value *out = ce_out(e, 0, given, 1, &n);
+  if (out == NULL || n == 0) return e->status;
+  const damo_dtype in = given == DAMO_INT64 ? DAMO_INT64 : DAMO_FLOAT64;
+  const char *start = ce_number(e, in, scalar_cast(at[0], in)), *step = ce_number(e, in, scalar_cast(at[2], in));
+  ce_for(e, "i", n);
+  ce_line(e, "%s[i] = %s;", ce_p(e, out),
+          given == DAMO_INT64 ? ce_text(e, "(int64_t)((uint64_t)%s + (uint64_t)i * (uint64_t)%s)", start, step)
+                              : ce_cast(e, DAMO_FLOAT64, out->dtype, ce_text(e, "(%s + (double)i * %s)", start, step)));
+  ce_close(e);
+  return e->status;
+}
+
 static const op_def arange_def = {
     .name = "ARange",
     .doc = "start, start + step … before stop",
-    .props = PROPS(PROP(dtype_props, dtype)),
+    .props = PROPS(PROP_DTYPE(dtype_props, dtype)),
     .n_in = 3,
     .infer_type = arange_type,
     .perform = arange_perform,
+    .emit_c = arange_emit_c,
     .grad = grad_none,
     .infer_shape = arange_infer_shape,
     .connection_pattern = connect_none,

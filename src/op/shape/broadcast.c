@@ -49,6 +49,7 @@ damo_status broadcast_dims_type(const damo_op *op, const char *func, const char 
   int n = n_in - 1, lead = n - var_ndim(in[0]);
   int64_t shape[DAMO_MAX_NDIM];
   char from[160], to[160];
+  if (!type_is_tensor(in[0]->type)) return ctx_fail(ctx, DAMO_ETYPE, "%s: operand 1 must be a tensor", func);
   DAMO_TRY(static_dims(ctx, func, in + 1, n, shape));
   bool ok = lead >= 0;
   for (int i = lead; i < n && ok; i++) {

@@ -1,4 +1,5 @@
 /* diagonal: ExtractDiag, a diagonal of two axes as a view, and its adjoint AllocDiag: diag, diagonal, trace. */
+#include "graph/c_emit.h"
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
@@ -103,16 +104,26 @@ static damo_status extract_batch(build *b, const damo_apply *node, damo_var **in
   return batch_apply(b, op_new(b->ctx, node->op->def, &moved), node, in, out);
 }
 
+static damo_status extract_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0);
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  const int64_t offset = diag_box(node->op->data, x->ndim, x->shape, x->strides, shape, strides);
+  ce_out_view(e, 0, x, x->ndim - 1, shape, strides, offset);
+  return e->status;
+}
+
 static const op_def extract_def = {
     .name = "ExtractDiag",
     .doc = "a diagonal of two axes as the last axis",
-    .props = PROPS(PROP(diagonal_props, offset), PROP(diagonal_props, axis1), PROP(diagonal_props, axis2)),
+    .props = PROPS(PROP_INTEGER(diagonal_props, offset, -PROP_FAR, PROP_FAR), PROP_AXIS(diagonal_props, axis1),
+                   PROP_AXIS(diagonal_props, axis2)),
     .n_in = 1,
     .data_size = sizeof(diag_data),
     .init = diag_init,
     .view_map = alias_first,
     .infer_type = extract_type,
     .perform = extract_perform,
+    .emit_c = extract_emit_c,
     .grad = extract_grad,
     .rop = rop_again,
     .infer_shape = extract_infer_shape,
@@ -133,6 +144,7 @@ damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int a
 static damo_status allocdiag_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[DAMO_MAX_NDIM];
   const diag_data *d = op->data;
+  if (!type_is_tensor(in[0]->type)) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "diag: operand 1 must be a tensor");
   if (n_in - 1 != var_ndim(in[0]) + 1 || d->axis1 >= n_in - 1 || d->axis2 >= n_in - 1)
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "diag: a diagonal of %d axes does not fit a result of %d axes",
                     var_ndim(in[0]), n_in - 1);
@@ -177,15 +189,33 @@ static damo_status allocdiag_batch(build *b, const damo_apply *node, damo_var **
   return b->status;
 }
 
+static damo_status allocdiag_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0);
+  const int n = node->n_in - 1;
+  int64_t shape[DAMO_MAX_NDIM], along[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  for (int i = 0; i < n; i++) DAMO_TRY(ce_int(e, i + 1, "a length", &shape[i]));
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n, shape);
+  if (out == NULL) return e->status;
+  const int64_t offset = diag_box(node->op->data, n, shape, out->strides, along, strides);
+  for (int i = 0; i < n - 1; i++) {
+    if (x->shape[i] != 1 && x->shape[i] != along[i]) return ce_refuse(e, "a diagonal of another length");
+  }
+  ce_fill(e, out, "0");
+  ce_copy(e, ce_view(e, out, n - 1, along, strides, offset), x);
+  return e->status;
+}
+
 const op_def allocdiag_def = {
     .name = "AllocDiag",
     .doc = "zeros with a diagonal",
-    .props = PROPS(PROP(diagonal_props, offset), PROP(diagonal_props, axis1), PROP(diagonal_props, axis2)),
+    .props = PROPS(PROP_INTEGER(diagonal_props, offset, -PROP_FAR, PROP_FAR), PROP_AXIS(diagonal_props, axis1),
+                   PROP_AXIS(diagonal_props, axis2)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(diag_data),
     .init = diag_init,
     .infer_type = allocdiag_type,
     .perform = allocdiag_perform,
+    .emit_c = allocdiag_emit_c,
     .grad = allocdiag_grad,
     .rop = allocdiag_rop,
     .infer_shape = infer_shape_value_lengths,

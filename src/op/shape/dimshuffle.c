@@ -53,7 +53,7 @@ static damo_status dimshuffle_type(const damo_op *op, damo_var *const *in, int n
   (void)n_in;
   damo_ctx *ctx = op->obj.ctx;
   const dimshuffle_data *d = op->data;
-  DAMO_TRY(need_shape(ctx, "dimshuffle", in[0]));
+  if (!type_is_tensor(in[0]->type)) return ctx_fail(ctx, DAMO_ETYPE, "dimshuffle: the operand must be a tensor");
   int64_t shape[DAMO_MAX_NDIM];
   const damo_type *t = in[0]->type;
   for (int i = 0; i < d->n; i++) {

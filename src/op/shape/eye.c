@@ -1,4 +1,5 @@
 /* eye: Eye and Tri: matrices of ones on, or on and below, the k-th diagonal. n, m and k are int64 scalar operands. */
+#include "graph/c_emit.h"
 #include "shape_int.h"
 #include "kernel/kernel.h"
 
@@ -12,6 +13,8 @@ static const char *matrix_name(const damo_op *op) { return op->def == &eye_def ?
 static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
+  if (!type_is_tensor(in[2]->type) || var_ndim(in[2]) != 0 || var_dtype(in[2]) != DAMO_INT64)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the diagonal must be an int64 scalar", matrix_name(op));
   DAMO_TRY(static_dims(op->obj.ctx, matrix_name(op), in, 2, shape));
   out[0] = type_tensor(op->obj.ctx, prop_dtype(OP_PROPS(op, dtype_props)->dtype), 2, shape);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
@@ -43,13 +46,34 @@ static damo_status eye_fill(const thunk *t, frame *f, bool full) {
 static damo_status eye_perform(const thunk *t, frame *f) { return eye_fill(t, f, false); }
 static damo_status tri_perform(const thunk *t, frame *f) { return eye_fill(t, f, true); }
 
+static damo_status eye_emit(c_emit *e, const damo_apply *node, const char *compare) {
+  int64_t shape[2];
+  for (int i = 0; i < 2; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i]));
+  const c_value *out = ce_out(e, 0, prop_dtype(OP_PROPS(node->op, dtype_props)->dtype), 2, shape);
+  if (out == NULL || ce_size(out) == 0) return e->status;
+  if (dtype_is_complex(out->dtype)) return ce_refuse(e, "complex numbers");
+  const damo_array *k = ce_known(e, 2);
+  ce_line(e, "const int64_t k = %s;",
+          k != NULL ? ce_literal(e, k, DAMO_INT64) : ce_text(e, "*%s", ce_p(e, ce_in(e, 2))));
+  ce_for(e, "i", shape[0]);
+  ce_for(e, "j", shape[1]);
+  ce_line(e, "%s[i * %lld + j] = (%s)(j - i %s k);", ce_p(e, out), (long long)shape[1], ce_type(out->dtype), compare);
+  ce_close(e);
+  ce_close(e);
+  return e->status;
+}
+
+static damo_status eye_emit_c(c_emit *e, const damo_apply *node) { return eye_emit(e, node, "=="); }
+static damo_status tri_emit_c(c_emit *e, const damo_apply *node) { return eye_emit(e, node, "<="); }
+
 static const op_def eye_def = {
     .name = "Eye",
     .doc = "ones on the k-th diagonal",
-    .props = PROPS(PROP(dtype_props, dtype)),
+    .props = PROPS(PROP_DTYPE(dtype_props, dtype)),
     .n_in = 3,
     .infer_type = eye_type,
     .perform = eye_perform,
+    .emit_c = eye_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_lengths,
     .connection_pattern = connect_none,
@@ -59,10 +83,11 @@ static const op_def eye_def = {
 static const op_def tri_def = {
     .name = "Tri",
     .doc = "ones on and below the k-th diagonal",
-    .props = PROPS(PROP(dtype_props, dtype)),
+    .props = PROPS(PROP_DTYPE(dtype_props, dtype)),
     .n_in = 3,
     .infer_type = eye_type,
     .perform = tri_perform,
+    .emit_c = tri_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_lengths,
     .connection_pattern = connect_none,

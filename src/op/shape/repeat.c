@@ -61,6 +61,8 @@ static damo_status positions_type(const damo_op *op, damo_var *const *in, int n_
   int64_t length, n;
   if (!type_is_tensor(in[0]->type) || var_ndim(in[0]) != 1 || var_dtype(in[0]) != DAMO_INT64)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "repeat_: repeats must be an integer or an integer vector");
+  if (!type_is_tensor(in[1]->type) || var_ndim(in[1]) != 0 || var_dtype(in[1]) != DAMO_INT64)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "repeat_: the length must be an int64 scalar");
   n = in[0]->type->shape[0];
   if (n >= 0 && var_static_int(in[1], &length) && n != length) return wrong_count(op->obj.ctx, op, n, length);
   out[0] = type_tensor(op->obj.ctx, DAMO_INT64, 1, NULL);
@@ -89,7 +91,7 @@ static damo_status positions_perform(const thunk *t, frame *f) {
 static const op_def positions_def = {
     .name = "RepeatPositions",
     .doc = "position i as often as entry i says, of a list as long as the second input",
-    .props = PROPS(PROP(axis_props, axis)),
+    .props = PROPS(PROP_AXIS(axis_props, axis)),
     .n_in = 2,
     .infer_type = positions_type,
     .perform = positions_perform,

@@ -65,7 +65,7 @@ static int64_t static_size(const damo_type *t) {
 static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   damo_ctx *ctx = op->obj.ctx;
-  DAMO_TRY(need_shape(ctx, "reshape", in[0]));
+  if (!type_is_tensor(in[0]->type)) return ctx_fail(ctx, DAMO_ETYPE, "reshape: the operand must be a tensor");
   int n = (int)OP_PROPS(op, ndim_props)->ndim.u.i, open = -1;
   int64_t shape[DAMO_MAX_NDIM], known = 1, size = static_size(in[0]->type);
   bool all = true;
@@ -234,7 +234,7 @@ static damo_status reshape_emit_c(c_emit *e, const damo_apply *node) {
 const op_def reshape_def = {
     .name = "Reshape",
     .doc = "the same entries in another shape; a view of a contiguous array",
-    .props = PROPS(PROP(ndim_props, ndim)),
+    .props = PROPS(PROP_INTEGER(ndim_props, ndim, 0, DAMO_MAX_NDIM)),
     .n_in = 2,
     .view_map = alias_first,
     .infer_type = reshape_type,

@@ -12,8 +12,11 @@ int64_t array_int(const damo_array *a) {
 }
 
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape) {
+  if (n > DAMO_MAX_NDIM) return ctx_fail(ctx, DAMO_ESHAPE, "%s: %d axes, at most %d", func, n, DAMO_MAX_NDIM);
   for (int i = 0; i < n; i++) {
     int64_t v = -1;
+    if (!type_is_tensor(dims[i]->type) || var_ndim(dims[i]) != 0 || var_dtype(dims[i]) != DAMO_INT64)
+      return ctx_fail(ctx, DAMO_ETYPE, "%s: the length of axis %d must be an int64 scalar", func, i + 1);
     if (var_static_int(dims[i], &v) && v < 0)
       return ctx_fail(ctx, DAMO_EVALUE, "%s: length %lld of axis %d is negative", func, (long long)v, i + 1);
     shape[i] = v;
@@ -128,7 +131,7 @@ static damo_status shape_i_emit_c(c_emit *e, const damo_apply *node) {
 const op_def shape_i_def = {
     .name = "Shape_i",
     .doc = "the length of one axis",
-    .props = PROPS(PROP(shape_i_props, i)),
+    .props = PROPS(PROP_AXIS(shape_i_props, i)),
     .n_in = 1,
     .infer_type = shape_i_type,
     .perform = shape_i_perform,
@@ -199,12 +202,21 @@ static damo_status makevector_batch(build *b, const damo_apply *node, damo_var *
   return b->status;
 }
 
+static damo_status makevector_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *out = ce_out(e, 0, DAMO_INT64, 1, (const int64_t[]){node->n_in});
+  for (int i = 0; i < node->n_in && out != NULL; i++)
+    ce_line(e, "%s[%d] = *%s;", ce_p(e, out), i, ce_p(e, ce_in(e, i)));
+  return e->status;
+}
+
 const op_def makevector_def = {
     .name = "MakeVector",
     .doc = "an int64 vector of scalars",
     .n_in = OP_VARIADIC,
+    .least_in = OP_NO_INPUT,
     .infer_type = makevector_type,
     .perform = makevector_perform,
+    .emit_c = makevector_emit_c,
     .grad = grad_none,
     .infer_shape = makevector_infer_shape,
     .batch = makevector_batch,

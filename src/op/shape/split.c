@@ -143,7 +143,7 @@ static damo_status split_emit_c(c_emit *e, const damo_apply *node) {
 const op_def split_def = {
     .name = "Split",
     .doc = "the parts of x along an axis",
-    .props = PROPS(PROP(split_props, axis), PROP(split_props, n)),
+    .props = PROPS(PROP_AXIS(split_props, axis), PROP_INTEGER(split_props, n, 0, INT16_MAX)),
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
     .count_out = split_count,

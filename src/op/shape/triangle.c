@@ -1,4 +1,5 @@
 /* triangle: Triangle: entries outside a triangle of the last two axes become 0: tril, triu. */
+#include "graph/c_emit.h"
 #include "shape_int.h"
 #include "kernel/kernel.h"
 
@@ -40,13 +41,31 @@ static damo_status triangle_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
+static damo_status triangle_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0), *out = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  if (out == NULL || ce_size(out) == 0) return e->status;
+  const long long rows = (long long)x->shape[x->ndim - 2], cols = (long long)x->shape[x->ndim - 1];
+  const bool lower = OP_PROPS(node->op, triangle_props)->lower.u.i != 0;
+  int64_t k = OP_PROPS(node->op, triangle_props)->k.u.i;
+  k = k < -rows ? -rows : k > cols ? cols : k;
+  ce_copy(e, out, x);
+  ce_for(e, "r", ce_size(out) / cols);
+  ce_for(e, "j", cols);
+  ce_line(e, "if (j - r %% %lld %s %lld) %s[r * %lld + j] = 0;", rows, lower ? ">" : "<", (long long)k, ce_p(e, out),
+          cols);
+  ce_close(e);
+  ce_close(e);
+  return e->status;
+}
+
 const op_def triangle_def = {
     .name = "Triangle",
     .doc = "one triangle of the last two axes, zeros elsewhere",
-    .props = PROPS(PROP(triangle_props, k), PROP(triangle_props, lower)),
+    .props = PROPS(PROP_INTEGER(triangle_props, k, -PROP_FAR, PROP_FAR), PROP_FLAG(triangle_props, lower)),
     .n_in = 1,
     .infer_type = triangle_type,
     .perform = triangle_perform,
+    .emit_c = triangle_emit_c,
     .grad = triangle_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,

@@ -41,7 +41,7 @@ static damo_status sp_check_square_perform(const thunk *t, frame *f) {
 static const op_def sp_check_square_def = {
     .name = "SquareMatrix",
     .doc = "a sparse matrix as it is; a shape error that names func unless it is square",
-    .props = PROPS(PROP(check_props, func)),
+    .props = PROPS(PROP_TEXT_OR_NIL(check_props, func)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = sp_check_square_type,
@@ -83,7 +83,7 @@ static damo_status sp_check_same_shape_perform(const thunk *t, frame *f) {
 static const op_def sp_check_same_shape_def = {
     .name = "SameShape",
     .doc = "its first input as it is; a shape error that names func unless a matrix has the lengths given",
-    .props = PROPS(PROP(check_props, func)),
+    .props = PROPS(PROP_TEXT_OR_NIL(check_props, func)),
     .n_in = 4,
     .view_map = alias_first,
     .infer_type = sp_check_same_shape_type,

@@ -338,7 +338,7 @@ static int64_t sp_binomial_next_place(const binomial_call *c, philox_words *word
 /* Memory error where the expected entries, less eight standard deviations, do not fit: before they are counted, which
  * takes time for each of them. */
 static damo_status sp_binomial_check_memory(damo_ctx *ctx, const binomial_call *c) {
-  const double expected = -expm1(c->log_none) * (double)c->total, least = expected - 8 * sqrt(expected);
+  const double expected = -draw_expm1(c->log_none) * (double)c->total, least = expected - 8 * sqrt(expected);
   const double bytes = least * BINOMIAL_ENTRY_BYTES;
   if (!(least > BINOMIAL_SURE_ENTRIES)) return DAMO_OK;
   void *trial = bytes < 0x1p62 ? mem_alloc(ctx, (size_t)bytes) : NULL;

@@ -86,7 +86,7 @@ static damo_status spline_coefficients_batch(build *b, const damo_apply *node, d
 const op_def spline_coefficients_def = {
     .name = "SplineCoefficients",
     .doc = "the coefficients of the cubic spline with not-a-knot ends through values, along an axis",
-    .props = PROPS(PROP(coefficient_props, axis), PROP(coefficient_props, transpose)),
+    .props = PROPS(PROP_AXIS(coefficient_props, axis), PROP_FLAG(coefficient_props, transpose)),
     .n_in = 2,
     .infer_type = spline_coefficients_infer_type,
     .perform = spline_coefficients_perform,
@@ -139,7 +139,7 @@ static damo_status table_cell_batch(build *b, const damo_apply *node, damo_var *
 const op_def table_cell_def = {
     .name = "TableCell",
     .doc = "the 1-based cell of an ascending list of points in which each query lies",
-    .props = PROPS(PROP(cell_props, outside), PROP(cell_props, axis)),
+    .props = PROPS(PROP_TEXT_OR_NIL(cell_props, outside), PROP_AXIS(cell_props, axis)),
     .n_in = 2,
     .infer_type = table_cell_infer_type,
     .perform = table_cell_perform,

@@ -64,7 +64,7 @@ static damo_status sp_vecdot_shape(build *b, damo_apply *node, damo_var *const *
 static const op_def sp_vecdot_def = {
     .name = "SpVecdot",
     .doc = "for each column or row of a sparse matrix the sum of products of two numbers for each stored position",
-    .props = PROPS(PROP(axis_props, axis)),
+    .props = PROPS(PROP_INTEGER(axis_props, axis, 1, 2)),
     .n_in = 3,
     .infer_type = sp_vecdot_type,
     .perform = sp_vecdot_perform,

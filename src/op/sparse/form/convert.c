@@ -60,7 +60,7 @@ static damo_status sp_to_dense_grad(build *b, damo_apply *node, damo_var *const 
 const op_def sp_to_dense_def = {
     .name = "DenseFromSparse",
     .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored positions alone",
-    .props = PROPS(PROP(sp_to_dense_props, structured)),
+    .props = PROPS(PROP_FLAG(sp_to_dense_props, structured)),
     .n_in = 1,
     .infer_type = sp_to_dense_type,
     .perform = sp_to_dense_perform,

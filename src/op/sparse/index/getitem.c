@@ -223,6 +223,7 @@ static const op_def sp_getitem_block_grad_def = {
     .doc = "a block put back where ranges say, into a matrix of x's shape",
     .props = PROPS(PROP(index_props, spec)),
     .n_in = OP_VARIADIC,
+    .least_in = 2,
     .data_size = sizeof(getitem_block_spec),
     .init = sp_getitem_block_init,
     .infer_type = sp_getitem_block_grad_type,

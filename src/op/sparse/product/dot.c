@@ -4,6 +4,7 @@
  * (grad_preserves_dense): a sparse result of two matrices of one dtype. The other files of products share this file's
  * checks, shapes and run of a product into a dense array.
  */
+#include "graph/c_emit.h"
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
 
@@ -169,6 +170,45 @@ static damo_status sp_dot_rop(build *b, damo_apply *node, damo_var *const *eval,
   return b->status;
 }
 
+/* y = a x, or x a where `left`, by the stored entries of a known matrix. */
+static damo_status sp_dot_emit(c_emit *e, const damo_sparse *a, const c_value *x, bool left, const c_value *y) {
+  const bool csr = a->format == DAMO_CSR,
+             major_out = csr != left; /* whether a major vector is an entry of the result */
+  const int x_axis = left ? x->ndim - 1 : 0, y_axis = left ? y->ndim - 1 : 0;
+  const int64_t n = x->ndim == 2 ? x->shape[1 - x_axis] : 1;
+  const int64_t step_x = x->ndim == 2 ? x->strides[1 - x_axis] : 0, step_y = y->ndim == 2 ? y->strides[1 - y_axis] : 0;
+  if (x->shape[x_axis] != a->shape[left ? 0 : 1]) return ce_refuse(e, "its operands' shapes do not agree");
+  if (!dtype_is_float(y->dtype)) return ce_refuse(e, "of %s", dtype_name(y->dtype));
+  ce_fill(e, y, "0");
+  if (ce_size(y) == 0 || sparse_nnz(a) == 0) return e->status;
+  const c_value *indptr = ce_constant(e, damo_retain(a->indptr)), *indices = ce_constant(e, damo_retain(a->indices));
+  const c_value *data = ce_constant(e, array_cast(a->data, y->dtype));
+  if (indptr == NULL || indices == NULL || data == NULL) return e->status;
+  ce_for(e, "i", sparse_major(a));
+  ce_open(e, "for (ptrdiff_t p = %s[i]; p < %s[i + 1]; p++)", ce_p(e, indptr), ce_p(e, indptr));
+  ce_line(e, "const ptrdiff_t j = %s[p];", ce_p(e, indices));
+  ce_for(e, "k", n);
+  const char *value = ce_cast(e, x->dtype, y->dtype,
+                              ce_text(e, "%s[%s * %lld + k * %lld]", ce_p(e, x), major_out ? "j" : "i",
+                                      (long long)x->strides[x_axis], (long long)step_x));
+  ce_line(e, "%s[%s * %lld + k * %lld] += %s[p] * %s;", ce_p(e, y), major_out ? "i" : "j",
+          (long long)y->strides[y_axis], (long long)step_y, ce_p(e, data), value);
+  for (int k = 0; k < 3; k++) ce_close(e);
+  return e->status;
+}
+
+static damo_status sp_dot_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *x = ce_in(e, 0), *y = ce_in(e, 1);
+  int64_t shape[2];
+  int n = 0;
+  if (x->sparse != NULL && y->sparse != NULL) return ce_refuse(e, "of two sparse matrices");
+  if (x->ndim == 2) shape[n++] = x->shape[0];
+  if (y->ndim == 2) shape[n++] = y->shape[1];
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), n, shape);
+  if (out == NULL) return e->status;
+  return x->sparse != NULL ? sp_dot_emit(e, x->sparse, y, false, out) : sp_dot_emit(e, y->sparse, x, true, out);
+}
+
 const op_def sparse_dot_def = {
     .name = "SparseDot",
     .script_name = "Dot",
@@ -177,6 +217,7 @@ const op_def sparse_dot_def = {
     .infer_type = sp_dot_type,
     .state_size = sizeof(sparse_transpose_cache),
     .perform = sp_dot_perform,
+    .emit_c = sp_dot_emit_c,
     .grad = sp_dot_grad,
     .rop = sp_dot_rop,
     .infer_shape = infer_shape_product,
@@ -261,7 +302,7 @@ const op_def true_dot_def = {
     .doc =
         "the sparse product of two matrices, one of them sparse; grad_preserves_dense: a dense operand's gradient is "
         "dense",
-    .props = PROPS(PROP(true_dot_props, grad_preserves_dense)),
+    .props = PROPS(PROP_FLAG(true_dot_props, grad_preserves_dense)),
     .n_in = 2,
     .infer_type = true_dot_type,
     .perform = true_dot_perform,

@@ -95,7 +95,7 @@ static const op_def sp_sampled_product_def = {
     .name = "SampledProduct",
     .doc =
         "inner products of dense rows at a sparse matrix's positions, and its product with one of the dense matrices",
-    .props = PROPS(PROP(sp_sampled_product_props, product), PROP(sp_sampled_product_props, transposed),
+    .props = PROPS(PROP_TEXT(sp_sampled_product_props, product), PROP_FLAG(sp_sampled_product_props, transposed),
                    PROP(sp_sampled_product_props, entries)),
     .n_in = 3,
     .n_out = 2,

@@ -87,15 +87,34 @@ static damo_factor *factorize_matrix(const thunk *t, damo_sparse *a) {
   return factor_new(a, (factor_assume)factor_assume_of(&OP_PROPS(t->node->op, factorize_props)->assume));
 }
 
+/* The Op's name before the reason why this build can't factorize the matrix; other errors stay as they are. */
+static damo_status factorize_name_refusal(const thunk *t, frame *f, damo_status status) {
+  char why[320];
+  if (status != DAMO_ENOT_IMPLEMENTED) return status;
+  snprintf(why, sizeof why, "%s", damo_error_message(f->ctx));
+  return ctx_fail(f->ctx, status, "%s: %s", t->node->op->def->name, why);
+}
+
+#if !DAMO_SUITESPARSE
+/* Needs no matrix to know, unlike Factorize. */
+static damo_status factorize_qr_prepare(damo_apply *node, const char *impl) {
+  (void)impl;
+  return ctx_fail(node->obj.ctx, DAMO_ENOT_IMPLEMENTED,
+                  "%s: QR of a sparse matrix needs SuiteSparse, which this build is without", node->op->def->name);
+}
+#endif
+
 static damo_status factorize_perform(const thunk *t, frame *f) {
+  ctx_set_due(f->ctx);
   factorize_state *s = thunk_state(t, f);
   damo_sparse *a = thunk_in_sparse(t, f, 0);
   if (factorize_is_held(t, f, s)) factorize_swap_kept(s);
   if (factorize_is_held(t, f, s)) factorize_drop_kept(s);
   if (s->kept != NULL) {
-    DAMO_TRY(factor_refresh(s->kept, a));
+    const damo_status status = factor_refresh(s->kept, a);
+    if (status != DAMO_OK) return factorize_name_refusal(t, f, status);
   } else if ((s->kept = factorize_matrix(t, a)) == NULL) {
-    return damo_error_status(f->ctx);
+    return factorize_name_refusal(t, f, damo_error_status(f->ctx));
   }
   if (thunk_result(t, f, 0) != (damo_obj *)s->kept) thunk_set_out(t, f, 0, damo_retain(s->kept));
   return DAMO_OK;
@@ -153,6 +172,7 @@ static damo_status factorize_qr_type(const damo_op *op, damo_var *const *in, int
 
 const op_def factorize_def = {
     .name = "Factorize",
+    .library = "SuiteSparse",
     .doc = "the factor of a sparse matrix, by QR of a rectangular one; assume: 'pos', 'sym', 'gen' or nil (found out)",
     .props = PROPS(PROP(factorize_props, assume)),
     .n_in = 1,
@@ -170,9 +190,13 @@ const op_def factorize_def = {
 
 const op_def factorize_qr_def = {
     .name = "FactorizeQR",
+    .library = "SuiteSparse",
     .doc = "the QR factor of a sparse matrix of any shape, for least squares",
     .n_in = 1,
     .infer_type = factorize_qr_type,
+#if !DAMO_SUITESPARSE
+    .prepare_node = factorize_qr_prepare,
+#endif
     .perform = factorize_perform,
     .state_size = sizeof(factorize_state),
     .state_clear = factorize_clear,
@@ -291,6 +315,7 @@ static damo_status sp_factor_rcond_perform(const thunk *t, frame *f) {
 
 static const op_def sp_factor_rcond_def = {
     .name = "FactorRcond",
+    .library = "SuiteSparse",
     .doc = "an estimate of a factor's reciprocal condition number",
     .n_in = 1,
     .infer_type = sp_factor_rcond_type,

@@ -51,6 +51,7 @@ static damo_status sp_factor_inverse_type(const damo_op *op, damo_var *const *in
 }
 
 static damo_status sp_factor_inverse_perform(const thunk *t, frame *f) {
+  ctx_set_due(f->ctx);
   return thunk_give(t, f, 0, factor_inverse_entries(thunk_in_factor(t, f, 0), thunk_in_sparse(t, f, t->n_in - 1)));
 }
 
@@ -90,6 +91,7 @@ static void sp_factor_inverse_connect(const damo_apply *node, bool *connected) {
 
 static const op_def sp_factor_inverse_def = {
     .name = "FactorInverse",
+    .library = "SuiteSparse",
     .doc = "the entries of the transposed inverse at the stored positions of P: (F, A, P), A for the gradient",
     .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
@@ -230,6 +232,7 @@ static void sp_factor_sandwich_connect(const damo_apply *node, bool *connected) 
 
 static const op_def sp_factor_sandwich_def = {
     .name = "FactorSandwich",
+    .library = "SuiteSparse",
     .doc = "the entries of (A^-1 W A^-1).T at the stored positions of P: (F, A, W, P), A for the gradient",
     .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,

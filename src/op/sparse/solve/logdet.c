@@ -63,6 +63,7 @@ static damo_status sp_factor_logdet_check_positive(const thunk *t, frame *f, dam
 }
 
 static damo_status sp_factor_logdet_perform(const thunk *t, frame *f) {
+  ctx_set_due(f->ctx);
   scalar log_abs = {.dtype = DAMO_FLOAT64}, sign = {.dtype = DAMO_COMPLEX128};
   const damo_dtype dt = t->node->out[1]->type->dtype;
   damo_array *size = thunk_out(t, f, 0, dtype_of_modulus(dt), 0, NULL);
@@ -98,6 +99,7 @@ static void sp_factor_logdet_connect(const damo_apply *node, bool *connected) {
 
 static const op_def sp_factor_logdet_def = {
     .name = "FactorLogdet",
+    .library = "SuiteSparse",
     .doc = "log|det| and the sign of the determinant from a factor: (F, A), A for the gradient",
     .props = PROPS(PROP(sp_logdet_props, positive), PROP(sp_logdet_props, checked)),
     .n_in = OP_VARIADIC,
@@ -152,6 +154,7 @@ static damo_status sp_factor_det_rop(build *b, damo_apply *node, damo_var *const
 
 static const op_def sp_factor_det_def = {
     .name = "FactorDet",
+    .library = "SuiteSparse",
     .doc = "the determinant from a factor: (F, A), A for the gradient",
     .props = PROPS(PROP(sp_logdet_props, positive)),
     .n_in = OP_VARIADIC,

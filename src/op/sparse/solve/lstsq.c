@@ -78,6 +78,7 @@ static damo_status sp_factor_least_type(const damo_op *op, damo_var *const *in, 
 }
 
 static damo_status sp_factor_least_perform(const thunk *t, frame *f) {
+  ctx_set_due(f->ctx);
   damo_factor *factor = thunk_in_factor(t, f, 0);
   damo_array *x = NULL, *residual = NULL, *rank = thunk_out(t, f, 2, DAMO_INT64, 0, NULL);
   if (rank == NULL) return DAMO_EMEMORY;
@@ -147,6 +148,7 @@ static void sp_factor_least_connect(const damo_apply *node, bool *connected) {
 
 static const op_def sp_factor_least_def = {
     .name = "FactorLeast",
+    .library = "SuiteSparse",
     .doc = "the least-squares solution, its residual and the rank with a QR factor: (F, A, b), A for the gradient",
     .n_in = OP_VARIADIC,
     .n_out = 3,
@@ -236,6 +238,7 @@ static void sp_factor_least_adjoint_connect(const damo_apply *node, bool *connec
 
 static const op_def sp_factor_least_adjoint_def = {
     .name = "FactorLeastAdjoint",
+    .library = "SuiteSparse",
     .doc = "the adjoint of FactorLeast's solution, and 1 where that has minimum norm: (F, A, g)",
     .n_in = 3,
     .n_out = 2,

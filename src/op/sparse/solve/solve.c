@@ -503,6 +503,7 @@ static damo_status sp_factor_solve_sparse(const thunk *t, frame *f, factor_syste
 }
 
 static damo_status sp_factor_solve_perform(const thunk *t, frame *f) {
+  ctx_set_due(f->ctx);
   const factor_system system = system_number(t->node->op);
   damo_factor *factor = thunk_in_factor(t, f, 0);
   const int rhs = t->n_in - 1, ndim = t->node->out[0]->type->ndim;
@@ -621,6 +622,7 @@ static damo_status sp_factor_solve_shape(build *b, damo_apply *node, damo_var *c
 
 static const op_def sp_factor_solve_def = {
     .name = "FactorSolve",
+    .library = "SuiteSparse",
     .doc = "solves A x = b ('n'), A.T x = b ('t') or its conjugate ('h') with a factor: (F, A, b), A for the gradient",
     .props = PROPS(PROP(sp_factor_solve_props, system), PROP(sp_factor_solve_props, positive),
                    PROP(sp_factor_solve_props, minimum_norm)),

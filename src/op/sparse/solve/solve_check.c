@@ -14,6 +14,7 @@
 #include "factor.h"
 #include "op/elem/build_arith.h"
 #include "system.h"
+#include "op/complex_arith.h"
 
 /* Bounds of a check: rows of an eliminated matrix, multiplications of a residual, reciprocal condition number. */
 #define SOLUTION_MOST_ROWS 256
@@ -32,15 +33,7 @@ static damo_c128 *c128_entry(const c128_matrix *m, int64_t i, int64_t j) {
   return (damo_c128 *)(void *)m->a->data + i * m->cols + j;
 }
 
-static damo_c128 c128_times(damo_c128 x, damo_c128 y) {
-  return (damo_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
 static damo_c128 c128_minus(damo_c128 x, damo_c128 y) { return (damo_c128){x.re - y.re, x.im - y.im}; }
-static damo_c128 c128_over(damo_c128 x, damo_c128 y) {
-  const double size = hypot(y.re, y.im);
-  const damo_c128 unit = {y.re / size, -y.im / size}, z = c128_times(x, unit);
-  return (damo_c128){z.re / size, z.im / size};
-}
 static double c128_abs(damo_c128 x) { return hypot(x.re, x.im); }
 
 static c128_matrix c128_matrix_new(damo_ctx *ctx, int64_t rows, int64_t cols) {
@@ -100,7 +93,7 @@ static c128_matrix c128_matrix_product(const c128_matrix *x, const c128_matrix *
       const damo_c128 f = *c128_entry(x, i, k);
       for (int64_t j = 0; j < y->cols; j++)
         *c128_entry(&out, i, j) =
-            c128_minus(*c128_entry(&out, i, j), c128_times((damo_c128){-f.re, -f.im}, *c128_entry(y, k, j)));
+            c128_minus(*c128_entry(&out, i, j), mul_c128((damo_c128){-f.re, -f.im}, *c128_entry(y, k, j)));
     }
   }
   return out;
@@ -150,19 +143,19 @@ static c128_determinant eliminate(c128_matrix *m, c128_matrix *x) {
     const double size = c128_abs(pivot);
     if (!(size > 0)) return (c128_determinant){-INFINITY, {0, 0}};
     det.log_abs += log(size);
-    det.sign = c128_times(det.sign, (damo_c128){pivot.re / size, pivot.im / size});
+    det.sign = mul_c128(det.sign, (damo_c128){pivot.re / size, pivot.im / size});
     if (best != c) det.sign = (damo_c128){-det.sign.re, -det.sign.im};
     swap_rows(m, c, best);
     swap_rows(x, c, best);
-    for (int64_t j = 0; j < m->cols; j++) *c128_entry(m, c, j) = c128_over(*c128_entry(m, c, j), pivot);
-    for (int64_t j = 0; j < x->cols; j++) *c128_entry(x, c, j) = c128_over(*c128_entry(x, c, j), pivot);
+    for (int64_t j = 0; j < m->cols; j++) *c128_entry(m, c, j) = div_c128(*c128_entry(m, c, j), pivot);
+    for (int64_t j = 0; j < x->cols; j++) *c128_entry(x, c, j) = div_c128(*c128_entry(x, c, j), pivot);
     for (int64_t i = 0; i < m->rows; i++) {
       const damo_c128 f = *c128_entry(m, i, c);
       if (i == c || (f.re == 0 && f.im == 0)) continue;
       for (int64_t j = 0; j < m->cols; j++)
-        *c128_entry(m, i, j) = c128_minus(*c128_entry(m, i, j), c128_times(f, *c128_entry(m, c, j)));
+        *c128_entry(m, i, j) = c128_minus(*c128_entry(m, i, j), mul_c128(f, *c128_entry(m, c, j)));
       for (int64_t j = 0; j < x->cols; j++)
-        *c128_entry(x, i, j) = c128_minus(*c128_entry(x, i, j), c128_times(f, *c128_entry(x, c, j)));
+        *c128_entry(x, i, j) = c128_minus(*c128_entry(x, i, j), mul_c128(f, *c128_entry(x, c, j)));
     }
   }
   return det;
