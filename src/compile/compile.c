@@ -6,6 +6,7 @@
 #include "op/op.h"
 #include "rewrite/rewrite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct compile_job {
@@ -24,24 +25,25 @@ struct compile_job {
 
 /* ---- What is to be computed -------------------------------------------------------------------------------------- */
 
-/* `now` as a new value for `target`: itself, or cast where the cast loses nothing; NULL with an error if the Types do
- * not fit. A weak literal first takes its dtype from the target. what: "update" or "given value", for the error. */
-static damo_var *fit_value(compile_job *j, damo_var *target, damo_var *now, const char *what) {
+damo_var *compile_fit_value(build *b, const char *func, damo_var *target, damo_var *now, const char *what) {
   const damo_type *want = target->type;
   damo_var *fit[2] = {target, now};
-  if (now->weak && build_resolve(&j->b, fit, 2, false, fit) != DAMO_OK) return NULL;
+  if (now->weak && build_resolve(b, fit, 2, false, fit) != DAMO_OK) return NULL;
   const damo_type *got = fit[1]->type;
   bool alike = type_is_tensor(want) && type_is_tensor(got) && want->ndim == got->ndim;
   alike = alike || (type_is_sparse(want) && type_is_sparse(got) && want->format == got->format);
   if (alike && got->dtype != want->dtype && dtype_can_cast_safely(got->dtype, want->dtype)) {
-    fit[1] = build_cast(&j->b, fit[1], want->dtype);
+    fit[1] = build_cast(b, fit[1], want->dtype);
     if (fit[1] == NULL) return NULL;
   }
   if (type_is_compatible(want, fit[1]->type)) return fit[1];
-  char a[320], b[320], name[160];
-  return build_fail(&j->b, DAMO_ETYPE, "compile: the %s of %s must be of %s, got %s", what,
-                    var_format(name, sizeof name, target), type_format(a, sizeof a, want),
-                    type_format(b, sizeof b, now->type));
+  char want_text[320], got_text[320], name[160], advice[80] = "";
+  if (alike && got->dtype != want->dtype) {
+    snprintf(advice, sizeof advice, "; damo.cast(e, \"%s\") converts it", dtype_name(want->dtype));
+  }
+  return build_fail(b, DAMO_ETYPE, "%s: the %s of %s must be of %s, got %s%s", func, what,
+                    var_format(name, sizeof name, target), type_format(want_text, sizeof want_text, want),
+                    type_format(got_text, sizeof got_text, now->type), advice);
 }
 
 static damo_status add_update(compile_job *j, damo_var *target, damo_var *now) {
@@ -49,7 +51,7 @@ static damo_status add_update(compile_job *j, damo_var *target, damo_var *now) {
   if (map_get(&j->is_target, target, NULL)) {
     return ctx_fail(j->ctx, DAMO_EVALUE, "compile: %s has two updates", var_format(name, sizeof name, target));
   }
-  now = fit_value(j, target, now, "update");
+  now = compile_fit_value(&j->b, "compile", target, now, "update");
   if (now == NULL) return j->b.status;
   DAMO_TRY(map_put(&j->is_target, target, 1));
   DAMO_TRY(ptrvec_push(&j->targets, target));
@@ -125,7 +127,7 @@ static damo_status apply_givens(compile_job *j) {
   map_init(&memo, j->ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < o->n_givens && s == DAMO_OK; i++) {
-    damo_var *as = fit_value(j, o->given[i], o->given_as[i], "given value");
+    damo_var *as = compile_fit_value(&j->b, "compile", o->given[i], o->given_as[i], "given value");
     s = as != NULL ? map_put(&memo, o->given[i], (uintptr_t)as) : j->b.status;
   }
   size_t bytes = (size_t)j->wanted.n * sizeof(damo_var *);
@@ -386,6 +388,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
     p->allow_downcast = j->options->allow_input_downcast;
     p->threads = j->options->threads;
     p->watcher = watcher;
+    p->reproducible = j->ctx->reproducible;
     p->no_jit = j->options->no_jit || watcher != NULL || strcmp(optimizer_of(j->options), "fast_run") != 0;
     s = mem_copy_text(j->ctx, j->options->name, &p->name);
   }
@@ -612,7 +615,12 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
   ptrvec_init(&j.fresh, ctx);
   map_init(&j.is_target, ctx);
   damo_function *f = NULL;
+  const bool outer = ctx->reproducible;
+  ctx_set_reproducible(ctx, j.options->reproducible);
+  const rounding host = rounding_enter(j.options->reproducible);
   if (!j.options->profile || (j.report = report_new(ctx)) != NULL) f = job_run(&j);
+  rounding_leave(host);
+  ctx_set_reproducible(ctx, outer);
   if (f == NULL && damo_error_status(ctx) == DAMO_EMEMORY) compile_forget(ctx);
   report_free(ctx, j.report);
   ptrvec_clear(&j.wanted);

@@ -42,9 +42,10 @@ typedef struct compile_options {
   unused_mode on_unused_input;
   bool allow_input_downcast;
   bool no_default_updates;
-  bool no_jit;  /* no machine code; FAST_COMPILE and modes with a watcher make none anyway */
-  bool profile; /* the program keeps a fn_report, its Functions a fn_profile */
-  int threads;  /* of the Function's calls; 0: the context's */
+  bool reproducible; /* results have the same bits on every machine */
+  bool no_jit;       /* no machine code; FAST_COMPILE and modes with a watcher make none anyway */
+  bool profile;      /* the program keeps a fn_report, its Functions a fn_profile */
+  int threads;       /* of the Function's calls; 0: the context's */
 } compile_options;
 
 /* The values of compile_options.optimizer, NULL-terminated. */
@@ -118,6 +119,7 @@ struct fn_program {
   bool allow_downcast;
   int threads;       /* 0: those of the call that this one is inside, or of the context */
   bool no_jit;       /* frames of the program have no_jit */
+  bool reproducible; /* made, and run, with damo_ctx.reproducible */
   fn_report *report; /* how it was compiled; NULL: without profile */
   /* The names of a copy of it (guarded by the lock of the process); if `named`, its own, and Functions hold the group. */
   token_group *group;
@@ -200,11 +202,25 @@ void compile_forget(damo_ctx *ctx);
 void compile_fit_memo(damo_ctx *ctx);
 /* How many graphs are remembered, how often one was found, and the bytes that they take. */
 void compile_memo(const damo_ctx *ctx, int64_t *graphs, int64_t *hits, size_t *bytes);
+/* `now` as a new value for `target`, borrowed from b: itself, or cast where the cast loses nothing; NULL with a type
+ * error by `func` if the Types do not fit. A weak literal first takes its dtype from the target. what: "update" or
+ * "given value". */
+damo_var *compile_fit_value(build *b, const char *func, damo_var *target, damo_var *now, const char *what);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 
 /* References to a sparse target during a call from Lua: the script's and the call's own. */
 #define FN_TARGET_HOLDERS 2
+
+/* Between the two f's context runs in f's mode (damo_ctx.reproducible): around all that makes or runs f's thunks. */
+static inline bool function_enter_mode(const damo_function *f) {
+  const bool outer = f->obj.ctx->reproducible;
+  if (outer != f->program->reproducible) ctx_set_reproducible(f->obj.ctx, !outer);
+  return outer;
+}
+static inline void function_leave_mode(const damo_function *f, bool outer) {
+  if (outer != f->obj.ctx->reproducible) ctx_set_reproducible(f->obj.ctx, outer);
+}
 
 /* A call in three steps, for callers that read results (0-d ones) without owning them. function_run converts and checks
  * the borrowed args (NULL entries: default values), runs the thunks and commits the updates; on failure no shared value

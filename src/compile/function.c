@@ -235,7 +235,11 @@ static damo_status function_join(const damo_function *f, damo_function *g, bool 
   g->lends = f->lends;
   DAMO_TRY(function_copy_values(f, g));
   const thunk_request how = {.no_recycling = p->fresh, .n_no_recycling = p->n_fresh};
-  DAMO_TRY(vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how));
+  const bool outer = ctx->reproducible;
+  ctx_set_reproducible(ctx, p->reproducible);
+  const damo_status s = vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how);
+  ctx_set_reproducible(ctx, outer);
+  DAMO_TRY(s);
   g->frame.frame.silent = f->frame.frame.silent;
   function_watch(g);
   return p->report != NULL ? function_profile(g) : DAMO_OK;
@@ -491,9 +495,13 @@ damo_status function_compute(damo_function *f, damo_obj *const *args, int64_t n_
   if (f->profile != NULL) profile_enter(f);
   const int threads = f->obj.ctx->call_threads;
   if (f->program->threads > 0) f->obj.ctx->call_threads = f->program->threads;
-  const rounding host = rounding_enter();
-  const damo_status s = function_steps(f, args, n_args, into);
+  const ctx_watch before = ctx_watch_begin(f->obj.ctx);
+  const bool outer = function_enter_mode(f);
+  const rounding host = rounding_enter(f->program->reproducible);
+  damo_status s = function_steps(f, args, n_args, into);
   rounding_leave(host);
+  function_leave_mode(f, outer);
+  s = ctx_watch_end(f->obj.ctx, before, s);
   f->obj.ctx->call_threads = threads;
   ctx_leave(f->obj.ctx, STACK_CALL);
   if (s != DAMO_OK) function_abandon(f, into, s);
@@ -534,6 +542,16 @@ bool function_takes_scalars(const damo_function *f) {
   return true;
 }
 
+/* *out = array_item(a) for a 0-d a. A float64 is stored by its members: a scalar copied as a whole waits for them. */
+static inline void read_scalar(const damo_array *a, scalar *out) {
+  if (array_dtype(a) == DAMO_FLOAT64) {
+    out->dtype = DAMO_FLOAT64;
+    out->v.f = *(const double *)a->data;
+  } else {
+    *out = array_item(a);
+  }
+}
+
 damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results) {
   const fn_program *p = f->program;
   cell *cells = f->frame.frame.cells;
@@ -541,12 +559,16 @@ damo_status function_run_scalars(damo_function *f, damo_array *const *args, scal
   DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
   f->running = true;
   for (int64_t i = 0; i < p->n_inputs; i++) cells[p->inputs[i].cell] = &args[i]->obj; /* borrowed */
-  const rounding host = rounding_enter();
-  const damo_status s = vm_run(&f->frame);
+  const ctx_watch before = ctx_watch_begin(f->obj.ctx);
+  const bool outer = function_enter_mode(f);
+  const rounding host = rounding_enter(p->reproducible);
+  damo_status s = vm_run(&f->frame);
   rounding_leave(host);
+  function_leave_mode(f, outer);
+  s = ctx_watch_end(f->obj.ctx, before, s);
   ctx_leave(f->obj.ctx, STACK_CALL);
   for (int64_t i = 0; s == DAMO_OK && i < p->n_outputs; i++)
-    results[i] = array_item((const damo_array *)cells[p->outputs[i].cell]);
+    read_scalar((const damo_array *)cells[p->outputs[i].cell], &results[i]);
   for (int64_t i = 0; i < p->n_inputs; i++) cells[p->inputs[i].cell] = NULL;
   f->n_calls += s == DAMO_OK;
   f->running = false;

@@ -119,7 +119,7 @@ inner_traits inner_traits_of(const damo_fgraph *fg) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_function *inner_compile(const inner_graph *g, const char *mode) {
+static damo_function *inner_compile(const inner_graph *g, const char *mode, bool reproducible) {
   const damo_fgraph *fg = g->fgraph;
   damo_ctx *ctx = fg->obj.ctx;
   damo_function *f = NULL;
@@ -132,7 +132,8 @@ static damo_function *inner_compile(const inner_graph *g, const char *mode) {
       in[i].mutable_ = g->mutable_ != NULL && g->mutable_[i];
     }
     for (int64_t o = 0; o < fg->outputs.n; o++) out[o].var = fg->outputs.at[o];
-    compile_options options = {.mode = mode, .name = g->name, .on_unused_input = UNUSED_IGNORE};
+    const compile_options options = {
+        .mode = mode, .name = g->name, .on_unused_input = UNUSED_IGNORE, .reproducible = reproducible};
     f = compile_function(ctx, in, fg->inputs.n, out, fg->outputs.n, &options);
     if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->name);
     mem_free(ctx, out, n_out);
@@ -141,26 +142,27 @@ static damo_function *inner_compile(const inner_graph *g, const char *mode) {
   return f;
 }
 
-damo_function *inner_function(const inner_graph *g) {
-  if (*g->fn != NULL && !(*g->fn)->freed) return *g->fn;
-  damo_release(*g->fn);
-  *g->fn = NULL;
-  damo_function *f = inner_compile(g, g->mode);
-  if (*g->fn == NULL) {
-    *g->fn = f;
+damo_function *inner_function(const inner_graph *g, bool reproducible) {
+  damo_function **fn = &g->fn[reproducible];
+  if (*fn != NULL && !(*fn)->freed) return *fn;
+  damo_release(*fn);
+  *fn = NULL;
+  damo_function *f = inner_compile(g, g->mode, reproducible);
+  if (*fn == NULL) {
+    *fn = f;
   } else { /* a callback during compilation has compiled it already */
     damo_release(f);
   }
-  return *g->fn;
+  return *fn;
 }
 
 damo_function *inner_function_for(const inner_graph *g, frame *f) {
   damo_ctx *ctx = g->fgraph->obj.ctx;
   damo_function *inner = NULL;
   if (f->inner_mode != NULL && g->mode == NULL) {
-    inner = inner_compile(g, f->inner_mode);
+    inner = inner_compile(g, f->inner_mode, f->ctx->reproducible);
   } else {
-    const damo_function *fn = inner_function(g);
+    const damo_function *fn = inner_function(g, f->ctx->reproducible);
     if (fn != NULL) inner = function_copy_to(fn, f->ctx);
     if (fn == NULL && f->ctx != ctx) ctx_fail(f->ctx, damo_error_status(ctx), "%s", damo_error_message(ctx));
   }
@@ -177,10 +179,11 @@ damo_function *inner_function_for(const inner_graph *g, frame *f) {
 
 damo_status inner_copy_to(graph_copier *c, const inner_graph *g, damo_function **fn) {
   damo_ctx *home = g->fgraph->obj.ctx;
-  const damo_function *f = inner_function(g);
+  const bool reproducible = c->ctx->reproducible;
+  const damo_function *f = inner_function(g, reproducible);
   if (f == NULL) return ctx_fail(c->ctx, damo_error_status(home), "%s", damo_error_message(home));
-  *fn = function_transfer(c, f);
-  return *fn != NULL ? DAMO_OK : damo_error_status(c->ctx);
+  fn[reproducible] = function_transfer(c, f);
+  return fn[reproducible] != NULL ? DAMO_OK : damo_error_status(c->ctx);
 }
 
 /* ---- Cotangents of outputs --------------------------------------------------------------------------------------- */
@@ -207,3 +210,5 @@ static const op_def pass_def = {
 };
 
 damo_var *inner_pass(build *b, damo_var *y) { return build_op(b, op_new(b->ctx, &pass_def, NULL), &y, 1); }
+
+const op_def *const inner_classes[] = {&pass_def, NULL};

@@ -129,7 +129,7 @@ static damo_status key_order(memo_key *k) {
 
 damo_status memo_key_make(memo_key *k, const memo_request *q) {
   damo_ctx *ctx = k->w.ctx;
-  DAMO_TRY(memo_put(&k->w, (uint32_t)ctx->config.floatX));
+  DAMO_TRY(memo_put(&k->w, (uint32_t)ctx->config.floatX << 1 | ctx->reproducible));
   DAMO_TRY(memo_put_long(&k->w, rewrite_changes(ctx)));
   for (size_t i = 0; i < sizeof q->words / sizeof *q->words; i++) DAMO_TRY(memo_put_text(&k->w, q->words[i]));
   DAMO_TRY(key_inputs(k, q));

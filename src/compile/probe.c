@@ -121,9 +121,11 @@ damo_status function_probe(damo_function *g, const damo_function *f, const fn_pl
   for (int64_t i = 0; i < g->program->n_inputs; i++) cell_set(&g->defaults[i], damo_retain(f->defaults[i]));
   probe_run r = {places, n, results};
   for (int64_t i = 0; i < n; i++) results[i] = NULL;
-  const rounding host = rounding_enter();
+  const bool outer = function_enter_mode(g);
+  const rounding host = rounding_enter(g->program->reproducible);
   const damo_status s = probe_steps(g, args, n_args, &r);
   rounding_leave(host);
+  function_leave_mode(g, outer);
   ctx_leave(ctx, STACK_CALL);
   function_finish(g);
   for (int64_t i = 0; i < n && s != DAMO_OK; i++) cell_set(&results[i], NULL);

@@ -28,7 +28,7 @@ struct damo_run {
   int64_t n_args;
   damo_obj **args;    /* n_inputs, owned, as are the next three */
   damo_obj **into;    /* n_outputs; NULL: results are taken */
-  damo_obj **results; /* n_outputs */
+  damo_obj **results; /* n_outputs; NULL of those in `into` */
   damo_obj **seen;    /* n_shared: the values of shared Variables, and the default values that are updated */
 };
 
@@ -68,7 +68,7 @@ static void fn_run_drop_results(damo_run *r) {
     if (v == NULL) continue;
     r->results[i] = NULL;
     cell *c = &r->own->frame.frame.cells[out->cell];
-    if (r->into == NULL && !out->copy && !out->borrow && *c == NULL && value_is_cells_alone(v))
+    if (!out->copy && !out->borrow && *c == NULL && value_is_cells_alone(v))
       *c = v;
     else
       damo_release(v);
@@ -219,7 +219,7 @@ static damo_status fn_run_conclude(damo_run *r) {
   }
   DAMO_TRY(function_conclude(f, r->into, r->of));
   for (int64_t i = 0; i < f->program->n_outputs; i++)
-    r->results[i] = r->into != NULL && r->into[i] != NULL ? damo_retain(r->into[i]) : function_take(f, i);
+    r->results[i] = r->into != NULL && r->into[i] != NULL ? NULL : function_take(f, i);
   function_finish(f);
   return DAMO_OK;
 }
@@ -255,7 +255,8 @@ damo_status fn_run_check_ended(const damo_run *r) {
 
 damo_obj *fn_run_result(const damo_run *r, int64_t i) {
   damo_assert(i >= 0 && i < r->own->program->n_outputs);
-  return fn_run_check_ended(r) == DAMO_OK ? r->results[i] : NULL;
+  if (fn_run_check_ended(r) != DAMO_OK) return NULL;
+  return r->into != NULL && r->into[i] != NULL ? r->into[i] : r->results[i];
 }
 
 damo_status fn_run_cancel(damo_run *r) {

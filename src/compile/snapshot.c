@@ -1,9 +1,8 @@
 /* snapshot.c: the state of a Function as bytes: the values of its shared Variables, the states of its random streams
  * among them, and of its inputs with an update.
  *
- * magic, version, number of entries, fingerprint of the program, size, the entries, check sum; numbers little-endian. An
- * entry is kind, dtype, format and index dtype of a byte each, ndim, shape, of a sparse matrix the number of its stored
- * entries, and the numbers. Restoring makes all values before it changes one.
+ * magic, version, number of entries, fingerprint of the program, size, the entries, check sum; numbers little-endian.
+ * Entries are values as bytes (sparse/bytes.c). Restoring makes all values before it changes one.
  */
 #include "compile_int.h"
 #include "sparse/sparse.h"
@@ -14,70 +13,6 @@
 #define SNAPSHOT_VERSION 1
 #define SNAPSHOT_HEAD 32 /* bytes before the entries */
 #define SNAPSHOT_TAIL 8  /* the check sum */
-
-/* ---- Bytes ------------------------------------------------------------------------------------------------------- */
-
-static bool machine_is_little(void) {
-  const uint16_t one = 1;
-  uint8_t first;
-  memcpy(&first, &one, 1);
-  return first == 1;
-}
-
-/* A change of one word always changes the result: each step is invertible in the sum and in the word. */
-static uint64_t check_sum_of(const unsigned char *p, size_t n) {
-  uint64_t h = 0x64616D6F736E6170u ^ n;
-  for (size_t i = 0; i < n; i += 8) {
-    uint64_t word = 0;
-    for (size_t k = 0; k < 8 && i + k < n; k++) word |= (uint64_t)p[i + k] << 8 * k;
-    h = (h ^ word) * 0xff51afd7ed558ccdu;
-    h ^= h >> 32;
-  }
-  return h;
-}
-
-typedef struct snap_writer {
-  unsigned char *at; /* NULL: the bytes are only counted */
-  size_t n;
-} snap_writer;
-
-static void put_word(snap_writer *w, uint64_t v, size_t bytes) {
-  for (size_t i = 0; w->at != NULL && i < bytes; i++) w->at[w->n + i] = (unsigned char)(v >> 8 * i);
-  w->n += bytes;
-}
-
-static void swap_numbers(unsigned char *p, size_t bytes, size_t size) {
-  for (size_t i = 0; i < bytes; i += size) {
-    for (size_t a = 0, z = size - 1; a < z; a++, z--) {
-      const unsigned char t = p[i + a];
-      p[i + a] = p[i + z];
-      p[i + z] = t;
-    }
-  }
-}
-
-static size_t number_size(damo_dtype dtype) { return dtype_size(dtype) / (dtype_is_complex(dtype) ? 2 : 1); }
-
-/* Appends the numbers of a in C order: innermost rows as they lie where they are contiguous. */
-static void put_numbers(snap_writer *w, const damo_array *a) {
-  const size_t size = dtype_size(array_dtype(a)), bytes = (size_t)array_size(a) * size;
-  if (w->at != NULL && bytes > 0) {
-    unsigned char *dst = w->at + w->n;
-    if (array_is_contiguous(a)) {
-      memcpy(dst, a->data, bytes);
-    } else {
-      int64_t at[DAMO_MAX_NDIM] = {0};
-      for (size_t done = 0; done < bytes; done += size) {
-        const char *p = a->data;
-        for (int i = 0; i < a->ndim; i++) p += at[i] * array_strides(a)[i];
-        memcpy(dst + done, p, size);
-        for (int i = a->ndim - 1; i >= 0 && ++at[i] == array_shape(a)[i]; i--) at[i] = 0;
-      }
-    }
-    if (!machine_is_little()) swap_numbers(dst, bytes, number_size(array_dtype(a)));
-  }
-  w->n += bytes;
-}
 
 /* ---- The program's fingerprint ----------------------------------------------------------------------------------- */
 
@@ -126,10 +61,10 @@ static uint64_t hash_op(uint64_t h, const damo_op *op) {
 static damo_status hash_numbers(const damo_array *a, uint64_t *h) {
   if (a == NULL) return DAMO_OK;
   const size_t bytes = (size_t)array_size(a) * dtype_size(array_dtype(a));
-  snap_writer w = {.at = mem_alloc(a->obj.ctx, bytes)};
+  byte_writer w = {.at = mem_alloc(a->obj.ctx, bytes)};
   if (w.at == NULL) return DAMO_EMEMORY;
-  put_numbers(&w, a);
-  *h = hash_mix(*h, check_sum_of(w.at, bytes));
+  bytes_put_numbers(&w, a);
+  *h = hash_mix(*h, bytes_check_sum(w.at, bytes));
   mem_free(a->obj.ctx, w.at, bytes);
   return DAMO_OK;
 }
@@ -209,29 +144,15 @@ static damo_status state_fail(const damo_function *f, int64_t i, const char *why
   return ctx_fail(f->obj.ctx, DAMO_ETYPE, "snapshot: %s %s", var_format(name, sizeof name, v), why);
 }
 
-static damo_status put_state(snap_writer *w, const damo_function *f, int64_t i) {
+static damo_status put_state(byte_writer *w, const damo_function *f, int64_t i) {
   const damo_obj *v = snap_state(f, i);
   if (v == NULL) {
-    put_word(w, 0, 8);
+    bytes_put(w, 0, 8);
     return DAMO_OK;
   }
   const damo_array *a = v->kind == OBJ_ARRAY || v->kind == OBJ_SPARSE ? value_array(v) : NULL;
   if (a == NULL) return state_fail(f, i, "has a value that is neither an array nor a sparse matrix");
-  int ndim;
-  const int64_t *shape = value_shape(v, &ndim);
-  const damo_sparse *m = v->kind == OBJ_SPARSE ? (const damo_sparse *)v : NULL;
-  put_word(w, m != NULL ? 2 : 1, 1);
-  put_word(w, array_dtype(a), 1);
-  put_word(w, m != NULL ? m->format : 0, 1);
-  put_word(w, m != NULL ? array_dtype(m->indices) : 0, 1);
-  put_word(w, (uint64_t)ndim, 4);
-  for (int k = 0; k < ndim; k++) put_word(w, (uint64_t)shape[k], 8);
-  if (m != NULL) {
-    put_word(w, (uint64_t)array_size(a), 8);
-    put_numbers(w, m->indptr);
-    put_numbers(w, m->indices);
-  }
-  put_numbers(w, a);
+  bytes_put_value(w, v);
   return DAMO_OK;
 }
 
@@ -241,142 +162,64 @@ static damo_status check_still(const damo_function *f, const char *what) {
   return f->obj.ctx == f->program->ctx ? program_fingerprint(f->program) : DAMO_OK;
 }
 
-static damo_status put_states(snap_writer *w, const damo_function *f, size_t size) {
+static damo_status put_states(byte_writer *w, const damo_function *f, size_t size) {
   const fn_program *p = f->program;
-  for (const char *m = SNAPSHOT_MAGIC; *m; m++) put_word(w, (unsigned char)*m, 1);
-  put_word(w, SNAPSHOT_VERSION, 4);
-  put_word(w, (uint64_t)p->n_shared, 4);
-  put_word(w, p->fingerprint, 8);
-  put_word(w, size, 8);
+  for (const char *m = SNAPSHOT_MAGIC; *m; m++) bytes_put(w, (unsigned char)*m, 1);
+  bytes_put(w, SNAPSHOT_VERSION, 4);
+  bytes_put(w, (uint64_t)p->n_shared, 4);
+  bytes_put(w, p->fingerprint, 8);
+  bytes_put(w, size, 8);
   for (int64_t i = 0; i < p->n_shared; i++) DAMO_TRY(put_state(w, f, i));
   return DAMO_OK;
 }
 
 damo_status function_snapshot(const damo_function *f, void *dst, size_t n, size_t *size) {
-  snap_writer w = {.at = NULL};
+  byte_writer w = {.at = NULL};
   DAMO_TRY(check_still(f, "snapshot"));
   DAMO_TRY(put_states(&w, f, 0));
   *size = w.n + SNAPSHOT_TAIL;
   if (dst == NULL) return DAMO_OK;
   if (n < *size)
     return ctx_fail(f->obj.ctx, DAMO_EVALUE, "snapshot: it takes %zu bytes, there is space for %zu", *size, n);
-  w = (snap_writer){.at = dst};
+  w = (byte_writer){.at = dst};
   DAMO_TRY(put_states(&w, f, *size));
-  put_word(&w, check_sum_of(dst, w.n), 8);
+  bytes_put(&w, bytes_check_sum(dst, w.n), 8);
   return DAMO_OK;
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-typedef struct snap_reader {
-  damo_ctx *ctx;
-  const unsigned char *at;
-  size_t left;
-  bool cut;
-} snap_reader;
-
-static uint64_t get_word(snap_reader *r, size_t bytes) {
-  uint64_t v = 0;
-  if (r->left < bytes) {
-    r->cut = true;
-    r->left = 0;
-    return 0;
-  }
-  for (size_t i = 0; i < bytes; i++) v |= (uint64_t)r->at[i] << 8 * i;
-  r->at += bytes, r->left -= bytes;
-  return v;
-}
-
 static damo_status snap_damaged(damo_ctx *ctx) {
   return ctx_fail(ctx, DAMO_EVALUE, "restore: the snapshot is damaged");
 }
 
-static damo_array *get_numbers(snap_reader *r, damo_dtype dtype, int ndim, const int64_t *shape) {
-  int64_t count;
-  if (shape_size(r->ctx, ndim, shape, &count) != DAMO_OK || (uint64_t)count > r->left / dtype_size(dtype)) {
-    snap_damaged(r->ctx);
-    return NULL;
-  }
-  damo_array *a = array_empty(r->ctx, dtype, ndim, shape);
-  if (a == NULL) return NULL;
-  const size_t bytes = (size_t)count * dtype_size(dtype);
-  if (bytes > 0) memcpy(a->data, r->at, bytes);
-  if (!machine_is_little()) swap_numbers((unsigned char *)a->data, bytes, number_size(dtype));
-  if (dtype == DAMO_BOOL) {
-    for (int64_t i = 0; i < count; i++) a->data[i] = a->data[i] != 0;
-  }
-  r->at += bytes, r->left -= bytes;
-  return a;
-}
-
-static damo_obj *get_matrix(snap_reader *r, damo_dtype dtype, unsigned format, unsigned itype, const int64_t *shape) {
-  const int64_t nnz = (int64_t)get_word(r, 8), lines = shape[format == DAMO_CSR ? 0 : 1];
-  const bool known = format <= DAMO_CSC && (itype == DAMO_INT32 || itype == DAMO_INT64);
-  if (r->cut || !known || nnz < 0 || lines == INT64_MAX) {
-    snap_damaged(r->ctx);
-    return NULL;
-  }
-  damo_array *indptr = get_numbers(r, (damo_dtype)itype, 1, (const int64_t[]){lines + 1});
-  damo_array *indices = indptr != NULL ? get_numbers(r, (damo_dtype)itype, 1, &nnz) : NULL;
-  damo_array *data = indices != NULL ? get_numbers(r, dtype, 1, &nnz) : NULL;
-  damo_sparse *m = data != NULL
-                       ? damo_sparse_from_parts(r->ctx, (damo_format)format, shape[0], shape[1], data, indices, indptr)
-                       : NULL;
-  damo_release(indptr);
-  damo_release(indices);
-  damo_release(data);
-  return m != NULL ? &m->obj : NULL;
-}
-
-/* The next entry as a value (owned); *none: there is none. NULL with an error if it is damaged. */
-static damo_obj *get_state(snap_reader *r, bool *none) {
-  const unsigned kind = (unsigned)get_word(r, 1), dtype = (unsigned)get_word(r, 1), format = (unsigned)get_word(r, 1),
-                 itype = (unsigned)get_word(r, 1);
-  const uint64_t ndim = get_word(r, 4);
-  int64_t shape[DAMO_MAX_NDIM];
-  *none = kind == 0;
-  if (*none && !r->cut) return NULL;
-  if (r->cut || kind > 2 || dtype >= DAMO_N_DTYPES || ndim > DAMO_MAX_NDIM || (kind == 2 && ndim != 2)) {
-    snap_damaged(r->ctx);
-    return NULL;
-  }
-  for (uint64_t i = 0; i < ndim; i++) {
-    shape[i] = (int64_t)get_word(r, 8);
-    if (shape[i] >= 0 && !r->cut) continue;
-    snap_damaged(r->ctx);
-    return NULL;
-  }
-  if (kind == 2) return get_matrix(r, (damo_dtype)dtype, format, itype, shape);
-  damo_array *a = get_numbers(r, (damo_dtype)dtype, (int)ndim, shape);
-  return a != NULL ? &a->obj : NULL;
-}
-
-static damo_status read_states(const damo_function *f, snap_reader *r, damo_obj **values) {
+static damo_status read_states(const damo_function *f, byte_reader *r, damo_obj **values) {
   const fn_program *p = f->program;
   for (int64_t i = 0; i < p->n_shared; i++) {
     const fn_shared *sh = &p->shared[i];
     const damo_type *type = sh->var != NULL ? sh->var->type : p->inputs[sh->input].var->type;
     bool none;
-    values[i] = get_state(r, &none);
+    values[i] = bytes_get_value(r, &none);
+    if (r->bad) snap_damaged(r->ctx);
     if (values[i] == NULL && !(none && sh->var == NULL)) return none ? snap_damaged(r->ctx) : damo_error_status(r->ctx);
     if (values[i] != NULL && !type_is_valid(type, values[i])) return snap_damaged(r->ctx);
   }
   return r->left == 0 ? DAMO_OK : snap_damaged(r->ctx);
 }
 
-static damo_status check_head(const damo_function *f, const unsigned char *bytes, size_t n, snap_reader *r) {
+static damo_status check_head(const damo_function *f, const unsigned char *bytes, size_t n, byte_reader *r) {
   damo_ctx *ctx = f->obj.ctx;
   if (n < SNAPSHOT_HEAD + SNAPSHOT_TAIL || memcmp(bytes, SNAPSHOT_MAGIC, 8) != 0)
     return ctx_fail(ctx, DAMO_EVALUE, "restore: this is not a snapshot");
-  *r = (snap_reader){.ctx = ctx, .at = bytes + 8, .left = n - 8};
-  const uint64_t version = get_word(r, 4);
+  *r = (byte_reader){.ctx = ctx, .at = bytes + 8, .left = n - 8};
+  const uint64_t version = bytes_get(r, 4);
   if (version != SNAPSHOT_VERSION)
     return ctx_fail(ctx, DAMO_EVALUE, "restore: snapshots of version %llu are not known", (unsigned long long)version);
-  const uint64_t entries = get_word(r, 4), fingerprint = get_word(r, 8), size = get_word(r, 8);
+  const uint64_t entries = bytes_get(r, 4), fingerprint = bytes_get(r, 8), size = bytes_get(r, 8);
   if (size < SNAPSHOT_HEAD + SNAPSHOT_TAIL || size > n) return snap_damaged(ctx);
   n = (size_t)size;
-  snap_reader tail = {.ctx = ctx, .at = bytes + n - SNAPSHOT_TAIL, .left = SNAPSHOT_TAIL};
-  if (get_word(&tail, 8) != check_sum_of(bytes, n - SNAPSHOT_TAIL)) return snap_damaged(ctx);
+  byte_reader tail = {.ctx = ctx, .at = bytes + n - SNAPSHOT_TAIL, .left = SNAPSHOT_TAIL};
+  if (bytes_get(&tail, 8) != bytes_check_sum(bytes, n - SNAPSHOT_TAIL)) return snap_damaged(ctx);
   r->left = n - SNAPSHOT_HEAD - SNAPSHOT_TAIL;
   if (entries == (uint64_t)f->program->n_shared && fingerprint == f->program->fingerprint) return DAMO_OK;
   return ctx_fail(ctx, DAMO_EVALUE, "restore: the snapshot is of another Function");
@@ -385,7 +228,7 @@ static damo_status check_head(const damo_function *f, const unsigned char *bytes
 damo_status function_restore(damo_function *f, const void *bytes, size_t n) {
   damo_ctx *ctx = f->obj.ctx;
   const fn_program *p = f->program;
-  snap_reader r;
+  byte_reader r;
   DAMO_TRY(check_still(f, "restore"));
   DAMO_TRY(check_head(f, bytes, n, &r));
   damo_obj **values = mem_calloc(ctx, (size_t)p->n_shared * sizeof *values);

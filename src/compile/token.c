@@ -133,8 +133,9 @@ void token_release(token_group *g) {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* An error of another context becomes ctx's. */
+/* An error of another context becomes ctx's, unless that has the error itself. */
 static damo_status pass_error(damo_ctx *ctx, const damo_ctx *from) {
+  if (damo_error_status(from) == DAMO_OK) return damo_error_status(ctx);
   const damo_status s = ctx_fail(ctx, damo_error_status(from), "%s", damo_error_message(from));
   ctx_fail_at(ctx, damo_error_op(from), NULL);
   return s;

@@ -74,6 +74,7 @@ static damo_status transfer_program(graph_copier *c, const damo_function *f, fn_
   p->allow_downcast = from->allow_downcast;
   p->threads = from->threads;
   p->no_jit = from->no_jit;
+  p->reproducible = from->reproducible;
   DAMO_TRY(program_fingerprint(from));
   p->fingerprint = from->fingerprint;
   DAMO_TRY(mem_copy_text(c->ctx, from->name, &p->name));
@@ -90,6 +91,8 @@ damo_function *function_transfer(graph_copier *c, const damo_function *f) {
   if (transfer_check(f, c->ctx) != DAMO_OK) return NULL;
   fn_program *p = program_new(c->ctx, from->n_inputs, from->n_outputs, from->n_shared);
   if (p == NULL) return NULL;
+  const bool outer = c->ctx->reproducible;
+  ctx_set_reproducible(c->ctx, from->reproducible);
   ptrvec order;
   ptrvec_init(&order, c->ctx);
   damo_status s = transfer_program(c, f, p);
@@ -102,6 +105,7 @@ damo_function *function_transfer(graph_copier *c, const damo_function *f) {
   if (g != NULL && s == DAMO_OK && plan_is_straight(from)) s = transfer_order(c, from, &order);
   if (g != NULL && s == DAMO_OK) s = plan_build(p, g, order.n > 0 ? &order : NULL);
   ptrvec_clear(&order);
+  ctx_set_reproducible(c->ctx, outer);
   program_release(p, c->ctx);
   if (g != NULL && s == DAMO_OK) {
     g->lends = f->lends;

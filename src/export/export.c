@@ -1,359 +1,10 @@
 /* export.c: walks a compiled program and puts the file together. */
-#include "export.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/c_emit.h"
+#include "export_int.h"
 #include "io/io.h"
-#include "vm/vm.h"
-
-/* ---- Names ------------------------------------------------------------------------------------------------------- */
-
-/* Keywords of C and C++, and names that the file or its libraries use. */
-static const char *const reserved_names[] = {"alignas",
-                                             "alignof",
-                                             "and",
-                                             "and_eq",
-                                             "asm",
-                                             "auto",
-                                             "bitand",
-                                             "bitor",
-                                             "bool",
-                                             "break",
-                                             "case",
-                                             "catch",
-                                             "char",
-                                             "char16_t",
-                                             "char32_t",
-                                             "char8_t",
-                                             "class",
-                                             "compl",
-                                             "concept",
-                                             "const",
-                                             "const_cast",
-                                             "consteval",
-                                             "constexpr",
-                                             "constinit",
-                                             "continue",
-                                             "co_await",
-                                             "co_return",
-                                             "co_yield",
-                                             "decltype",
-                                             "default",
-                                             "delete",
-                                             "do",
-                                             "double",
-                                             "dynamic_cast",
-                                             "else",
-                                             "enum",
-                                             "explicit",
-                                             "export",
-                                             "extern",
-                                             "false",
-                                             "float",
-                                             "for",
-                                             "friend",
-                                             "goto",
-                                             "if",
-                                             "inline",
-                                             "int",
-                                             "long",
-                                             "mutable",
-                                             "namespace",
-                                             "new",
-                                             "noexcept",
-                                             "not",
-                                             "not_eq",
-                                             "nullptr",
-                                             "operator",
-                                             "or",
-                                             "or_eq",
-                                             "private",
-                                             "protected",
-                                             "public",
-                                             "register",
-                                             "reinterpret_cast",
-                                             "requires",
-                                             "restrict",
-                                             "return",
-                                             "short",
-                                             "signed",
-                                             "sizeof",
-                                             "static",
-                                             "static_assert",
-                                             "static_cast",
-                                             "struct",
-                                             "switch",
-                                             "template",
-                                             "this",
-                                             "thread_local",
-                                             "throw",
-                                             "true",
-                                             "try",
-                                             "typedef",
-                                             "typeid",
-                                             "typename",
-                                             "typeof",
-                                             "union",
-                                             "unsigned",
-                                             "using",
-                                             "virtual",
-                                             "void",
-                                             "volatile",
-                                             "wchar_t",
-                                             "while",
-                                             "xor",
-                                             "xor_eq",
-                                             "main",
-                                             "NULL",
-                                             "NAN",
-                                             "INFINITY",
-                                             "in",
-                                             "out",
-                                             "state",
-                                             "data",
-                                             "work",
-                                             "linux",
-                                             "unix",
-                                             "errno",
-                                             "signbit",
-                                             "isnan",
-                                             "isinf",
-                                             "isfinite",
-                                             "memcpy",
-                                             "memmove",
-                                             "memset",
-                                             "memcmp",
-                                             "memchr",
-                                             "strcpy",
-                                             "strlen",
-                                             "strcmp",
-                                             "malloc",
-                                             "free",
-                                             "calloc",
-                                             "realloc",
-                                             "exit",
-                                             "abort",
-                                             "printf",
-                                             "puts",
-                                             "acos",
-                                             "asin",
-                                             "atan",
-                                             "atan2",
-                                             "cos",
-                                             "sin",
-                                             "tan",
-                                             "acosh",
-                                             "asinh",
-                                             "atanh",
-                                             "cosh",
-                                             "sinh",
-                                             "tanh",
-                                             "exp",
-                                             "exp2",
-                                             "expm1",
-                                             "frexp",
-                                             "ilogb",
-                                             "ldexp",
-                                             "log",
-                                             "log10",
-                                             "log1p",
-                                             "log2",
-                                             "logb",
-                                             "modf",
-                                             "scalbn",
-                                             "cbrt",
-                                             "fabs",
-                                             "hypot",
-                                             "pow",
-                                             "sqrt",
-                                             "erf",
-                                             "erfc",
-                                             "lgamma",
-                                             "tgamma",
-                                             "ceil",
-                                             "floor",
-                                             "nearbyint",
-                                             "rint",
-                                             "lrint",
-                                             "round",
-                                             "lround",
-                                             "trunc",
-                                             "fmod",
-                                             "remainder",
-                                             "remquo",
-                                             "copysign",
-                                             "nan",
-                                             "nextafter",
-                                             "nexttoward",
-                                             "fdim",
-                                             "fmax",
-                                             "fmin",
-                                             "fma",
-                                             "gamma",
-                                             "j0",
-                                             "j1",
-                                             "jn",
-                                             "y0",
-                                             "y1",
-                                             "yn",
-                                             "abs",
-                                             "div",
-                                             "index",
-                                             "signal",
-                                             "read",
-                                             "write",
-                                             "open",
-                                             "close",
-                                             "select",
-                                             "time",
-                                             "remove",
-                                             "rename",
-                                             NULL};
-
-static damo_status export_check_name(damo_ctx *ctx, const char *name) {
-  bool fits = name != NULL && isalpha((unsigned char)name[0]) && strlen(name) < 200;
-  for (const char *p = name; fits && *p != '\0'; p++)
-    fits = (isalnum((unsigned char)*p) || *p == '_') && (unsigned char)*p < 128;
-  if (!fits || strstr(name, "__") != NULL)
-    return ctx_fail(ctx, DAMO_EVALUE,
-                    "export_c: the name '%.60s' is no C identifier (a letter, then letters, digits and single '_')",
-                    name != NULL ? name : "");
-  size_t n = strlen(name);
-  for (int i = 0; reserved_names[i] != NULL; i++) {
-    const size_t m = strlen(reserved_names[i]);
-    const bool same = strcmp(name, reserved_names[i]) == 0;
-    const bool of_float = n == m + 1 && strncmp(name, reserved_names[i], m) == 0 && (name[m] == 'f' || name[m] == 'l');
-    if (same || of_float)
-      return ctx_fail(ctx, DAMO_EVALUE, "export_c: the name '%s' is a keyword or a reserved name of C or C++", name);
-  }
-  n = strlen(name);
-  if (n > 2 && strcmp(name + n - 2, "_t") == 0)
-    return ctx_fail(ctx, DAMO_EVALUE, "export_c: the name '%s' is reserved: it ends in _t", name);
-  return DAMO_OK;
-}
-
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-/* Lays out the work memory; returns its bytes in *bytes. */
-static damo_status export_layout(c_emit *e, size_t *bytes) {
-  const int64_t n = e->storages.n;
-  damo_ctx *ctx = e->ctx;
-  vm_span *spans = mem_alloc(ctx, (size_t)(n + 1) * sizeof *spans);
-  void *work = mem_alloc(ctx, layout_work(n + 1));
-  int64_t m = 0;
-  damo_status s = spans != NULL && work != NULL ? DAMO_OK : DAMO_EMEMORY;
-  for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
-    const c_storage *st = e->storages.at[i];
-    if (st->home == C_WORK)
-      spans[m++] = (vm_span){
-          .birth = st->birth, .death = st->death + 1, .bytes = arena_round((size_t)(st->bytes > 0 ? st->bytes : 1))};
-  }
-  *bytes = s == DAMO_OK && m > 0 ? layout_place(spans, m, work) : 0;
-  m = 0;
-  for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
-    c_storage *st = e->storages.at[i];
-    if (st->home == C_WORK) st->offset = (int64_t)spans[m++].offset;
-  }
-  if (work != NULL) mem_free(ctx, work, layout_work(n + 1));
-  if (spans != NULL) mem_free(ctx, spans, (size_t)(n + 1) * sizeof *spans);
-  return s;
-}
-
-/* The declarations of the pointers that the body uses. */
-static damo_status export_declare(c_emit *e, strbuf *out) {
-  for (int64_t i = 0; i < e->pointers.n; i++) {
-    const c_pointer *p = e->pointers.at[i];
-    c_storage *s = e->storages.at[p->storage];
-    if (!p->used) continue;
-    const char *type = ce_type(p->dtype);
-    const bool writes = s->home == C_WORK || s->home == C_OUTPUT;
-    if (p->moves) {
-      strbuf_addf(out, "  %s%s *v%d = 0;\n", writes ? "" : "const ", type, (int)i);
-      continue;
-    }
-    strbuf_addf(out, "  %s%s *const v%d = ", writes ? "" : "const ", type, (int)i);
-    switch (s->home) {
-      case C_INPUT: strbuf_addf(out, "(const %s *)in[%d]", type, s->number); break;
-      case C_OUTPUT: strbuf_addf(out, "(%s *)out[%d]", type, s->number); break;
-      case C_WORK: strbuf_addf(out, "(%s *)(void *)(work_bytes + %lld)", type, (long long)s->offset); break;
-      case C_STATE:
-        strbuf_addf(out, "(const %s *)(const void *)(state_bytes + %lld)", type, (long long)s->offset);
-        break;
-      case C_CONSTANT:
-        if (s->number < 0 && s->offset < 0) DAMO_TRY(c_file_constant(e->file, s));
-        if (s->offset >= 0)
-          strbuf_addf(out, "(const %s *)(const void *)((const unsigned char *)data + %lld)", type,
-                      (long long)s->offset);
-        else
-          strbuf_addf(out, "c%d", s->number);
-        break;
-    }
-    if (p->offset != 0) strbuf_addf(out, " + %lld", (long long)p->offset);
-    strbuf_add(out, ";\n");
-  }
-  return DAMO_OK;
-}
-
-/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
-
-#define FOLD_BYTES 65536 /* results of at most so many bytes, of known operands, are computed while exporting */
-
-/* Computes the node where all of its inputs are known. *done: it was. */
-static damo_status export_fold(c_emit *e, const thunk *t, bool *done) {
-  const op_def *def = t->node->op->def;
-  damo_ctx *ctx = e->ctx;
-  *done = false;
-  if (def->perform == NULL || def->impure || op_is_foreign(t->node->op) || e->file->single) return DAMO_OK;
-  if (def->do_constant_folding != NULL && !def->do_constant_folding(t->node)) return DAMO_OK;
-  for (int i = 0; i < t->n_in; i++)
-    if (e->values[t->in[i]] == NULL || e->values[t->in[i]]->known == NULL || !type_is_tensor(t->node->in[i]->type))
-      return DAMO_OK;
-  for (int o = 0; o < t->n_out; o++)
-    if (!type_is_tensor(t->node->out[o]->type) || dtype_is_complex(t->node->out[o]->type->dtype)) return DAMO_OK;
-  const size_t n = (size_t)(t->n_in + t->n_out);
-  cell *cells = mem_calloc(ctx, (n + 1) * sizeof *cells);
-  if (cells == NULL) return DAMO_EMEMORY;
-  damo_status s = DAMO_OK;
-  for (int i = 0; i < t->n_in && s == DAMO_OK; i++) {
-    cells[i] = (damo_obj *)array_copy(e->values[t->in[i]]->known);
-    if (cells[i] == NULL) s = DAMO_EMEMORY;
-  }
-  thunk_alone *a = s == DAMO_OK ? thunk_alone_new(ctx, t->node, cells, NULL, NULL) : NULL;
-  if (s == DAMO_OK) s = a != NULL ? thunk_run(&a->t, &a->f) : damo_error_status(ctx);
-  size_t bytes = 0;
-  for (int o = 0; o < t->n_out && s == DAMO_OK; o++) {
-    const damo_array *made = (const damo_array *)cells[t->n_in + o];
-    bytes += (size_t)array_size(made) * dtype_size(made->dtype);
-  }
-  *done = s == DAMO_OK && (bytes <= FOLD_BYTES || def->emit_c == NULL);
-  for (int o = 0; o < t->n_out && *done && s == DAMO_OK; o++)
-    s = ce_out_known(e, o, array_copy((const damo_array *)cells[t->n_in + o]));
-  thunk_alone_free(a);
-  for (size_t i = 0; i < n; i++) damo_release(cells[i]);
-  mem_free(ctx, cells, (n + 1) * sizeof *cells);
-  return s;
-}
-
-static damo_status export_thunk(c_emit *e, const thunk *t, int32_t number) {
-  bool done = false;
-  e->node = t->node;
-  e->in = t->in;
-  e->out = t->out;
-  e->at = number;
-  DAMO_TRY(export_fold(e, t, &done));
-  if (done) return e->status;
-  if (t->node->op->def->emit_c == NULL) return ce_refuse(e, "there is no C source for it");
-  const int64_t before = (int64_t)e->body.n;
-  ce_open(e, "%s", "");
-  damo_status s = t->node->op->def->emit_c(e, t->node);
-  ce_close(e);
-  if (s == DAMO_OK && e->body.n == (size_t)before + 8) e->body.n = (size_t)before; /* no statements: an empty block */
-  if (e->body.at != NULL) e->body.at[e->body.n] = '\0';
-  return e->status != DAMO_OK ? e->status : s;
-}
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
@@ -394,38 +45,24 @@ static damo_status export_inputs(c_emit *e, const damo_function *f, const export
 }
 
 /* Shared values lie in the state, one after the other. */
-static damo_status export_shared(c_emit *e, const damo_function *f, size_t *state) {
+static damo_status export_shared(c_emit *e, const damo_function *f, const export_options *o, size_t *state,
+                                 int64_t *at) {
   const fn_program *p = f->program;
   for (int64_t i = 0; i < p->n_shared; i++) {
     const fn_shared *sh = &p->shared[i];
     if (sh->var == NULL) return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: an input with an update");
-    const damo_obj *value = function_shared(f, i);
+    const damo_obj *value = o->shared != NULL ? (const damo_obj *)o->shared[i] : function_shared(f, i);
     if (value == NULL || value->kind != OBJ_ARRAY)
       return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: shared value %lld is no array", (long long)i + 1);
     const damo_array *a = (const damo_array *)value;
     c_value *v = ce_value(e, C_STATE, (int32_t)i, ce_dtype(e, array_dtype(a)), a->ndim, array_shape(a));
     if (v == NULL) return e->status;
     c_storage *s = ce_storage(e, v);
-    s->offset = (int64_t)*state;
+    s->offset = at[i] = (int64_t)*state;
     *state = arena_round(*state + (size_t)s->bytes);
     if (sh->cell >= 0) e->values[sh->cell] = v;
   }
   return DAMO_OK;
-}
-
-/* Result k: written where its memory is made, if it can be, else copied. */
-static void export_output(c_emit *e, int32_t k, c_value *v) {
-  if (v == NULL || e->status != DAMO_OK) return;
-  c_storage *s = ce_storage(e, v);
-  const c_pointer *p = e->pointers.at[v->pointer];
-  if (s->home == C_WORK && !p->moves && p->offset == 0 && ce_is_contiguous(v) &&
-      s->bytes == ce_size(v) * (int64_t)dtype_size(v->dtype)) {
-    s->home = C_OUTPUT;
-    s->number = k;
-    return;
-  }
-  c_value *to = ce_value(e, C_OUTPUT, k, v->dtype, v->ndim, v->shape);
-  if (to != NULL) ce_copy(e, to, v);
 }
 
 /* The new shared values, all of them computed, go to the state at the end. */
@@ -456,36 +93,19 @@ static void export_updates(c_emit *e, const fn_program *p, const ptrvec *states)
   }
 }
 
-static damo_status export_body(c_emit *e, damo_function *f, const export_options *o, size_t *state) {
+static damo_status export_body(c_emit *e, damo_function *f, const export_options *o, export_texts *t) {
   const fn_program *p = f->program;
-  const vm_program *vm = &p->vm;
   ptrvec states;
-  if (p->watcher != NULL)
-    return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: a Function of mode %s", p->watcher->mode);
-  if (vm->by_demand || vm->n_segments > 0) return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: IfElse");
+  for (int64_t i = 0; i < p->n_outputs; i++) {
+    char text[160];
+    const damo_type *type = p->outputs[i].type;
+    if (type_is_tensor(type) || type->kind == TYPE_RANDOM) continue;
+    return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: output %lld is %s, which can't be exported",
+                    (long long)i + 1, type_format(text, sizeof text, type));
+  }
   DAMO_TRY(export_inputs(e, f, o));
-  DAMO_TRY(export_shared(e, f, state));
-  for (int64_t i = 0; i < vm->n_constants; i++) {
-    const damo_obj *value = vm->constants[i].value;
-    if (value->kind == OBJ_ARRAY) {
-      if (dtype_is_complex(((const damo_array *)value)->dtype))
-        return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: a constant of complex numbers");
-      e->values[vm->constants[i].slot] = ce_constant(e, damo_retain((damo_array *)(uintptr_t)value));
-    }
-    if (e->status != DAMO_OK) return e->status;
-  }
-  for (int64_t k = 0; k < vm->n_thunks; k++) {
-    const thunk *t = vm->thunks[k];
-    for (int i = 0; i < t->n_in; i++) {
-      if (e->values[t->in[i]] != NULL) continue;
-      e->node = t->node;
-      return ce_refuse(e, "an operand that is no array");
-    }
-    const damo_status s = export_thunk(e, t, (int32_t)k + 1);
-    if (s != DAMO_OK) return s;
-  }
-  e->node = NULL;
-  e->at = (int32_t)vm->n_thunks + 1;
+  DAMO_TRY(export_shared(e, f, o, &t->state, t->state_at));
+  DAMO_TRY(export_program(e, p));
   ptrvec_init(&states, e->ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < p->n_shared && s == DAMO_OK; i++) {
@@ -495,7 +115,7 @@ static damo_status export_body(c_emit *e, damo_function *f, const export_options
         const c_pointer *q = e->pointers.at[k];
         const c_storage *st = e->storages.at[q->storage];
         if (st->home != C_STATE || st->number != i) continue;
-        const damo_array *a = (const damo_array *)function_shared(f, i);
+        const damo_array *a = o->shared != NULL ? o->shared[i] : (const damo_array *)function_shared(f, i);
         v = c_file_alloc(e->file, sizeof *v);
         if (v == NULL) break;
         *v = (c_value){.dtype = q->dtype, .ndim = a->ndim, .pointer = (int32_t)k};
@@ -519,6 +139,11 @@ static const char contraction[] =
     "#if defined(__FAST_MATH__)\n#error \"this file must be compiled without -ffast-math\"\n#endif\n"
     "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize (\"fp-contract=off\")\n"
     "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n";
+
+/* The functions of kernel/plain, which a file carries in reproducible mode where it calls one. */
+static const char *const plain_text[] = {
+#include "plain_text.inc"
+};
 
 static void export_header(strbuf *out, const char *name, const damo_function *f, const c_emit *e) {
   char guard[256];
@@ -577,24 +202,28 @@ static damo_status export_state_init(c_emit *e, const damo_function *f, strbuf *
 
 static damo_status export_assemble(c_emit *e, damo_function *f, const export_options *o, export_texts *t) {
   c_file *file = e->file;
-  size_t work = 0, state = 0;
+  size_t work = 0;
   strbuf declared = {.ctx = e->ctx}, init = {.ctx = e->ctx};
-  damo_status s = export_body(e, f, o, &state);
+  damo_status s = export_body(e, f, o, t);
   if (s == DAMO_OK) s = export_layout(e, &work);
   if (s == DAMO_OK) s = export_declare(e, &declared);
-  if (s == DAMO_OK) s = export_state_init(e, f, &init);
+  if (s == DAMO_OK && o->shared == NULL) s = export_state_init(e, f, &init);
+  const char *const parts[] = {file->constants.at, file->helpers.at, file->functions.at};
+  for (int i = 0; i < 3 && s == DAMO_OK; i++) s = export_check_clash(e->ctx, o->name, parts[i]);
   if (s == DAMO_OK) {
     const char *n = o->name;
     strbuf_addf(
         &t->source,
         "/* Made by damo. */\n#include \"%s.h\"\n\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n%s\n",
         n, contraction);
+    for (size_t i = 0; file->plain && i < sizeof plain_text / sizeof *plain_text; i++)
+      strbuf_add(&t->source, plain_text[i]);
     strbuf_add(&t->source, file->constants.at != NULL ? file->constants.at : "");
     strbuf_add(&t->source, "\n");
     strbuf_add(&t->source, file->helpers.at != NULL ? file->helpers.at : "");
     strbuf_add(&t->source, file->functions.at != NULL ? file->functions.at : "");
     strbuf_addf(&t->source, "size_t %s_work_size(void) { return %llu; }\n\n", n, (unsigned long long)work);
-    strbuf_addf(&t->source, "size_t %s_state_size(void) { return %llu; }\n\n", n, (unsigned long long)state);
+    strbuf_addf(&t->source, "size_t %s_state_size(void) { return %llu; }\n\n", n, (unsigned long long)t->state);
     strbuf_addf(&t->source,
                 "int %s_state_init(void *state, const void *data) {\n"
                 "  (void)state, (void)data;\n"
@@ -610,6 +239,12 @@ static damo_status export_assemble(c_emit *e, damo_function *f, const export_opt
         "  (void)in, (void)out, (void)data, (void)state_bytes, (void)work_bytes;\n%s%s  return 0;\n}\n",
         n, declared.at != NULL ? declared.at : "", e->body.at != NULL ? e->body.at : "");
     export_header(&t->header, n, f, e);
+    t->work = work;
+    for (int64_t i = 0; i < t->n_results; i++) {
+      const c_value *v = e->values[f->program->outputs[i].cell];
+      t->results[i] = (export_result){.dtype = v->dtype, .ndim = v->ndim};
+      memcpy(t->results[i].shape, v->shape, sizeof v->shape);
+    }
     if (file->data.n > 0) strbuf_addn(&t->data, file->data.at, file->data.n);
     if (t->source.failed || t->header.failed || t->data.failed || file->constants.failed || file->helpers.failed ||
         e->body.failed || declared.failed || init.failed)
@@ -624,16 +259,30 @@ damo_status export_make(damo_function *f, const export_options *o, export_texts 
   damo_ctx *ctx = f->obj.ctx;
   c_file file;
   c_emit e;
+  *out = (export_texts){.n_results = 0};
   strbuf_init(&out->source, ctx);
   strbuf_init(&out->header, ctx);
   strbuf_init(&out->data, ctx);
   if (f->freed) return ctx_fail(ctx, DAMO_ESTATE, "the function was freed");
   DAMO_TRY(export_check_name(ctx, o->name));
+  const fn_program *p = f->program;
+  out->results = mem_calloc(ctx, (size_t)(p->n_outputs + 1) * sizeof *out->results);
+  if (out->results == NULL) return DAMO_EMEMORY;
+  out->n_results = p->n_outputs;
+  out->state_at = mem_calloc(ctx, (size_t)(p->n_shared + 1) * sizeof *out->state_at);
+  if (out->state_at == NULL) return DAMO_EMEMORY;
+  out->n_shared = p->n_shared;
   c_file_init(&file, ctx, o->name);
   file.single = o->single;
+  file.function = export_function;
+  file.reproducible = f->program->reproducible;
   damo_status s = c_emit_init(&e, &file, f->program->vm.n_cells);
   if (s == DAMO_OK) {
+    const bool outer = function_enter_mode(f); /* for what is computed while exporting */
+    const rounding host = rounding_enter(file.reproducible);
     s = export_assemble(&e, f, o, out);
+    rounding_leave(host);
+    function_leave_mode(f, outer);
     c_emit_clear(&e);
   }
   c_file_clear(&file);
@@ -641,6 +290,9 @@ damo_status export_make(damo_function *f, const export_options *o, export_texts 
 }
 
 void export_clear(export_texts *t) {
+  damo_ctx *ctx = t->source.ctx;
+  if (t->results != NULL) mem_free(ctx, t->results, (size_t)(t->n_results + 1) * sizeof *t->results);
+  if (t->state_at != NULL) mem_free(ctx, t->state_at, (size_t)(t->n_shared + 1) * sizeof *t->state_at);
   strbuf_clear(&t->source);
   strbuf_clear(&t->header);
   strbuf_clear(&t->data);

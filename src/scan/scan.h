@@ -52,7 +52,7 @@ typedef struct scan_class {
   char *name;  /* the script's, or NULL */
   char *mode;  /* or NULL */
   damo_fgraph *fgraph;
-  damo_function *fn;
+  damo_function *fn[2];
   damo_function *shapes; /* the shapes of the collected values; NULL: not compiled yet */
   bool *mutable_;        /* per inner input */
   bool *connected;       /* n_in * n_out */
@@ -116,6 +116,10 @@ damo_apply *scan_draft_node(scan_draft *d);
 
 /* The node's output that is the number of steps taken; -1: none, it is the number given. */
 static inline int scan_out_steps(const scan_class *s) { return s->until ? s->n_out - 1 : -1; }
+
+/* The classes of Ops that derivatives of loops make, and how files have a Scan. Each list is ended by NULL. */
+extern const op_def *const scan_classes[];
+extern const op_recipe *const scan_recipes[];
 
 /* vectorize.c: sets out[i] to outputs[i] with old[j] replaced by now[j] (borrowed from the scope), which may have
  * further leading axes: the results then have them too. The leading axes broadcast where they are statically 1, and a

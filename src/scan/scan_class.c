@@ -22,7 +22,7 @@ static void scan_destroy(damo_obj *obj) {
   unlist(s);
   mem_strfree(ctx, s->name);
   mem_strfree(ctx, s->mode);
-  damo_release(s->fn);
+  for (int i = 0; i < 2; i++) damo_release(s->fn[i]);
   damo_release(s->shapes);
   damo_release(s->fgraph);
   if (s->part != NULL) mem_free(ctx, s->part, (size_t)s->n_parts * sizeof *s->part);
@@ -40,8 +40,7 @@ scan_class *scan_of(const damo_op *op) {
 static void scan_op_gone(damo_op *op) { scan_at(op)->op = NULL; }
 
 inner_graph scan_inner(scan_class *s) {
-  return (inner_graph){
-      .fgraph = s->fgraph, .name = s->def.name, .mode = s->mode, .mutable_ = s->mutable_, .fn = &s->fn};
+  return (inner_graph){.fgraph = s->fgraph, .name = s->def.name, .mode = s->mode, .mutable_ = s->mutable_, .fn = s->fn};
 }
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
@@ -270,6 +269,7 @@ static void scan_set_def(scan_class *s) {
   s->def = (op_def){.name = "Scan",
                     .doc = "a loop over time",
                     .n_in = OP_VARIADIC,
+                    .least_in = OP_NO_INPUT,
                     .n_out = OP_VARIADIC,
                     .clear = scan_op_gone,
                     .count_out = scan_count_out,
@@ -285,6 +285,7 @@ static void scan_set_def(scan_class *s) {
                     .do_constant_folding = scan_folds,
                     .inner_graph = scan_inner_graph,
                     .format = scan_format,
+                    .emit_c = scan_emit_c,
                     .impure = traits.impure || s->progress != NULL,
                     .nonfinite = traits.nonfinite,
                     .update_map = s->updates,
@@ -293,6 +294,7 @@ static void scan_set_def(scan_class *s) {
                     .one_context = s->progress != NULL,
                     .prepare_foreign = scan_prepare_foreign,
                     .copy_to = scan_copy_to,
+                    .recipe = &scan_recipe,
                     .no_check = "in DEBUG mode its inner graph runs in that mode"};
 }
 
@@ -396,7 +398,7 @@ static damo_status scan_fill_copy(graph_copier *c, scan_class *s, const scan_cla
   s->op = NULL;
   s->name = s->mode = NULL;
   s->fgraph = NULL;
-  s->fn = s->shapes = NULL;
+  s->fn[0] = s->fn[1] = s->shapes = NULL;
   s->mutable_ = s->connected = NULL;
   s->updates = copy_bytes(ctx, from->updates, (size_t)(s->n_updates + 1) * sizeof *s->updates);
   s->part = copy_bytes(ctx, from->part, (size_t)s->n_parts * sizeof *s->part);
@@ -412,17 +414,20 @@ static damo_status scan_fill_copy(graph_copier *c, scan_class *s, const scan_cla
   return s->fgraph != NULL ? inner_freeze(s->fgraph) : damo_error_status(ctx);
 }
 
+scan_class *scan_class_copy_to(graph_copier *c, const scan_class *from) {
+  scan_class *s = obj_new(c->ctx, OBJ_SCAN, sizeof *s);
+  if (s == NULL || scan_fill_copy(c, s, from) == DAMO_OK) return s;
+  damo_release(s);
+  return NULL;
+}
+
 static damo_op *scan_copy_to(graph_copier *c, const damo_op *op) {
-  scan_class *from = scan_at(op), *s = obj_new(c->ctx, OBJ_SCAN, sizeof *s);
+  scan_class *from = scan_at(op), *s = scan_class_copy_to(c, from);
   if (s == NULL) return NULL;
-  if (scan_fill_copy(c, s, from) != DAMO_OK) {
-    damo_release(s);
-    return NULL;
-  }
   damo_op *copy = scan_op_of(s);
-  if (copy == NULL || scan_at(copy)->fn != NULL) return copy;
+  if (copy == NULL || scan_at(copy)->fn[c->ctx->reproducible] != NULL) return copy;
   const inner_graph inner = scan_inner(from);
-  if (inner_copy_to(c, &inner, &scan_at(copy)->fn) == DAMO_OK) return copy;
+  if (inner_copy_to(c, &inner, scan_at(copy)->fn) == DAMO_OK) return copy;
   damo_release(copy);
   return NULL;
 }

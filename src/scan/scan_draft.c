@@ -333,7 +333,7 @@ static void class_parts(const scan_draft *d, scan_class *s, int32_t *order) {
   s->n_out = node_out + (s->until ? 1 : 0);
 }
 
-static damo_status class_updates(scan_class *s) {
+damo_status scan_set_updates(scan_class *s) {
   damo_ctx *ctx = s->obj.ctx;
   int32_t n = 0;
   for (int i = 0; i < s->n_state; i++) n += scan_state_at(s, i)->update;
@@ -415,7 +415,7 @@ static damo_status class_fill(const scan_draft *d, scan_class *s, int32_t *order
   class_parts(d, s, order);
   DAMO_TRY(mem_copy_text(ctx, d->name, &s->name));
   DAMO_TRY(mem_copy_text(ctx, d->mode, &s->mode));
-  DAMO_TRY(class_updates(s));
+  DAMO_TRY(scan_set_updates(s));
   return class_graph(d, s, order);
 }
 

@@ -32,6 +32,7 @@ typedef struct scan_frame {
   scan_rows *rows;     /* per part */
   scan_native *native; /* machine code of the loop; NULL: not made */
   int64_t seen;        /* steps before it was tried; -1: it was */
+  scan_class *shaper;  /* in a frame over a frozen program: a copy of the class, which has `shapes`; NULL: none yet */
   bool direct;         /* the inner thunks run without a call */
   int64_t n_run;       /* steps since scan_begin */
   /* Where the operands are among the node's inputs: from first_in on, as those of a Scan. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/c_emit.h"
 #include "grad/grad.h"
 #include "scan_int.h"
 
@@ -22,8 +23,9 @@ static const int32_t tap_now = 0, tap_before = -1;
 
 static damo_status bits_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const int64_t shape[1] = {3};
-  (void)in;
   (void)n_in;
+  if (in[0]->type->kind != TYPE_RANDOM)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "RandomBits: expected a generator's state");
   out[0] = type_tensor(op->obj.ctx, DAMO_UINT64, 1, shape);
   return out[0] != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
@@ -36,13 +38,20 @@ static damo_status bits_perform(const thunk *t, frame *f) {
 
 static const op_alias bits_update_map[] = {{0, 0}, {-1, -1}};
 
+static damo_status bits_emit_c(c_emit *e, const damo_apply *node) {
+  (void)node;
+  ce_out_same(e, 0, ce_in(e, 0));
+  return e->status;
+}
+
 /* A shared state that only it reads does not move on: the loop whose draws are repeated makes the update. */
-static const op_def bits_def = {
+const op_def scan_bits_def = {
     .name = "RandomBits",
     .doc = "a generator's state as numbers",
     .n_in = 1,
     .infer_type = bits_type,
     .perform = bits_perform,
+    .emit_c = bits_emit_c,
     .update_map = bits_update_map,
     .updates_by_hand = true,
     .no_check = "moves three numbers",
@@ -303,7 +312,7 @@ static damo_var *states_kept(reverse_scan *r, int i) {
 damo_var *scan_past_rows(build *b, const scan_class *s, damo_var *const *in, damo_var *n, int k, damo_var *stack) {
   const scan_part *p = scan_state_of(s, k);
   damo_var *init = in[scan_in(s, p)], *xs[2];
-  if (init->type->kind == TYPE_RANDOM) init = build_op(b, op_new(b->ctx, &bits_def, NULL), &init, 1);
+  if (init->type->kind == TYPE_RANDOM) init = build_op(b, op_new(b->ctx, &scan_bits_def, NULL), &init, 1);
   xs[0] = p->bare ? (init != NULL ? build_new_axis(b, init, 0) : NULL) : rows_from(b, init, 0, scan_i64(b, p->span));
   xs[1] = stack;
   damo_var *history = b->status == DAMO_OK ? build_join(b, "scan", 0, xs, 2) : NULL;

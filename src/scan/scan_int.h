@@ -28,6 +28,8 @@ static inline bool scan_is_stacked(const damo_type *t) { return t->kind == TYPE_
 /* scan_class.c */
 /* The Op of the class whose parts, taps and graph are s's (taken): s's own, or that of an equal class (owned). */
 damo_op *scan_op_of(scan_class *take_s);
+/* A copy in the copier's context, owned, that is no Op yet. */
+scan_class *scan_class_copy_to(graph_copier *c, const scan_class *from);
 inner_graph scan_inner(scan_class *s);
 /* x as the operand of part p: cast where that loses nothing. NULL: it can't be. */
 damo_var *scan_fit(build *b, const scan_class *s, const scan_part *p, damo_var *x);
@@ -40,6 +42,8 @@ static inline const scan_part *scan_state_of(const scan_class *s, int k) {
 }
 
 /* scan_draft.c */
+/* Makes s->updates of the parts. */
+damo_status scan_set_updates(scan_class *s);
 /* As scan_draft_node, but the Op alone (owned). */
 damo_op *scan_draft_op(scan_draft *d);
 /* A part as p of class s, with all that p says of it but `update`; next: the value of a state or collected one. */
@@ -48,11 +52,18 @@ scan_part *scan_draft_part(scan_draft *d, const scan_class *s, const scan_part *
 /* Adds the parts of s, with the operands in[], but the collected values. needed: the states to add, NULL: all. */
 void scan_draft_states(scan_draft *d, const scan_class *s, damo_var *const *in, const bool *needed);
 
+/* scan_recipe.c */
+extern const op_recipe scan_recipe;
+
 /* scan_run.c */
 damo_status scan_perform(const thunk *t, frame *f);
 damo_status scan_prepare_foreign(const thunk *t, frame *f);
 void scan_state_clear(const thunk *t, frame *f);
 size_t scan_state_size(void);
+
+/* scan_c.c: op_def.emit_c of Scan and ScanGrad */
+damo_status scan_emit_c(struct c_emit *e, const damo_apply *node);
+damo_status scan_replay_emit_c(struct c_emit *e, const damo_apply *node);
 
 /* scan_jit.c: a Scan of 0-d values as machine code, for one thunk in one frame. */
 typedef struct scan_native scan_native;
@@ -64,6 +75,7 @@ damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_
                             int64_t *taken);
 
 /* scan_grad.c */
+extern const op_def scan_bits_def;
 damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 

@@ -258,7 +258,7 @@ static bool may_stack(const scan_push *w, const damo_var *v) {
 }
 
 /* The sum of two terms of its own shape; NULL: it is none. */
-static const damo_apply *plain_sum(const damo_var *v) {
+static const damo_apply *binary_sum(const damo_var *v) {
   const damo_apply *add = match_scalar(v, SCALAR_add);
   for (int i = 0; add != NULL && i < add->n_in; i++) {
     const damo_type *t = add->in[i]->type;
@@ -295,7 +295,7 @@ static bool is_stacked_sum(const scan_push *w, const damo_var *v) {
   if (map_get(&w->collected, v, NULL) || map_get(&w->all.rows, v, NULL)) return true;
   if (v->owner == NULL || push_kind_of(w, v) < PUSH_SEQUENCE) return push_kind_of(w, v) < PUSH_SEQUENCE;
   const op_def *def = v->owner->op->def;
-  if (plain_sum(v) != NULL) return is_stacked_sum(w, v->owner->in[0]) && is_stacked_sum(w, v->owner->in[1]);
+  if (binary_sum(v) != NULL) return is_stacked_sum(w, v->owner->in[0]) && is_stacked_sum(w, v->owner->in[1]);
   return (def == &reduce_def || def == &dimshuffle_def) && scan_batch_can(v->owner) &&
          is_stacked_sum(w, v->owner->in[0]);
 }
@@ -308,7 +308,7 @@ typedef struct sum_shape {
 } sum_shape;
 
 static void find_sum_shape(const scan_push *w, const damo_var *v, sum_shape *f) {
-  if (plain_sum(v) != NULL) {
+  if (binary_sum(v) != NULL) {
     find_sum_shape(w, v->owner->in[0], f);
     find_sum_shape(w, v->owner->in[1], f);
   } else if (is_step_product(w, v)) {
@@ -324,7 +324,7 @@ static void find_sum_shape(const scan_push *w, const damo_var *v, sum_shape *f) 
 /* Has collected what the sum over the steps of v takes. */
 static damo_status collect_sum(scan_push *w, damo_var *v) {
   const damo_apply *node = v->owner;
-  if (plain_sum(v) != NULL || is_step_product(w, v)) {
+  if (binary_sum(v) != NULL || is_step_product(w, v)) {
     for (int i = 0; i < 2; i++) {
       damo_var *in = node->in[i];
       DAMO_TRY(is_step_product(w, v) ? push_collect(w, viewed_of(in)) : collect_sum(w, in));
@@ -340,7 +340,7 @@ static damo_var *sum_over_steps(scan_push *w, damo_var *v) {
   build *b = &w->e.b;
   static const int steps = 0;
   damo_apply *node = v->owner;
-  if (plain_sum(v) != NULL) return build_add(b, sum_over_steps(w, node->in[0]), sum_over_steps(w, node->in[1]));
+  if (binary_sum(v) != NULL) return build_add(b, sum_over_steps(w, node->in[0]), sum_over_steps(w, node->in[1]));
   if (is_placed(w, v)) {
     damo_var *in[DAMO_MAX_NDIM * 4];
     if (node->n_in > DAMO_MAX_NDIM * 4) return build_fail(b, DAMO_ESTATE, "scan: an index with %d parts", node->n_in);
@@ -365,7 +365,7 @@ static damo_var *added_up(const scan_push *w, int i) {
   map_get(&w->uses, past, &uses);
   map_get(&w->uses, next, &next_uses);
   if (!type_is_tensor(past->type) || dtype_is_discrete(past->type->dtype) || uses != 1 || next_uses != 1 ||
-      plain_sum(next) == NULL)
+      binary_sum(next) == NULL)
     return NULL;
   damo_var *const *in = next->owner->in;
   damo_var *term = in[0] == past ? in[1] : in[1] == past ? in[0] : NULL;

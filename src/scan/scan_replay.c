@@ -469,6 +469,7 @@ const op_def scan_replay_def = {
     .props = PROPS(PROP(replay_props, forward), PROP(replay_props, reverse), PROP(replay_props, fed),
                    PROP(replay_props, checkpoint)),
     .n_in = OP_VARIADIC,
+    .least_in = OP_NO_INPUT,
     .n_out = OP_VARIADIC,
     .init = replay_init,
     .count_out = replay_count,
@@ -483,6 +484,7 @@ const op_def scan_replay_def = {
     .do_constant_folding = replay_folds,
     .inner_graph = replay_inner_graph,
     .format = replay_format,
+    .emit_c = scan_replay_emit_c,
     .prepare_foreign = replay_prepare_foreign,
     .no_check = "in DEBUG mode its inner graphs run in that mode",
 };

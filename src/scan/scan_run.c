@@ -125,7 +125,9 @@ void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
   scan_native_free(w->native, ctx);
   w->native = NULL;
   damo_release(w->inner);
+  damo_release(w->shaper);
   w->inner = NULL;
+  w->shaper = NULL;
 }
 
 void scan_state_clear(const thunk *t, frame *f) { scan_frame_clear(scan_at(t->node->op), thunk_state(t, f), f->ctx); }
@@ -625,11 +627,23 @@ static damo_status no_rows(const thunk *t, frame *f, const scan_class *s, scan_f
   return DAMO_OK;
 }
 
+/* The class whose shapes_function runs in that frame, borrowed: s, or a copy of it. NULL on failure. */
+static scan_class *shaper_in(frame *f, scan_class *s, scan_frame *w) {
+  if (f->ctx == s->obj.ctx) return s;
+  if (w->shaper != NULL) return w->shaper;
+  graph_copier c;
+  copier_init(&c, f->ctx);
+  w->shaper = scan_class_copy_to(&c, s);
+  copier_clear(&c);
+  return w->shaper;
+}
+
 /* Sets row to the shape that the collected value p would have. Where that can't be told without a step, row stays. */
 static damo_status shape_of_none(const thunk *t, frame *f, scan_class *s, scan_frame *w, const scan_part *p,
                                  int64_t *row) {
-  if (f->ctx != s->obj.ctx) return DAMO_OK;
-  damo_function *g = shapes_function(s);
+  if (f->ctx != s->obj.ctx && !s->obj.ctx->frozen) return DAMO_OK; /* another thread may use the class */
+  scan_class *own = shaper_in(f, s, w);
+  damo_function *g = own != NULL ? shapes_function(own) : NULL;
   if (g == NULL) return damo_error_status(f->ctx);
   DAMO_TRY(no_rows(t, f, s, w));
   scan_set_args(t, f, s, w);

@@ -78,7 +78,7 @@ static damo_status run_goal(vm_frame *vf, int32_t goal) {
     }
     bool done;
     damo_status s = run_ready(vf, k, &done);
-    if (s == DAMO_OK && ctx_pace(vf->frame.ctx) != NULL) s = ctx_poll(vf->frame.ctx);
+    if (s == DAMO_OK) s = vm_between(vf, k);
     if (s != DAMO_OK) return vm_fail_at(vf, k, s);
     if (!done) continue;
     d->done[k] = 1;

@@ -109,10 +109,16 @@ damo_status vm_fail_at(vm_frame *vf, int64_t k, damo_status s) {
 /* The loop without branches and without a watcher. */
 static damo_status run_in_order(vm_frame *vf) {
   const vm_program *p = vf->program;
-  for (int64_t k = 0; k < p->n_thunks; k++) {
-    const thunk *t = p->thunks[k];
-    damo_status s = t->run(t, &vf->frame);
-    if (s != DAMO_OK) return vm_fail_at(vf, k, s);
+  damo_ctx *const ctx = vf->frame.ctx;
+  for (int64_t k = 0; k < p->n_thunks;) {
+    const int64_t end = p->n_thunks - k > LOOK_THUNKS ? k + LOOK_THUNKS : p->n_thunks;
+    for (; k < end; k++) {
+      const thunk *t = p->thunks[k];
+      damo_status s = t->run(t, &vf->frame);
+      if (s == DAMO_OK && ctx_is_due(ctx)) s = ctx_look(ctx);
+      if (s != DAMO_OK) return vm_fail_at(vf, k, s);
+    }
+    if (end < p->n_thunks) ctx_set_due(ctx);
   }
   return DAMO_OK;
 }
@@ -120,6 +126,7 @@ static damo_status run_in_order(vm_frame *vf) {
 static damo_status run_watched(vm_frame *vf) {
   for (int64_t k = 0; k < vf->program->n_thunks; k++) {
     damo_status s = vf->step(vf, vf->program->thunks[k]);
+    if (s == DAMO_OK) s = ctx_look(vf->frame.ctx);
     if (s != DAMO_OK) return vm_fail_at(vf, k, s);
   }
   return DAMO_OK;
@@ -163,7 +170,7 @@ static damo_status run_segments(vm_frame *vf) {
       /* a watcher's step checks which inputs have values */
       if (vf->step != NULL && thunk_is_lazy(t, &vf->frame)) thunk_tell_branch(t, &vf->frame);
       damo_status s = vm_step(vf, t);
-      if (s == DAMO_OK && ctx_pace(vf->frame.ctx) != NULL) s = ctx_poll(vf->frame.ctx);
+      if (s == DAMO_OK) s = vm_between(vf, k);
       if (s != DAMO_OK) return vm_fail_at(vf, k, s);
     }
   }

@@ -173,4 +173,12 @@ static inline damo_status vm_step(vm_frame *vf, const thunk *t) {
   return vf->step != NULL ? vf->step(vf, t) : t->run(t, &vf->frame);
 }
 
+/* After thunk k: whether the call must end. Short thunks look once for so many of them. */
+#define LOOK_THUNKS 16
+static inline damo_status vm_between(vm_frame *vf, int64_t k) {
+  damo_ctx *const ctx = vf->frame.ctx;
+  if (ctx_pace(ctx) != NULL) return ctx_poll(ctx);
+  return ctx_is_due(ctx) || k % LOOK_THUNKS == LOOK_THUNKS - 1 ? ctx_look(ctx) : DAMO_OK;
+}
+
 #endif

@@ -47,7 +47,7 @@ static void exam_end(node_exam *e) {
 
 static damo_status remember_inputs(node_exam *e) {
   for (int i = 0; i < e->t->n_in; i++) {
-    e->before[i] = value_copy(thunk_value(e->t, e->f, i));
+    e->before[i] = spread_copy(thunk_value(e->t, e->f, i));
     if (e->before[i] == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
@@ -137,7 +137,7 @@ static damo_status exam_check_inputs(const node_exam *e) {
     const damo_obj *v = thunk_value(e->t, e->f, i), *was = e->before[i];
     char text[400], name[160];
     const damo_array *a = value_array(was), *b = value_array(v);
-    if (op_alias_has(op->destroy_map, -1, i) || a == NULL || b == NULL || array_equal(a, b, true)) continue;
+    if (op_alias_has(op->destroy_map, -1, i) || a == NULL || b == NULL || spread_equal(a, b)) continue;
     if (debug_agree(was, v, false, text, sizeof text)) text[0] = '\0';
     return accuse(e, "DEBUG: input %d (%s) was overwritten, which destroy_map does not say: %s", i + 1,
                   var_format(name, sizeof name, e->t->node->in[i]), text);
@@ -202,7 +202,7 @@ static damo_array *strided_array(damo_ctx *ctx, damo_dtype dtype, int ndim, cons
 }
 
 static damo_obj *strided_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
-  if (v->kind != OBJ_ARRAY || !type_is_tensor(type)) return value_copy(v);
+  if (v->kind != OBJ_ARRAY || !type_is_tensor(type) || spread_is_large(v)) return spread_copy(v);
   const damo_array *a = (const damo_array *)v;
   damo_array *strided = strided_array(ctx, array_dtype(a), a->ndim, array_shape(a));
   if (strided != NULL && array_assign(strided, a) == DAMO_OK) return &strided->obj;
@@ -219,7 +219,7 @@ static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_o
     *out = (damo_obj *)old;
     return old != NULL ? array_fill(old->data, junk) : DAMO_EMEMORY;
   }
-  if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(type)) return DAMO_OK;
+  if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(type) || spread_is_large(v)) return DAMO_OK;
   const damo_array *a = (const damo_array *)v;
   damo_array *strided = strided_array(ctx, array_dtype(a), a->ndim, array_shape(a));
   if (strided == NULL) return DAMO_EMEMORY;
@@ -237,7 +237,7 @@ typedef struct rerun {
 static damo_status fill_cells(node_exam *e, const rerun *r) {
   const thunk *t = e->t;
   for (int i = 0; i < t->n_in; i++) {
-    damo_obj *v = r->strided ? strided_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
+    damo_obj *v = r->strided ? strided_copy(e->ctx, t->node->in[i]->type, e->before[i]) : spread_copy(e->before[i]);
     if (v == NULL) return damo_error_status(e->ctx);
     e->cells[i] = v;
     if (r->read_only && value_array(v) != NULL) value_array(v)->writeable = false;

@@ -109,6 +109,13 @@ static bool arrays_agree(const damo_array *a, const damo_array *b, const damo_ar
              shape_format(y, sizeof y, b->ndim, array_shape(b)));
     return false;
   }
+  damo_array *x_once, *y_once;
+  if (size == NULL && spread_once(a, b, &x_once, &y_once)) {
+    const bool agree = arrays_agree(x_once, y_once, NULL, lenient, text, n);
+    damo_release(x_once);
+    damo_release(y_once);
+    return agree;
+  }
   if (array_size(a) == 0 || array_equal(a, b, true)) return true;
   const agreement m = agreement_of(a, size, lenient);
   array_places e;

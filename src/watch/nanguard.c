@@ -52,6 +52,13 @@ void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t
 /* Describes the first non-finite entry that `allowed` does not allow as "nan at {2, 3}"; false if there is none. */
 static bool find_nonfinite(const damo_array *a, op_nonfinite allowed, char *text, size_t n) {
   if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || is_all_finite(a)) return false;
+  damo_array *once, *same;
+  if (spread_once(a, a, &once, &same)) {
+    const bool found = find_nonfinite(once, allowed, text, n);
+    damo_release(once);
+    damo_release(same);
+    return found;
+  }
   array_places e;
   for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
     if (!nanguard_is_fault(scalar_load(array_dtype(a), p), allowed)) continue;

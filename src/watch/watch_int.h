@@ -29,6 +29,14 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func);
 /* A numeric error if an argument or a shared value holds nan or inf. */
 damo_status nanguard_check_inputs(const damo_function *f, const char *func);
 
+/* spread.c. spread_once: views of a and b whose axes of length 1 are those along which both repeat one entry; false: there
+ * is no such axis. spread_equal: array_equal with nan equal to nan. */
+bool spread_once(const damo_array *a, const damo_array *b, damo_array **a_once, damo_array **b_once);
+bool spread_equal(const damo_array *a, const damo_array *b);
+/* Whether v is a large array that repeats entries; a copy, which of such an array repeats them too. */
+bool spread_is_large(const damo_obj *v);
+damo_obj *spread_copy(damo_obj *v);
+
 /* debug.c: runs the thunk and all checks of DEBUG mode on one node. */
 damo_status debug_step(vm_frame *vf, const thunk *t);
 /* The same, but `run` runs the thunk and its reruns: tests corrupt results there. */
