@@ -14,7 +14,7 @@
 
 #include "jit_int.h"
 
-#if JIT_HAS_X86_64
+#if JIT_HAS_X86_64 || JIT_HAS_ARM64
 #include <sys/mman.h>
 #include <unistd.h>
 #define JIT_HAS_PAGES 1

@@ -10,10 +10,15 @@ typedef struct jit_allocated jit_allocated;
 #ifndef DAMO_JIT
 #define DAMO_JIT 1
 #endif
-#if DAMO_JIT && defined(__x86_64__) && !defined(_WIN32)
+#if DAMO_JIT && DAMO_POSIX && defined(__x86_64__)
 #define JIT_HAS_X86_64 1
 #else
 #define JIT_HAS_X86_64 0
+#endif
+#if DAMO_JIT && DAMO_POSIX && defined(__aarch64__) && defined(__AARCH64EL__)
+#define JIT_HAS_ARM64 1
+#else
+#define JIT_HAS_ARM64 0
 #endif
 
 #define JIT_MOST_INSTS 8192 /* larger programs run otherwise */
