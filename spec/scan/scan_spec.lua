@@ -601,6 +601,21 @@ describe("progress = true", function()
     assert.equal(3, #told)
     assert.truthy(told[3]:find("^count 3/3"))
   end)
+
+  it("keeps its function while the node is made, whenever the collector runs", function()
+    local pause, stepmul = collectgarbage("setpause", 1), collectgarbage("setstepmul", 10000)
+    local calls = 0
+    local ok, err = pcall(function()
+      for _ = 1, 20 do
+        damo.scan(function(h) return h + 1 end,
+          { outputs_info = 0, n_steps = 3, progress = function() calls = calls + 1 end })
+      end
+    end)
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", stepmul)
+    assert.is_true(ok, tostring(err))
+    assert.equal(60, calls)
+  end)
 end)
 
 describe("a long scan", function()

@@ -37,6 +37,12 @@
 
 #define BIND_BUCKETS 256
 
+/* A graph that was read from a file. */
+#define BIND_MOST_LOADED 16
+typedef struct bind_loaded {
+  uint64_t first, end; /* numbers of its Variables and nodes */
+} bind_loaded;
+
 /* How native memory drives Lua's collector: the algorithm and the terms are explained in collect.c. Sizes are bytes of
  * native memory (ctx->bytes); "cycle" is a cycle of Lua's collector. */
 typedef struct bind_collector {
@@ -71,12 +77,16 @@ typedef struct bind_state {
   int ref_error;   /* metatable of error objects */
   int ref_pending; /* list of userdata whose neighbours are not wrapped yet (object.c), n_pending long */
   int n_pending;
+  bind_loaded loaded[BIND_MOST_LOADED]; /* graphs that were read, of which only the roots have userdata (object.c) */
+  int n_loaded;
   int n_orphans; /* references that are not in a userdata yet: kept here so that a raise loses none (bind_hold) */
   void *orphans[32];
   damo_trace *trace;              /* the trace that graph_notes.trace borrows; owned here */
   const void *newaxis, *ellipsis; /* addresses of the userdata damo.newaxis and damo.ellipsis */
   char source[256];       /* prefix of the sources of damo's own Lua files: "@/usr/share/lua/5.4/damo/"; "" unknown */
   char mode[32];          /* config.mode */
+  bool through;           /* that callback is a debug hook, whose error is raised as it is */
+  bool in_front;          /* inside of a call of front.c, which can't run a hook */
   char cause[256];        /* prefix of the message of the callback error whose cause is kept; "" none */
   lua_State *running;     /* the coroutine inside the core, where Lua callbacks run; NULL: none (bind_enter) */
   damo_status deferred;   /* the error of a callback that cannot report failure to the core (bind_defer) */
@@ -89,6 +99,8 @@ typedef struct bind_state {
 /* Raises if the state is closed (seen by a finalizer that runs after the module's). */
 bind_state *bind_get(lua_State *L);
 static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
+/* The context of the state; NULL without damo.core and while the state is being closed. Does not raise. */
+damo_ctx *bind_find_ctx(lua_State *L);
 /* The main thread, on which callbacks run if no coroutine is known to be inside the core. Lua 5.1 cannot tell it: there
  * it is L itself. */
 lua_State *bind_main_thread(lua_State *L);
@@ -158,7 +170,9 @@ void bind_open_io(lua_State *L);
 void bind_open_sparse(lua_State *L); /* after func and host_op */
 void bind_open_factor(lua_State *L); /* after sparse */
 void bind_open_system(lua_State *L);
+void bind_open_terminal(lua_State *L);
 void bind_open_front(lua_State *L);
+void bind_open_module(lua_State *L); /* after system */
 /* Whether warnings go to a function of the script (lua/config.c). */
 bool bind_warns_lua(const bind_state *st);
 /* Sends the texts of Ops Print to Lua's print, unless the host has a function for them (lua/graph/printer.c). */
@@ -244,9 +258,13 @@ typedef struct bind_box {
 /* Pushes the userdata of obj, made together with those of the objects it refers to if there is none. Takes the
  * reference, also if it raises. */
 void bind_push(lua_State *L, void *take_obj);
-/* The same for a result of a call that has called bind_gc_pressure already: does not call it again. */
+/* bind_push for a result of a call that has called bind_gc_pressure already: does not call it again. */
 void bind_push_result(lua_State *L, void *take_obj);
-/* The same for a borrowed reference. */
+/* Makes the userdata of the roots of a graph that has just been read, whose Variables and nodes, which have no Lua parts,
+ * are numbered from first to before end; the other objects get theirs when a script asks for one. Pushes what keeps the
+ * roots alive. */
+void bind_push_loaded(lua_State *L, damo_var *const *roots, int64_t n, uint64_t first, uint64_t end);
+/* bind_push for a borrowed reference. */
 void bind_push_borrowed(lua_State *L, const void *obj);
 /* Pushes obj's userdata if it exists, else pushes nothing and returns false. */
 bool bind_push_existing(lua_State *L, const void *obj);

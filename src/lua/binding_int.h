@@ -4,6 +4,7 @@
 #define DAMO_LUA_BINDING_INT_H
 
 #include "binding.h"
+#include "io/io.h"
 
 /* ---- Into the core and back -------------------------------------------------------------------------------------- */
 
@@ -36,6 +37,12 @@ damo_status bind_leave_deferred(bind_entry e, damo_status s);
 
 /* Adds core.raise(kind, message), which damo's own Lua files use, to the table at the top. */
 void bind_add_raise(lua_State *L);
+
+/* Writes the graph at idx, a Function or a table {inputs=, outputs=, updates=}, by the options at `options`; *status: how
+ * that went. Pushes what it needs (lua/function/graph_file.c). */
+void bind_write_graph(lua_State *L, int idx, int options, const char *func, const io_to *to, damo_status *status);
+/* Reads a graph and pushes {inputs=, outputs=, updates=, shared=}. False: the error is pending. */
+bool bind_read_graph(lua_State *L, int options, const char *func, const io_from *from);
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 

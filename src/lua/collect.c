@@ -256,17 +256,19 @@ static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_
   return status;
 }
 
-/* If the second run of a nested call has failed for memory, another run of this one would fail alike; without this test
+/* There is no second run of what has had effects outside: a collective would meet the next one of the other ranks. If the
+ * second run of a nested call has failed for memory, another run of this one would fail alike; without this test
  * nested calls would double the number of runs at each level. */
 static int gc_run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
   const int n = lua_gettop(L);
   const bool outer = st->gc.trying, outer_second = st->gc.second;
+  const uint64_t effects = st->ctx->n_effects;
   st->gc.second = false;
   if (gc_first_run(L, st, body, n_upvalues, n) == LUA_OK) {
     st->gc.second = outer_second;
     return lua_gettop(L) - n;
   }
-  if (!bind_is_memory_error(L, st, -1) || st->gc.second || !gc_collect(L, st)) {
+  if (!bind_is_memory_error(L, st, -1) || st->gc.second || st->ctx->n_effects != effects || !gc_collect(L, st)) {
     st->gc.second = st->gc.second || outer_second;
     return lua_error(L);
   }

@@ -2,7 +2,7 @@
  * this file adds what they lack, as small functions under 5.4's names.
  *
  * On 5.1 and LuaJIT the user value is the environment table, so it can only be a table (COMPAT_UV_TABLE), and a number
- * is an integer if it is integral and at most 2^53.
+ * is an integer if it is integral and at most 2^53, and not -0.
  */
 #ifndef DAMO_LUA_COMPAT_H
 #define DAMO_LUA_COMPAT_H
@@ -76,6 +76,7 @@ static inline int compat_setuservalue(lua_State *L, int idx) {
 static inline int compat_isinteger(lua_State *L, int idx) {
   if (lua_type(L, idx) != LUA_TNUMBER) return 0;
   lua_Number x = lua_tonumber(L, idx);
+  if (x == 0 && signbit(x)) return 0;
   return x == floor(x) && x >= -9007199254740992.0 && x <= 9007199254740992.0;
 }
 

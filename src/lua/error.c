@@ -126,14 +126,17 @@ static void error_make(lua_State *L, bind_state *st, damo_status status, const c
 }
 
 /* Sets the field cause of the error object at the top to the value that a callback threw, if the pending error is that
- * callback's. */
+ * callback's. What a debug hook threw takes the place of the error object. */
 static void error_take_cause(lua_State *L, bind_state *st, const char *message) {
   bool ours = st->cause[0] && strncmp(message, st->cause, strlen(st->cause)) == 0;
   if (!st->cause[0]) return;
   st->cause[0] = '\0';
   if (ours) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &error_cause_key);
-    lua_setfield(L, -2, "cause");
+    if (st->through)
+      lua_replace(L, -2);
+    else
+      lua_setfield(L, -2, "cause");
   }
   lua_pushnil(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_cause_key);
@@ -324,6 +327,7 @@ static int error_keep_caught(lua_State *L) {
   const bool told = text && (strncmp(text, prefix, strlen(prefix)) == 0 ||
                              (name > 0 && c->status != DAMO_ECALLBACK && strncmp(text, c->op, name) == 0 &&
                               strncmp(text + name, ": ", 2) == 0));
+  st->through = false;
   ctx_fail(st->ctx, c->status, "%s%s", told ? "" : prefix, text ? text : "?");
   ctx_fail_at(st->ctx, c->op, c->node);
   lua_pushvalue(L, 1);

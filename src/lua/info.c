@@ -21,9 +21,6 @@
 #include <suitesparse/cs.h>
 #include <suitesparse/klu.h>
 #include <suitesparse/ldl.h>
-#ifndef DAMO_GPL
-#define DAMO_GPL 1
-#endif
 #if DAMO_GPL
 #include <suitesparse/SuiteSparseQR_definitions.h>
 #include <suitesparse/cholmod.h>
@@ -50,6 +47,18 @@ static void info_set_blas(lua_State *L) {
   bool found = gemm.address && dladdr(gemm.address, &info) && info.dli_fname;
   info_set_text(L, "blas", found ? info.dli_fname : "none");
   info_set_text(L, "core", openblas_get_corename ? openblas_get_corename() : "unknown");
+}
+
+/* damo.core.build: the build's id, the file that it was loaded from, and the folder of the Lua files that load it ("": not
+ * files). damo/init.lua compares. */
+static void info_set_build(lua_State *L) {
+  Dl_info info;
+  const char *source = bind_get(L)->source;
+  lua_createtable(L, 0, 3);
+  info_set_text(L, "id", ctx_build_id);
+  info_set_text(L, "file", dladdr(ctx_build_id, &info) && info.dli_fname ? info.dli_fname : "damo.core");
+  info_set_text(L, "source", source[0] == '@' ? source + 1 : source);
+  lua_setfield(L, -2, "build");
 }
 
 /* The OpenBLAS core type that fits this CPU if OpenBLAS took it for an older one, else NULL. isa: the name of our
@@ -221,4 +230,5 @@ static int info_call(lua_State *L) {
 void bind_open_info(lua_State *L) {
   bind_pushfunction(L, info_call);
   lua_setfield(L, -2, "info");
+  info_set_build(L);
 }

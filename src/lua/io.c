@@ -22,10 +22,13 @@ static io_format io_check_ending(lua_State *L, const char *path, const char *fun
   if (io_path_ends_with(path, ".npy")) return IO_NPY;
   if (io_path_ends_with(path, ".npz")) return IO_NPZ;
   if (io_path_ends_with(path, ".safetensors")) return IO_SAFETENSORS;
+  if (io_path_ends_with(path, ".png")) return IO_PNG;
+  if (io_path_ends_with(path, ".ppm") || io_path_ends_with(path, ".pgm") || io_path_ends_with(path, ".pnm"))
+    return IO_PPM;
   const char *hint = !io_path_ends_with(path, ".mtx") ? ""
                      : *func == 'l'                   ? ": read_mtx reads it"
                                                       : ": write_mtx writes it";
-  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in none of .npy, .npz, .safetensors%s", func, path, hint);
+  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in none of .npy, .npz, .safetensors, .png, .ppm%s", func, path, hint);
   return IO_NPY;
 }
 
@@ -98,11 +101,21 @@ static int io_load_safetensors(lua_State *L, const io_from *from, bool softly) {
   return 2;
 }
 
-static int io_load_npy(lua_State *L, const io_from *from, bool softly) {
-  damo_array *a = io_read_npy(bind_ctx(L), from);
-  if (!a) return io_raise_or_return(L, softly);
-  bind_push_value(L, &a->obj);
+/* Takes the array; NULL: the pending error is the result. */
+static int io_give_array(lua_State *L, damo_array *take, bool softly) {
+  if (!take) return io_raise_or_return(L, softly);
+  bind_push_value(L, &take->obj);
   return 1;
+}
+
+static int io_load_image(lua_State *L, const io_from *from, io_format format, uint64_t max_bytes, bool softly) {
+  damo_ctx *ctx = bind_ctx(L);
+  return io_give_array(L, format == IO_PNG ? io_read_png(ctx, from, max_bytes) : io_read_pnm(ctx, from, max_bytes),
+                       softly);
+}
+
+static int io_load_npy(lua_State *L, const io_from *from, bool softly) {
+  return io_give_array(L, io_read_npy(bind_ctx(L), from), softly);
 }
 
 /* The option max_bytes; 0, the default limit, if absent. */
@@ -121,13 +134,18 @@ static uint64_t io_option_max_bytes(lua_State *L, int options, const char *func)
 /* load(path, {max_bytes=, on_fail=}): the Array of a .npy; for a .npz a table name → Array, or the sparse matrix that
  * it holds. */
 static int io_call_load(lua_State *L) {
-  static const char *const names[] = {"max_bytes", "on_fail", NULL};
+  static const char *const names[] = {"max_bytes", "mmap", "on_fail", NULL};
   lua_settop(L, 2);
   const char *path = io_check_path(L, "load");
   bind_check_options(L, "load", 2, names);
   const uint64_t max_bytes = io_option_max_bytes(L, 2, "load");
   bool softly = io_fails_softly(L, 2, "load");
   const io_format format = io_check_ending(L, path, "load");
+  if (bind_option_bool(L, 2, "mmap", false, "load")) {
+    if (format != IO_NPY) bind_raise(L, DAMO_EVALUE, "load: option 'mmap' is for .npy");
+    return io_give_array(L, io_map_npy(bind_ctx(L), path), softly);
+  }
+  if (format == IO_PNG || format == IO_PPM) return io_load_image(L, IO_FROM_FILE(path), format, max_bytes, softly);
   return format == IO_NPY           ? io_load_npy(L, IO_FROM_FILE(path), softly)
          : format == IO_SAFETENSORS ? io_load_safetensors(L, IO_FROM_FILE(path), softly)
                                     : io_load_npz(L, IO_FROM_FILE(path), max_bytes, softly);
@@ -242,6 +260,12 @@ static int io_save_safetensors(lua_State *L, int idx, int options, const io_out 
   return io_done(L, out, io_write_safetensors(bind_ctx(L), &out->to, names, arrays, n, metadata, n_metadata));
 }
 
+static bool io_option_compressed(lua_State *L, int options, int format, const char *func) {
+  const bool is = bind_option_bool(L, options, "compressed", false, func);
+  if (is && format != IO_NPZ) bind_raise(L, DAMO_EVALUE, "%s: option 'compressed' is for .npz", func);
+  return is;
+}
+
 static int io_save_npy(lua_State *L, int idx, const io_out *out) {
   if (lua_isnoneornil(L, idx))
     return bind_arg_error(L, out->func, idx, "value", "an Array, a number, a boolean or a table");
@@ -249,17 +273,26 @@ static int io_save_npy(lua_State *L, int idx, const io_out *out) {
   return io_done(L, out, io_write_npy(&out->to, bind_value_array(L, idx, -1, out->func)));
 }
 
-/* save(path, value, {metadata=, on_fail=}): returns true. A .npz takes a table name → value, or a sparse matrix, a
+static int io_save_image(lua_State *L, int idx, io_format format, const io_out *out) {
+  if (lua_isnoneornil(L, idx) || bind_to_sparse(L, idx))
+    return bind_arg_error(L, out->func, idx, "value", "an Array of uint8 or uint16 for an image");
+  const damo_array *a = bind_value_array(L, idx, -1, out->func);
+  return io_done(L, out, format == IO_PNG ? io_write_png(&out->to, a) : io_write_pnm(&out->to, a));
+}
+
+/* save(path, value, {metadata=, compressed=, on_fail=}): returns true. A .npz takes a table name → value, or a sparse matrix, a
  * .safetensors the table. */
 static int io_call_save(lua_State *L) {
-  static const char *const names[] = {"metadata", "on_fail", NULL};
+  static const char *const names[] = {"metadata", "compressed", "on_fail", NULL};
   lua_settop(L, 3);
   const char *path = io_check_path(L, "save");
   bind_check_options(L, "save", 3, names);
-  const io_out out = io_out_file(path, "save", io_fails_softly(L, 3, "save"));
+  io_out out = io_out_file(path, "save", io_fails_softly(L, 3, "save"));
   const io_format format = io_check_ending(L, path, "save");
+  out.to.compressed = io_option_compressed(L, 3, format, "save");
   if (format == IO_SAFETENSORS) return io_save_safetensors(L, 2, 3, &out);
   if (bind_option(L, 3, "metadata")) bind_raise(L, DAMO_EVALUE, "save: option 'metadata' is for .safetensors");
+  if (format == IO_PNG || format == IO_PPM) return io_save_image(L, 2, format, &out);
   return format == IO_NPY ? io_save_npy(L, 2, &out) : io_save_npz(L, 2, &out);
 }
 
@@ -272,6 +305,33 @@ static char io_option_delimiter(lua_State *L, int options, const char *func) {
   return text[0];
 }
 
+/* Pushes the texts of the list at the top, numbers among them as Lua writes them, and what holds them. */
+static const char **io_push_texts(lua_State *L, const char *func, const char *option, int64_t *n) {
+  const int list = lua_gettop(L);
+  if (!lua_istable(L, list))
+    bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be a list of strings, as {\"NA\"}, got a %s", func, option,
+               luaL_typename(L, list));
+  bind_own_table(L, list);
+  *n = (int64_t)lua_rawlen(L, list);
+  const char **texts = bind_alloc(L, (size_t)*n + 1, sizeof *texts);
+  for (int64_t i = 0; i < *n; i++) {
+    lua_rawgeti(L, list, (int)i + 1);
+    if (lua_type(L, -1) == LUA_TNUMBER) {
+      bind_number_text(L, -1); /* the list keeps the text */
+      lua_remove(L, -2);
+      lua_pushvalue(L, -1);
+      lua_rawseti(L, list, (int)i + 1);
+    } else if (lua_type(L, -1) != LUA_TSTRING) {
+      bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be a list of strings, got a %s in it", func, option,
+                 luaL_typename(L, -1));
+    }
+    texts[i] = bind_text(L, -1, func);
+    lua_pop(L, 1);
+  }
+  return texts;
+}
+
+/* What the option lists stays on the stack. */
 static csv_options io_option_csv(lua_State *L, int idx, const char *func) {
   csv_options o = {.skip = -1, .dtype = bind_ctx(L)->config.floatX};
   o.delimiter = io_option_delimiter(L, idx, func);
@@ -284,6 +344,7 @@ static csv_options io_option_csv(lua_State *L, int idx, const char *func) {
     }
     o.skip = s.v.i;
   }
+  if (bind_option(L, idx, "missing")) { o.missing = io_push_texts(L, func, "missing", &o.n_missing); }
   return o;
 }
 
@@ -323,14 +384,76 @@ static int io_load_csv(lua_State *L, const io_from *from, const csv_options *opt
   return 2;
 }
 
+/* ---- CSV by columns ---------------------------------------------------------------------------------------------- */
+
+static const char io_csv_key = 'c';
+
+static int io_csv_gc(lua_State *L) {
+  csv_table_clear(lua_touserdata(L, 1));
+  return 0;
+}
+
+static void io_push_column(lua_State *L, csv_column *c, int64_t rows) {
+  if (c->numbers) {
+    damo_array *a = c->numbers;
+    c->numbers = NULL;
+    bind_push(L, a);
+    return;
+  }
+  size_t from = 0;
+  lua_createtable(L, (int)(rows < INT32_MAX ? rows : 0), 0);
+  for (int64_t i = 0; i < rows; i++) {
+    lua_pushlstring(L, c->texts ? c->texts + from : "", c->ends[i] - from);
+    lua_rawseti(L, -2, (int)i + 1);
+    from = c->ends[i];
+  }
+}
+
+/* Returns the table: names in order at its positions, and each name's column. */
+static int io_load_columns(lua_State *L, const io_from *from, const csv_options *options, int idx, const char *func,
+                           bool softly) {
+  const char **names = NULL;
+  int64_t n_names = 0;
+  luaL_checkstack(L, 20, func);
+  bind_option(L, idx, "columns");
+  if (!lua_isboolean(L, -1)) names = io_push_texts(L, func, "columns", &n_names);
+  csv_table *t = lua_newuserdatauv(L, sizeof *t, 0);
+  *t = (csv_table){.ctx = bind_ctx(L)};
+  bind_set_gc(L, io_csv_gc, &io_csv_key);
+  if (io_read_csv_table(bind_ctx(L), from, options, names, n_names, t) != DAMO_OK) return io_raise_or_return(L, softly);
+  lua_createtable(L, (int)t->n, (int)t->n);
+  for (int64_t i = 0; i < t->n; i++) {
+    lua_pushstring(L, t->column[i].name);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, (int)i + 1);
+    io_push_column(L, &t->column[i], t->rows);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
+
+static bool io_wants_columns(lua_State *L, int idx) {
+  const bool given = bind_option(L, idx, "columns");
+  const bool wants = given && (!lua_isboolean(L, -1) || lua_toboolean(L, -1));
+  if (given) lua_pop(L, 1);
+  return wants;
+}
+
+static int io_load_csv_as(lua_State *L, const io_from *from, const csv_options *options, int idx, const char *func,
+                          bool softly) {
+  if (io_wants_columns(L, idx)) return io_load_columns(L, from, options, idx, func, softly);
+  return io_load_csv(L, from, options, softly);
+}
+
 /* read_csv(path, options): returns the matrix, and the list of the header's cells if there is a header. */
 static int io_call_read_csv(lua_State *L) {
-  static const char *const names[] = {"delimiter", "skip", "dtype", "text_as_nan", "on_fail", NULL};
+  static const char *const names[] = {"delimiter", "skip",    "dtype",   "text_as_nan",
+                                      "missing",   "columns", "on_fail", NULL};
   lua_settop(L, 2);
   const char *path = io_check_path(L, "read_csv");
   bind_check_options(L, "read_csv", 2, names);
   csv_options options = io_option_csv(L, 2, "read_csv");
-  return io_load_csv(L, IO_FROM_FILE(path), &options, io_fails_softly(L, 2, "read_csv"));
+  return io_load_csv_as(L, IO_FROM_FILE(path), &options, 2, "read_csv", io_fails_softly(L, 2, "read_csv"));
 }
 
 /* Pushes what keeps the names alive, and sets the header. */
@@ -413,14 +536,14 @@ static int io_call_write_mtx(lua_State *L) {
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static const char *const IO_FORMATS[] = {
-    [IO_NPY] = "npy",   [IO_NPZ] = "npz", [IO_MTX] = "mtx", [IO_CSV] = "csv", [IO_SAFETENSORS] = "safetensors",
-    [IO_UNKNOWN] = NULL};
+    [IO_NPY] = "npy",     [IO_NPZ] = "npz", [IO_MTX] = "mtx", [IO_CSV] = "csv",   [IO_SAFETENSORS] = "safetensors",
+    [IO_GRAPH] = "graph", [IO_PNG] = "png", [IO_PPM] = "ppm", [IO_UNKNOWN] = NULL};
 #define IO_BYTES_NAME "bytes" /* stands for the path in messages */
 
 /* parse(bytes, {format=, and the reader's options}): what load, read_csv and read_mtx give of a file of these bytes. */
 static int io_call_parse(lua_State *L) {
-  static const char *const names[] = {"format", "max_bytes",   "delimiter", "skip",
-                                      "dtype",  "text_as_nan", "on_fail",   NULL};
+  static const char *const names[] = {"format",  "max_bytes", "delimiter", "skip",    "dtype", "text_as_nan",
+                                      "on_fail", "ops",       "missing",   "columns", NULL};
   io_from from = {.path = IO_BYTES_NAME};
   lua_settop(L, 2);
   if (lua_type(L, 1) != LUA_TSTRING) return bind_arg_error(L, "parse", 1, "bytes", "a string");
@@ -430,11 +553,14 @@ static int io_call_parse(lua_State *L) {
   switch (bind_option_enum(L, 2, "format", IO_FORMATS, io_recognise(from.bytes, from.n), "parse")) {
     case IO_NPY: return io_load_npy(L, &from, softly);
     case IO_NPZ: return io_load_npz(L, &from, io_option_max_bytes(L, 2, "parse"), softly);
+    case IO_PNG: return io_load_image(L, &from, IO_PNG, io_option_max_bytes(L, 2, "parse"), softly);
+    case IO_PPM: return io_load_image(L, &from, IO_PPM, io_option_max_bytes(L, 2, "parse"), softly);
     case IO_MTX: return io_load_mtx(L, &from, DAMO_CSR, softly);
     case IO_SAFETENSORS: return io_load_safetensors(L, &from, softly);
+    case IO_GRAPH: return bind_read_graph(L, 2, "parse", &from) ? 1 : io_raise_or_return(L, softly);
     case IO_CSV: {
       csv_options options = io_option_csv(L, 2, "parse");
-      return io_load_csv(L, &from, &options, softly);
+      return io_load_csv_as(L, &from, &options, 2, "parse", softly);
     }
     default: break;
   }
@@ -444,21 +570,29 @@ static int io_call_parse(lua_State *L) {
 /* format(value, {format=, and the writer's options}): the bytes that save, write_csv and write_mtx write, as a
  * string. */
 static int io_call_format(lua_State *L) {
-  static const char *const names[] = {"format",   "header",   "delimiter", "comment", "pattern",
-                                      "symmetry", "metadata", "on_fail",   NULL};
+  static const char *const names[] = {"format",   "header",  "delimiter", "comment",    "pattern", "symmetry",
+                                      "metadata", "on_fail", "lines",     "compressed", NULL};
   lua_settop(L, 2);
   if (lua_isnil(L, 1)) return bind_arg_error(L, "format", 1, "value", "an Array, a sparse matrix or a table");
   bind_check_options(L, "format", 2, names);
   const int format = bind_option_enum(L, 2, "format", IO_FORMATS, IO_UNKNOWN, "format");
   if (format == IO_UNKNOWN) return bind_raise(L, DAMO_EVALUE, "format: the option 'format' must say which");
-  const io_out out = {.to = {.path = IO_BYTES_NAME, .text = bind_push_strbuf(L)},
+  const bool compressed = io_option_compressed(L, 2, format, "format");
+  const io_out out = {.to = {.path = IO_BYTES_NAME, .text = bind_push_strbuf(L), .compressed = compressed},
                       .func = "format",
                       .softly = io_fails_softly(L, 2, "format")};
   switch (format) {
     case IO_NPY: return io_save_npy(L, 1, &out);
     case IO_NPZ: return io_save_npz(L, 1, &out);
     case IO_MTX: return io_save_mtx(L, 1, 2, &out);
+    case IO_PNG:
+    case IO_PPM: return io_save_image(L, 1, (io_format)format, &out);
     case IO_SAFETENSORS: return io_save_safetensors(L, 1, 2, &out);
+    case IO_GRAPH: {
+      damo_status status;
+      bind_write_graph(L, 1, 2, "format", &out.to, &status);
+      return io_done(L, &out, status);
+    }
     default: return io_save_csv(L, 1, 2, &out);
   }
 }

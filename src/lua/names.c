@@ -14,7 +14,7 @@
 static const struct {
   const char *name, *advice;
 } NAME_ADVICE[] = {
-    {"inv", "damo.reciprocal(x) is 1/x entry by entry; damo.linalg.inv(A), the inverse of a matrix, is not there yet"},
+    {"inv", "damo.reciprocal(x) is 1/x entry by entry, damo.linalg.inv(A) the inverse of a matrix"},
     {"function", "damo.compile(inputs, outputs) makes a Function"},
     {"function_", "damo.compile(inputs, outputs) makes a Function"},
     {NULL, NULL},

@@ -23,6 +23,7 @@
  */
 #include <stdio.h>
 
+#include "export/export.h"
 #include "binding.h"
 #include "sparse/sparse.h"
 
@@ -33,7 +34,7 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_OPCLASS] = "damo.OpClass",   [OBJ_OPGRAPH] = "damo.OpGraph", [OBJ_OP] = "damo.Op",
     [OBJ_VAR] = "damo.Variable",      [OBJ_APPLY] = "damo.Apply",     [OBJ_FGRAPH] = "damo.FunctionGraph",
     [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic", [OBJ_FACTOR] = "damo.Factor",
-    [OBJ_SCAN] = "damo.ScanClass",    [OBJ_RUN] = "damo.Run",
+    [OBJ_SCAN] = "damo.ScanClass",    [OBJ_RUN] = "damo.Run",         [OBJ_LINKED] = "damo.Linked",
 };
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
@@ -178,6 +179,7 @@ static bool object_is_leaf(const damo_obj *obj) {
     case OBJ_OPGRAPH:
     case OBJ_SCAN:
     case OBJ_RUN:
+    case OBJ_LINKED:
     case OBJ_FUNCTION: return false;
     case OBJ_SPARSE: return !sparse_is_foreign((const damo_sparse *)obj);
     case OBJ_BUFFER:
@@ -218,11 +220,78 @@ void bind_let_go(bind_state *st, int ticket) {
   while (st->n_orphans > 0 && !st->orphans[st->n_orphans - 1]) st->n_orphans--;
 }
 
+/* ---- Graphs just read --------------------------------------------------------------------------------------------- */
+
+/* A graph that was read from a file has no Lua parts, so its nodes need no userdata until a script asks for one of them:
+ * only its roots (inputs, outputs, shared Variables) have userdata, each of which keeps all the others alive. When the
+ * first other object gets a userdata, the roots are anchored as any userdata are. What belongs to the graph is told by
+ * its number, since a read graph's Variables and nodes are numbered one after the other. The registry has, in the order
+ * of st->loaded, the list of roots, weakly. */
+static const char loaded_key = 'l';
+
+static void push_loaded_lists(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded_key);
+  if (!lua_isnil(L, -1)) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &loaded_key);
+}
+
+/* Removes entry i; the table of lists is at the top. The last entry takes its place. */
+static void drop_loaded(lua_State *L, bind_state *st, int i) {
+  const int last = --st->n_loaded;
+  st->loaded[i] = st->loaded[last];
+  lua_rawgeti(L, -1, last + 1);
+  lua_rawseti(L, -2, i + 1);
+  lua_pushnil(L);
+  lua_rawseti(L, -2, last + 1);
+}
+
+/* Puts the roots of entry i into the pending list, and removes the entry. */
+static void wake_loaded(lua_State *L, bind_state *st, int i) {
+  BIND_HEIGHT(L);
+  luaL_checkstack(L, 12, "damo");
+  push_loaded_lists(L);
+  lua_rawgeti(L, -1, i + 1);
+  const int roots = lua_gettop(L), n = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 0;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
+  for (int k = 1; k <= n; k++) {
+    lua_rawgeti(L, roots, k);
+    bind_peer(L, -1);
+    lua_pushnil(L);
+    lua_setfield(L, -2, "loaded");
+    lua_pop(L, 1);
+    lua_rawseti(L, -2, st->n_pending + 1);
+    st->n_pending++;
+  }
+  lua_pop(L, 2);
+  drop_loaded(L, st, i);
+  lua_pop(L, 1);
+  BIND_LEAVES(L, 0);
+}
+
+/* To be called before obj gets a userdata. */
+static void look_for_loaded(lua_State *L, bind_state *st, const damo_obj *obj) {
+  if (obj->kind != OBJ_VAR && obj->kind != OBJ_APPLY) return;
+  const uint64_t id = obj->kind == OBJ_VAR ? ((const damo_var *)obj)->id : ((const damo_apply *)obj)->id;
+  for (int i = 0; i < st->n_loaded; i++) {
+    if (id < st->loaded[i].first || id >= st->loaded[i].end) continue;
+    wake_loaded(L, st, i);
+    return;
+  }
+}
+
 /* Pushes a new userdata that takes the reference, and enters it in the weak table. If it is no leaf it goes into the
  * pending list, for its neighbours. */
 static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
   BIND_HEIGHT(L);
   int ticket = bind_hold(st, take_obj);
+  if (st->n_loaded > 0) look_for_loaded(L, st, take_obj);
   bind_box *box = lua_newuserdatauv(L, sizeof *box, take_obj->kind == OBJ_ARRAY && leaf ? 0 : 1);
   *box = (bind_box){.obj = take_obj, .magic = &box_magic, .state = st, .kind = take_obj->kind};
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[take_obj->kind]);
@@ -336,6 +405,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_FUNCTION: anchor_function(a, (damo_function *)obj); break;
     case OBJ_OPGRAPH: anchor_op_graph(a, (op_from_graph *)obj); break;
     case OBJ_SCAN: anchor(a, ((scan_class *)obj)->fgraph); break;
+    case OBJ_LINKED: anchor(a, export_linked_from(obj)); break;
     case OBJ_SPARSE: anchor_sparse(a, (damo_sparse *)obj); break;
     case OBJ_BUFFER:
     case OBJ_TYPE:
@@ -445,7 +515,7 @@ void bind_push_result(lua_State *L, void *take_obj) {
   }
   bool leaf = object_is_leaf(obj);
   object_push_box(L, st, obj, leaf);
-  if (!leaf) anchors_drain(L, st);
+  if (!leaf || st->n_pending > 0) anchors_drain(L, st);
 }
 
 void bind_push(lua_State *L, void *take_obj) {
@@ -457,6 +527,38 @@ void bind_push(lua_State *L, void *take_obj) {
 void bind_push_borrowed(lua_State *L, const void *obj) { bind_push(L, damo_retain(obj)); }
 
 void bind_peer(lua_State *L, int idx) { push_peer(L, lua_absindex(L, idx), 0); }
+
+void bind_push_loaded(lua_State *L, damo_var *const *roots, int64_t n, uint64_t first, uint64_t end) {
+  bind_state *st = bind_get(L);
+  luaL_checkstack(L, 16, "damo");
+  push_loaded_lists(L);
+  for (int i = st->n_loaded - 1; i >= 0; i--) {
+    lua_rawgeti(L, -1, i + 1);
+    const bool gone = lua_isnil(L, -1);
+    lua_pop(L, 1);
+    if (gone) drop_loaded(L, st, i);
+  }
+  lua_createtable(L, (int)n, 0);
+  if (st->n_loaded < BIND_MOST_LOADED) {
+    int k = 0;
+    for (int64_t i = 0; i < n; i++) {
+      if (push_existing(L, st, &roots[i]->obj)) {
+        lua_pop(L, 1);
+        continue;
+      }
+      object_push_box(L, st, damo_retain(roots[i]), true);
+      bind_peer(L, -1);
+      lua_pushvalue(L, -3);
+      lua_setfield(L, -2, "loaded");
+      lua_pop(L, 1);
+      lua_rawseti(L, -2, ++k);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, st->n_loaded + 1);
+    st->loaded[st->n_loaded++] = (bind_loaded){first, end};
+  }
+  lua_remove(L, -2);
+}
 
 void bind_reanchor(lua_State *L, int idx) {
   bind_box *box = bind_box_at(L, idx);
@@ -505,7 +607,11 @@ void bind_metatable(lua_State *L, obj_kind kind) {
 static int box_tostring(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   if (!box) return bind_arg_error(L, "tostring", 1, NULL, "an object of damo");
-  lua_pushfstring(L, box->obj ? "%s: %p" : "%s: freed", object_kind_name(box->kind), (void *)box->obj);
+  if (box->obj && damo_ctx_is_sandbox(box->obj->ctx)) {
+    lua_pushstring(L, object_kind_name(box->kind));
+  } else {
+    lua_pushfstring(L, box->obj ? "%s: %p" : "%s: freed", object_kind_name(box->kind), (void *)box->obj);
+  }
   return 1;
 }
 

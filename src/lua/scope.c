@@ -39,10 +39,13 @@ int bind_call_back(lua_State *L, damo_ctx *ctx, int n, int n_results) {
     return lua_pcall(L, 0, 0, 0);
   }
   protected_call c = {L, n, n_results, LUA_OK};
+  const bool watching = ctx->watching;
+  ctx->watching = false; /* Lua calls its hooks itself */
   if (ctx_pace(ctx) != NULL)
     ctx_outside(ctx, call_protected, &c);
   else
     call_protected(&c);
+  ctx->watching = watching;
   ctx_leave(ctx, STACK_CALLBACK);
   return c.rc;
 }

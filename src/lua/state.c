@@ -25,6 +25,11 @@ bind_state *bind_get(lua_State *L) {
   return st;
 }
 
+damo_ctx *bind_find_ctx(lua_State *L) {
+  const bind_state *st = state_find(L);
+  return st && !st->closed ? st->ctx : NULL;
+}
+
 lua_State *bind_main_thread(lua_State *L) {
 #ifdef LUA_RIDX_MAINTHREAD
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
@@ -79,6 +84,8 @@ static int state_make(lua_State *L) {
 }
 
 damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
+  /* The context of another build: its error can't be set. */
+  if (ctx != NULL && memcmp(ctx->build, ctx_build_id, sizeof ctx->build) != 0) return DAMO_ESTATE;
   DAMO_TRY(ctx_check_given(ctx, "damo_lua_set_context", "L", L));
   if (!lua_checkstack(L, 4)) return ctx_fail_memory(ctx);
   if (state_find(L)) {
@@ -154,7 +161,9 @@ static void state_open_all(lua_State *L) {
   bind_open_factor(L);
   bind_open_printer(L);
   bind_open_system(L);
+  bind_open_terminal(L);
   bind_open_front(L);
+  bind_open_module(L);
   bind_open_scan(L);
   bind_open_names(L);
 }

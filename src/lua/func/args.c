@@ -11,7 +11,7 @@ void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
   c->in = c->in_small;
   c->plain = c->plain_small;
   if (n <= BIND_SMALL_CALL) return;
-  luaL_checkstack(L, 3 * n + 40, c->f->name);
+  luaL_checkstack(L, n + 40, c->f->name);
   c->src = bind_alloc(L, (size_t)n, sizeof *c->src);
   c->in = bind_alloc(L, (size_t)n, sizeof *c->in);
   c->plain = bind_alloc(L, (size_t)n, sizeof *c->plain);
@@ -113,6 +113,7 @@ void bind_read_operands(lua_State *L, bind_fn_call *c) {
     c->in[i] = NULL;
     c->plain[i].absent = true;
     if (!c->src[i]) continue;
+    if (i >= BIND_SMALL_CALL) luaL_checkstack(L, 20, f->name); /* what stands for a literal stays on the stack */
     if (!c->graph) {
       call_read_plain(L, c, i, c->src[i]);
       continue;

@@ -23,8 +23,7 @@ static damo_status call_build(damo_ctx *ctx, bind_fn_call *c, eager_results *r) 
 }
 
 /* Pure C: nothing in it raises a Lua error. */
-static damo_status call_run(damo_ctx *ctx, bind_fn_call *c, eager_results *r) {
-  if (c->graph) return call_build(ctx, c, r);
+static damo_status call_compute(damo_ctx *ctx, bind_fn_call *c, eager_results *r) {
   damo_array *of_draw[2] = {NULL, c->n_out == 1 ? c->out[0] : NULL};
   eager_request q = {c->f, c->plain, c->n_in, c->opt, c->out, c->n_out};
   if (c->n_out == 1 && c->f->is_draw) { /* the draw; the state that follows has an array of its own */
@@ -32,6 +31,16 @@ static damo_status call_run(damo_ctx *ctx, bind_fn_call *c, eager_results *r) {
     q.n_out = 2;
   }
   return eager_call(ctx, &q, r);
+}
+
+static damo_status call_run(lua_State *L, bind_fn_call *c, eager_results *r) {
+  bind_state *st = bind_get(L);
+  if (c->graph) return call_build(st->ctx, c, r);
+  lua_State *before = st->running;
+  st->running = L; /* where a hook is looked for */
+  const damo_status s = call_compute(st->ctx, c, r);
+  st->running = before;
+  return s;
 }
 
 /* ---- Pushing ----------------------------------------------------------------------------------------------------- */
@@ -105,7 +114,7 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
   } else {
     graph_notes_of(ctx)->trace = NULL;
   }
-  damo_status s = call_run(ctx, c, &r);
+  damo_status s = call_run(L, c, &r);
   if (s != DAMO_OK && call_returns_failure(c, s)) {
     lua_pushnil(L);
     bind_push_error(L);

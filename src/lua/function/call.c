@@ -43,17 +43,20 @@ static damo_obj *caller_convert_input(lua_State *L, const damo_function *f, int6
   return bind_filter(L, idx, in->var->type, o, what);
 }
 
-/* Writes the number at idx into the input's own 0-d Array; NULL if the number does not fit or memory runs out. The
- * Array is replaced if it is still referenced elsewhere. */
+damo_array *bind_caller_number(bind_caller *c, const damo_function *f, int64_t i) {
+  damo_array *a = c->scalar[i];
+  if (a && array_is_exclusive(a)) return a;
+  a = array_empty(c->st->ctx, f->program->inputs[i].var->type->dtype, 0, NULL);
+  if (!a) return NULL;
+  damo_release(c->scalar[i]);
+  return c->scalar[i] = a;
+}
+
+/* Writes the number at idx into the input's own 0-d Array; NULL if the number does not fit or memory runs out. */
 static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_function *f, int64_t i, int idx) {
   damo_dtype dtype = f->program->inputs[i].var->type->dtype;
-  damo_array *a = c->scalar[i];
-  if (!a || !array_is_exclusive(a)) {
-    a = array_empty(c->st->ctx, dtype, 0, NULL);
-    if (!a) return NULL;
-    damo_release(c->scalar[i]);
-    c->scalar[i] = a;
-  }
+  damo_array *a = bind_caller_number(c, f, i);
+  if (!a) return NULL;
   if (dtype == DAMO_FLOAT64) {
     *(double *)a->data = (double)lua_tonumber(L, idx);
     return a;
@@ -101,9 +104,11 @@ void bind_caller_args(lua_State *L, bind_caller *c, damo_function *f, int first,
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* The results of a call: scalars by value, other values owned. */
+/* The results of a call: scalars by value, targets of f:into borrowed, other values owned. */
 typedef struct caller_outcome {
   int64_t n;
+  damo_obj *const *into; /* NULL: there are no targets */
+  bool borrows;          /* targets among the values are not retained */
   scalar small_scalar[CALLER_SMALL], *scalars;
   damo_obj *small_value[CALLER_SMALL], **values; /* NULL: a scalar */
 } caller_outcome;
@@ -114,17 +119,27 @@ static bool caller_is_plain_scalar(const damo_obj *v) {
   return a->dtype != DAMO_INT64 || COMPAT_MAX_INTEGER == INT64_MAX;
 }
 
-static void caller_take_outcome(damo_function *f, damo_obj *const *into, caller_outcome *r) {
+static void caller_take_outcome(damo_function *f, caller_outcome *r) {
   for (int64_t i = 0; i < r->n; i++) {
-    damo_obj *v = into && into[i] ? into[i] : function_peek(f, i);
+    damo_obj *target = r->into ? r->into[i] : NULL, *v = target ? target : function_peek(f, i);
     if (caller_is_plain_scalar(v)) {
       r->scalars[i] = array_item((damo_array *)v);
       r->values[i] = NULL;
       if (f->staged[i]) damo_release(function_take(f, i));
     } else {
-      r->values[i] = into && into[i] ? damo_retain(into[i]) : function_take(f, i);
+      r->values[i] = !target ? function_take(f, i) : r->borrows ? target : damo_retain(target);
     }
   }
+}
+
+/* Whether an error while results are pushed could leak some: all but the last owned one, or any where a table takes them. */
+static bool caller_needs_vault(const bind_caller *c, const caller_outcome *r) {
+  const int64_t most = c->named ? 0 : 1;
+  int64_t owned = c->n_arrays;
+  if (owned <= most || !r->into || !r->borrows) return owned > most;
+  owned = 0;
+  for (int64_t i = 0; i < r->n; i++) owned += !r->into[i];
+  return owned > most;
 }
 
 /* What a probe reads in place of results: the Function that it was made of, and where values are. */
@@ -184,7 +199,7 @@ static damo_status caller_run(lua_State *L, bind_caller *c, damo_function *f, da
   damo_status s = to->probe ? caller_read_places(f, to->probe, args, n, r) : function_run(f, args, n, to->into);
   c->st->running = before;
   if (s != DAMO_OK || to->probe) return s;
-  caller_take_outcome(f, to->into, r);
+  caller_take_outcome(f, r);
   function_finish(f);
   return DAMO_OK;
 }
@@ -205,6 +220,7 @@ static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
     bind_push_scalar(L, r->scalars[i]); /* cannot fail: caller_is_plain_scalar */
     return;
   }
+  if (r->into && r->into[i] && r->borrows) damo_retain(v);
   if (v->kind == OBJ_SPARSE || (v->kind == OBJ_ARRAY && ((const damo_array *)v)->ndim > 0)) {
     bind_push_result(L, v);
   } else {
@@ -235,6 +251,8 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   damo_obj *small_args[CALLER_SMALL], **args = small_args;
   caller_outcome r; /* most of it stays undefined: filling it takes as long as the rest of a small call */
   r.n = to->probe ? to->probe->n : f->program->n_outputs;
+  r.into = to->into;
+  r.borrows = to->matrices == 0; /* a matrix may be freed once the call's own reference is gone */
   /* Collecting before the call, not after it, finds the results of the previous call already dropped, so that this
    * call's results can reuse memory that is still in the cache. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
@@ -245,8 +263,7 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   r.scalars = r.small_scalar;
   r.values = r.small_value;
   if (r.n > CALLER_SMALL) r.scalars = bind_alloc(L, (size_t)r.n, sizeof *r.scalars);
-  if (r.n > CALLER_SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0) || to->probe)
-    r.values = (damo_obj **)bind_vault(L, r.n);
+  if (r.n > CALLER_SMALL || to->probe || caller_needs_vault(c, &r)) r.values = (damo_obj **)bind_vault(L, r.n);
   /* Beside its arguments a C function has space for LUA_MINSTACK values. */
   if (r.n > LUA_MINSTACK - 16 || n > LUA_MINSTACK - 16)
     luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
@@ -386,22 +403,58 @@ int bind_function_call_named(lua_State *L) {
 
 /* ---- into -------------------------------------------------------------------------------------------------------- */
 
-/* Upvalues: f, the vault of Arrays, the address of its slots, the table of matrices (nil: none), the list of the userdata
- * of the Arrays over a script's memory, which keep that alive (nil: none). */
-static int caller_into_body(lua_State *L) {
-  int n = lua_gettop(L);
-  damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
-  bind_caller *c = bind_caller_of(L, lua_upvalueindex(1));
-  caller_targets to = {.into = lua_touserdata(L, lua_upvalueindex(3))};
-  if (lua_isnil(L, lua_upvalueindex(4))) return caller_call_with(L, f, c, 1, n, &to);
-  damo_obj **into = bind_alloc(L, (size_t)f->program->n_outputs, sizeof *into);
-  memcpy(into, to.into, (size_t)f->program->n_outputs * sizeof *into);
-  lua_pushvalue(L, lua_upvalueindex(4));
-  to = (caller_targets){.into = into, .matrices = lua_gettop(L)};
-  return caller_call_with(L, f, c, 1, n, &to);
+/* What f:into gives, a userdata: its user value is a list of f's userdata, the vault of Arrays, the table of matrices
+ * (false: none), the list of the userdata of the Arrays over a script's memory, which keep that alive (false: none). */
+typedef struct caller_into {
+  const void *magic;
+  const bind_box *box; /* of f */
+  damo_obj **at;       /* in the vault */
+  bool matrices;
+} caller_into;
+
+enum { INTO_FUNCTION = 1, INTO_VAULT, INTO_MATRICES, INTO_OWNERS };
+
+static const char caller_into_magic = 'i';
+
+static caller_into *caller_into_at(lua_State *L, int idx) {
+  caller_into *t = lua_touserdata(L, idx);
+  return t && lua_rawlen(L, idx) == sizeof *t && t->magic == &caller_into_magic ? t : NULL;
 }
 
-static int caller_into(lua_State *L) { return bind_again_kept(L, caller_into_body, 5); }
+/* The targets at stack index 1, whose Function lives; its matrices are found, in a list on the stack. */
+static caller_targets caller_into_self(lua_State *L, const caller_into **self) {
+  const caller_into *t = caller_into_at(L, 1);
+  if (!t) bind_arg_error(L, "into", 1, "self", "what f:into(…) gives");
+  if (!t->box->obj) bind_raise(L, DAMO_ESTATE, "this Function has been freed");
+  *self = t;
+  if (!t->matrices) return (caller_targets){.into = t->at};
+  const damo_function *f = (const damo_function *)t->box->obj;
+  luaL_checkstack(L, 8, "into");
+  damo_obj **into = bind_alloc(L, (size_t)f->program->n_outputs, sizeof *into);
+  memcpy(into, t->at, (size_t)f->program->n_outputs * sizeof *into);
+  lua_getiuservalue(L, 1, 1);
+  lua_rawgeti(L, -1, INTO_MATRICES);
+  return (caller_targets){.into = into, .matrices = lua_gettop(L)};
+}
+
+static int caller_into_body(lua_State *L) {
+  const int n = lua_gettop(L) - 1;
+  const caller_into *self;
+  const caller_targets to = caller_into_self(L, &self);
+  return caller_call_with(L, (damo_function *)self->box->obj, self->box->caller, 2, n, &to);
+}
+
+static int caller_into_call(lua_State *L) { return bind_again(L, caller_into_body, 0); }
+
+/* f:into(…):start(…) */
+static int caller_into_start(lua_State *L) {
+  const int n = lua_gettop(L) - 1;
+  const caller_into *self;
+  const caller_targets to = caller_into_self(L, &self);
+  damo_function *f = (damo_function *)self->box->obj;
+  if (to.matrices) caller_find_matrices(L, f, &to);
+  return bind_start(L, f, self->box->caller, to.into, n);
+}
 
 /* Makes the object at idx the target of output i: an Array goes into the vault, a matrix into the table at the top,
  * which is made with the first one in place of nil. */
@@ -440,7 +493,37 @@ static void caller_push_owners(lua_State *L, int n) {
   }
 }
 
-/* f:into(out1, out2, …): returns a function that calls f and writes its results into these Arrays and matrices. */
+static int caller_into_tostring(lua_State *L) {
+  lua_pushliteral(L, "damo.Into");
+  return 1;
+}
+
+/* Sets the metatable of the caller_into at the top. */
+static void caller_set_class(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &caller_into_magic);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 5);
+    bind_pushclosure(L, caller_into_call, 0);
+    lua_setfield(L, -2, "__call");
+    lua_pushcfunction(L, caller_into_tostring);
+    lua_setfield(L, -2, "__tostring");
+    lua_pushliteral(L, "damo.Into");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__name");
+    lua_setfield(L, -2, "__metatable"); /* no script calls __call with another object */
+    lua_createtable(L, 0, 1);
+    bind_pushfunction(L, caller_into_start);
+    lua_setfield(L, -2, "start");
+    lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &caller_into_magic);
+  }
+  lua_setmetatable(L, -2);
+}
+
+/* f:into(out1, out2, …): returns an object whose calls call f and write its results into these Arrays and matrices.
+ */
 int bind_function_into(lua_State *L) {
   damo_function *f = bind_function_self(L, "into");
   if (f->freed) return caller_refuse_input(L, f, 0);
@@ -449,15 +532,26 @@ int bind_function_into(lua_State *L) {
     bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d object%s to write into", caller_input_name(f),
                (int)f->program->n_outputs, f->program->n_outputs == 1 ? "" : "s", n, n == 1 ? "" : "s");
   }
+  luaL_checkstack(L, 16, "into");
+  caller_into *t = lua_newuserdatauv(L, sizeof *t, 1);
+  *t = (caller_into){.magic = &caller_into_magic, .box = bind_box_at(L, 1)};
+  const int self = lua_gettop(L);
+  lua_createtable(L, INTO_OWNERS, 0);
   lua_pushvalue(L, 1);
+  lua_rawseti(L, -2, INTO_FUNCTION);
   void **vault = bind_vault(L, n);
-  lua_pushlightuserdata(L, vault);
+  lua_rawseti(L, -2, INTO_VAULT);
+  t->at = (damo_obj **)vault;
   lua_pushnil(L);
   for (int i = 0; i < n; i++) {
     if (!lua_isnil(L, 2 + i)) caller_take_target(L, f, i, 2 + i, vault);
   }
+  t->matrices = !lua_isnil(L, -1);
+  lua_rawseti(L, -2, INTO_MATRICES);
   caller_push_owners(L, n);
-  bind_pushkept(L, caller_into, caller_into_body, 5);
+  lua_rawseti(L, -2, INTO_OWNERS);
+  lua_setiuservalue(L, self, 1);
+  caller_set_class(L);
   bind_front_wrap(L, f, bind_caller_of(L, 1), vault);
   return 1;
 }

@@ -1,6 +1,7 @@
 /* compile: damo.compile: reads inputs, outputs and options into the core's specs. */
 #include "function.h"
 #include "lua/binding_int.h"
+#include "export/export.h"
 #include "rewrite/rewrite.h"
 
 static const char spec_in_key = 'i', spec_out_key = 'o', mode_key = 'm';
@@ -34,6 +35,11 @@ static int spec_make(lua_State *L, const char *func, const char *const *options,
   return 1;
 }
 
+void bind_set_in(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &spec_in_key);
+  lua_setmetatable(L, -2);
+}
+
 static int spec_make_in(lua_State *L) {
   static const char *const options[] = {"name", "value", "update", "mutable", "borrow", "strict", NULL};
   return spec_make(L, "In", options, &spec_in_key);
@@ -44,7 +50,7 @@ static int spec_make_out(lua_State *L) {
   return spec_make(L, "Out", options, &spec_out_key);
 }
 
-static const char *const mode_linkers[] = {"vm", "c", "cvm", "nanguard", "debug", NULL};
+static const char *const mode_linkers[] = {"vm", "c", "cvm", "nanguard", "debug", "cc", NULL};
 
 /* The Mode's field of that name, one of `words`; NULL if absent. */
 static const char *mode_word(lua_State *L, int idx, const char *field, const char *const *words) {
@@ -70,15 +76,20 @@ static const char *mode_join_tags(lua_State *L, int idx, const char *field) {
   return bind_text(L, -1, "Mode");
 }
 
-/* damo.Mode{optimizer=, linker=, jit=, include=, exclude=, require=} */
+/* damo.Mode{optimizer=, linker=, jit=, reproducible=, dir=, include=, exclude=, require=} */
 static int mode_make(lua_State *L) {
-  static const char *const options[] = {"linker", "optimizer", "jit", "include", "exclude", "require", NULL};
+  static const char *const options[] = {"linker",  "optimizer", "jit", "reproducible", "dir", "include",
+                                        "exclude", "require",   NULL};
   lua_settop(L, 1);
   bind_check_options(L, "Mode", 1, options);
-  mode_word(L, 1, "linker", mode_linkers);
+  const char *linker = mode_word(L, 1, "linker", mode_linkers);
   mode_word(L, 1, "optimizer", compile_optimizers);
   bind_option_bool(L, 1, "jit", true, "Mode");
-  for (int i = 3; options[i]; i++)
+  bind_option_bool(L, 1, "reproducible", false, "Mode");
+  if (bind_option_str(L, 1, "dir", "Mode") && (!linker || strcmp(linker, "cc") != 0))
+    bind_raise(L, DAMO_EVALUE, "Mode: 'dir' is where linker = \"cc\" keeps its libraries; the linker '%s' has none",
+               linker ? linker : mode_linkers[0]);
+  for (int i = 5; options[i]; i++)
     bind_check(L, rewrite_check_words(bind_ctx(L), options[i], mode_join_tags(L, 1, options[i])));
   lua_settop(L, 1);
   lua_createtable(L, 0, 4);
@@ -93,33 +104,22 @@ static int mode_make(lua_State *L) {
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-/* The arguments of a compilation. Whatever must live until its end stays on the stack; `keep` is the stack index of a
- * table that keeps entries of lists alive. */
-typedef struct compile_args {
-  in_spec *in;
-  out_spec *out;
-  int64_t n_in, n_out;
-  bool named, single;
-  compile_options o;
-  int keep;
-} compile_args;
-
 static void compile_keep_top(lua_State *L, const compile_args *j) {
   lua_rawseti(L, j->keep, (int)lua_rawlen(L, j->keep) + 1);
 }
 
-static damo_var *spec_variable(lua_State *L, int idx) {
+static damo_var *spec_variable(lua_State *L, const compile_args *j, int idx) {
   lua_getfield(L, idx, "variable");
   damo_var *v = bind_to_var(L, -1);
   lua_pop(L, 1); /* the table keeps it alive */
-  if (!v) bind_raise(L, DAMO_ETYPE, "compile: the variable of an In or Out was replaced");
+  if (!v) bind_raise(L, DAMO_ETYPE, "%s: the variable of an In or Out was replaced", j->func);
   return v;
 }
 
 /* Reads the In table at the top. */
 static void compile_read_in(lua_State *L, compile_args *j, in_spec *spec) {
   int idx = lua_gettop(L);
-  spec->var = spec_variable(L, idx);
+  spec->var = spec_variable(L, j, idx);
   spec->name = bind_option_str(L, idx, "name", "In");
   spec->mutable_ = bind_option_bool(L, idx, "mutable", false, "In");
   bind_option_bool(L, idx, "borrow", false, "In"); /* checked alone: no argument is kept or copied for it */
@@ -143,18 +143,23 @@ static void compile_read_input(lua_State *L, compile_args *j, int i) {
   spec->var = bind_to_var(L, -1);
   if (!spec->var && spec_has_meta(L, -1, &spec_in_key)) compile_read_in(L, j, spec);
   if (!spec->var) {
-    bind_raise(L, DAMO_ETYPE, "compile: input %d must be a Variable or an In, got %s", i + 1, bind_typename(L, -1));
+    bind_raise(L, DAMO_ETYPE, "%s: input %d must be a Variable or an In, got %s", j->func, i + 1, bind_typename(L, -1));
   }
 }
 
-static void compile_read_inputs(lua_State *L, compile_args *j, int idx) {
+/* Raises: inputs or outputs are an argument of the call, or, behind `keep` on the stack, a field of its argument. */
+static void spec_refuse(lua_State *L, const compile_args *j, int idx, const char *name, const char *expected) {
+  if (idx < j->keep) bind_arg_error(L, j->func, idx, name, expected);
+  bind_raise(L, DAMO_ETYPE, "%s: %s must be %s, got %s", j->func, name, expected, bind_typename(L, idx));
+}
+
+void bind_compile_inputs(lua_State *L, compile_args *j, int idx) {
   BIND_HEIGHT(L);
   bool alone = bind_to_var(L, idx) || spec_has_meta(L, idx, &spec_in_key);
   if (!alone && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
-    bind_arg_error(L, "compile", idx, "inputs", "a list of Variables");
+    spec_refuse(L, j, idx, "inputs", "a list of Variables");
   }
-  if (!alone && bind_is_options(L, idx))
-    bind_arg_error(L, "compile", idx, "inputs", "a list without names (name an In instead)");
+  if (!alone && bind_is_options(L, idx)) spec_refuse(L, j, idx, "inputs", "a list without names (name an In instead)");
   j->n_in = alone ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
   j->in = bind_alloc(L, (size_t)j->n_in, sizeof *j->in);
   for (int64_t i = 0; i < j->n_in; i++) {
@@ -178,13 +183,13 @@ static void compile_read_output(lua_State *L, compile_args *j, int64_t i, const 
   int idx = lua_gettop(L);
   spec->name = name;
   if (spec_has_meta(L, idx, &spec_out_key)) {
-    spec->var = spec_variable(L, idx);
+    spec->var = spec_variable(L, j, idx);
     spec->borrow = bind_option_bool(L, idx, "borrow", spec->borrow, "Out");
     lua_pop(L, 1);
     return;
   }
-  if (lua_isnil(L, idx)) bind_raise(L, DAMO_ETYPE, "compile: output %d is nil", (int)i + 1);
-  spec->var = bind_operand(L, idx, true, &graph, "compile", (int)i + 1, name ? name : "output");
+  if (lua_isnil(L, idx)) bind_raise(L, DAMO_ETYPE, "%s: output %d is nil", j->func, (int)i + 1);
+  spec->var = bind_operand(L, idx, true, &graph, j->func, (int)i + 1, name ? name : "output");
   compile_keep_top(L, j);
   lua_pop(L, 1);
 }
@@ -194,13 +199,14 @@ static void compile_read_named_outputs(lua_State *L, compile_args *j, int idx) {
   int64_t n = 0;
   bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "compile: outputs are either a list or all named");
+    if (lua_type(L, -2) != LUA_TSTRING)
+      bind_raise(L, DAMO_ETYPE, "%s: outputs are either a list or all named", j->func);
     n++;
   }
   const char **names = bind_alloc(L, (size_t)n, sizeof *names);
   j->out = bind_alloc(L, (size_t)n, sizeof *j->out);
   j->n_out = 0;
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) names[j->n_out++] = bind_text(L, -2, "compile");
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) names[j->n_out++] = bind_text(L, -2, j->func);
   bind_sort_names(names, (size_t)n);
   for (int64_t i = 0; i < n; i++) {
     lua_getfield(L, idx, names[i]);
@@ -209,7 +215,7 @@ static void compile_read_named_outputs(lua_State *L, compile_args *j, int idx) {
   j->named = true;
 }
 
-static void compile_read_outputs(lua_State *L, compile_args *j, int idx, bool borrow) {
+void bind_compile_outputs(lua_State *L, compile_args *j, int idx, bool borrow) {
   int type = lua_type(L, idx);
   j->single =
       type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TUSERDATA || spec_has_meta(L, idx, &spec_out_key);
@@ -217,7 +223,7 @@ static void compile_read_outputs(lua_State *L, compile_args *j, int idx, bool bo
     compile_read_named_outputs(L, j, idx);
   } else {
     if (!j->single && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
-      bind_arg_error(L, "compile", idx, "outputs", "a Variable, a list, a table of names, or nil");
+      spec_refuse(L, j, idx, "outputs", "a Variable, a list, a table of names, or nil");
     }
     j->n_out = j->single ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
     j->out = bind_alloc(L, (size_t)j->n_out, sizeof *j->out);
@@ -246,12 +252,15 @@ static var_pair compile_read_pair(lua_State *L, const compile_args *j, const cha
   bool graph;
   var_pair p = {.of = bind_to_var(L, -2)};
   if (!p.of) {
-    bind_raise(L, DAMO_ETYPE, "compile: %s: expected a Variable on the left, got %s", option, bind_typename(L, -2));
+    bind_raise(L, DAMO_ETYPE, "%s: %s: expected a Variable on the left, got %s", j->func, option, bind_typename(L, -2));
   }
   if (lua_isnil(L, -1))
-    bind_raise(L, DAMO_ETYPE, "compile: %s: the new value of %s is nil", option,
+    bind_raise(L, DAMO_ETYPE, "%s: %s: the new value of %s is nil", j->func, option,
                p.of->name ? p.of->name : "a Variable");
-  p.to = bind_operand(L, lua_gettop(L), true, &graph, "compile", 0, option);
+  if (lua_type(L, -1) == LUA_TSTRING || lua_isfunction(L, -1))
+    bind_raise(L, DAMO_ETYPE, "%s: %s: the new value of %s must be a Variable or a value, got %s", j->func, option,
+               p.of->name ? p.of->name : "a Variable", bind_typename(L, -1));
+  p.to = bind_operand(L, lua_gettop(L), true, &graph, j->func, 0, option);
   compile_keep_top(L, j);
   lua_pushvalue(L, -2); /* the key too: the table of a pair may be temporary */
   compile_keep_top(L, j);
@@ -274,7 +283,8 @@ static int64_t compile_read_pair_list(lua_State *L, const compile_args *j, int i
   for (int64_t i = 0; i < n; i++) {
     lua_rawgeti(L, idx, (int)(i + 1));
     if (!lua_istable(L, -1) || lua_rawlen(L, -1) != 2) {
-      bind_raise(L, DAMO_ETYPE, "compile: entry %d of %s must be a pair {variable, expression}", (int)i + 1, option);
+      bind_raise(L, DAMO_ETYPE, "%s: entry %d of %s must be a pair {variable, expression}, as in {{w, w + 1}}", j->func,
+                 (int)i + 1, option);
     }
     lua_rawgeti(L, -1, 1);
     lua_rawgeti(L, -2, 2);
@@ -286,12 +296,12 @@ static int64_t compile_read_pair_list(lua_State *L, const compile_args *j, int i
 
 /* Reads the table of pairs at the top (which stays) into two parallel lists; returns their length. Pairs {[v] = e} are
  * sorted by the age of v, since the order of a Lua table varies between runs. */
-static int64_t compile_read_pairs(lua_State *L, const compile_args *j, const char *option, damo_var *const **of,
-                                  damo_var *const **to) {
+int64_t bind_compile_pairs(lua_State *L, const compile_args *j, const char *option, damo_var *const **of,
+                           damo_var *const **to) {
   int idx = lua_gettop(L);
   int64_t n = 0;
   if (!lua_istable(L, idx))
-    bind_raise(L, DAMO_ETYPE, "compile: option '%s' must be a table, got %s", option, bind_typename(L, idx));
+    bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be a table, got %s", j->func, option, bind_typename(L, idx));
   bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
   var_pair *pairs = bind_alloc(L, (size_t)n, sizeof *pairs);
@@ -327,8 +337,11 @@ static void compile_read_mode(lua_State *L, compile_args *j) {
   } else if (spec_has_meta(L, idx, &mode_key)) {
     const char *linker = mode_word(L, idx, "linker", mode_linkers);
     j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
+    j->links = linker && strcmp(linker, "cc") == 0;
+    if (j->links) j->dir = bind_option_str(L, idx, "dir", "Mode");
     j->o.optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
     j->o.no_jit = !bind_option_bool(L, idx, "jit", true, "Mode");
+    j->o.reproducible = bind_option_bool(L, idx, "reproducible", false, "Mode");
     j->o.include = mode_join_tags(L, idx, "include");
     j->o.exclude = mode_join_tags(L, idx, "exclude");
     j->o.require = mode_join_tags(L, idx, "require");
@@ -361,15 +374,17 @@ static void compile_read_options(lua_State *L, compile_args *j, int idx) {
   }
   if (bind_option(L, idx, "mode")) compile_read_mode(L, j);
   if (bind_option(L, idx, "updates"))
-    j->o.n_updates = compile_read_pairs(L, j, "updates", &j->o.update_of, &j->o.update_to);
-  if (bind_option(L, idx, "givens")) j->o.n_givens = compile_read_pairs(L, j, "givens", &j->o.given, &j->o.given_as);
+    j->o.n_updates = bind_compile_pairs(L, j, "updates", &j->o.update_of, &j->o.update_to);
+  if (bind_option(L, idx, "givens")) j->o.n_givens = bind_compile_pairs(L, j, "givens", &j->o.given, &j->o.given_as);
 }
 
 /* ---- compile ----------------------------------------------------------------------------------------------------- */
 
 static damo_function *compile_run(lua_State *L, const compile_args *j) {
   bind_entry e = bind_enter(L);
-  damo_function *f = compile_function(e.state->ctx, j->in, j->n_in, j->out, j->n_out, &j->o);
+  damo_ctx *ctx = e.state->ctx;
+  damo_function *f = j->links ? export_linked(ctx, j->in, j->n_in, j->out, j->n_out, &j->o, j->dir)
+                              : compile_function(ctx, j->in, j->n_in, j->out, j->n_out, &j->o);
   damo_status left = bind_deferred(e.state);
   bind_leave(e);
   if (f && left != DAMO_OK) {
@@ -381,14 +396,14 @@ static damo_function *compile_run(lua_State *L, const compile_args *j) {
 
 /* damo.compile(inputs, outputs, options) */
 static int compile_call(lua_State *L) {
-  compile_args j = {.in = NULL};
+  compile_args j = {.func = "compile"};
   lua_settop(L, 3);
   luaL_checkstack(L, 60, "compile");
   lua_newtable(L);
   j.keep = 4;
   compile_read_options(L, &j, 3);
-  compile_read_inputs(L, &j, 1);
-  compile_read_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
+  bind_compile_inputs(L, &j, 1);
+  bind_compile_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
   graph_notes_of(bind_ctx(L))->trace = NULL;
   damo_function *f = compile_run(L, &j);
   if (!f) return bind_error(L);
@@ -417,4 +432,5 @@ void bind_open_compile(lua_State *L) {
   compile_add_metatable(L, "damo.Mode", &mode_key);
   bind_add_function_class(L);
   bind_setfuncs(L, fns);
+  bind_add_graph_files(L);
 }

@@ -12,7 +12,7 @@ typedef struct export_shapes {
 
 static int64_t export_length(lua_State *L, int64_t input, int axis) {
   const lua_Number x = lua_tonumber(L, -1);
-  if (!lua_isnumber(L, -1) || x < 0 || x > 9e15 || x != (lua_Number)(int64_t)x)
+  if (lua_type(L, -1) != LUA_TNUMBER || x < 0 || x > 9e15 || x != (lua_Number)(int64_t)x)
     bind_raise(L, DAMO_EVALUE, "export_c: the length of axis %d of shapes[%d] must be an integer that is not negative",
                axis, (int)input);
   return (int64_t)x;

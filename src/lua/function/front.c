@@ -1,23 +1,44 @@
-/* front: calls of f:into through LuaJIT's ffi. lua/damo/front.lua casts the addresses that core.front hands over to C
- * functions, whose declarations are made here from the same rows as the functions; traces run through such a call.
+/* front: calls of Functions through LuaJIT's ffi, those of f:into and of f itself. lua/damo/front.lua casts the address
+ * that core.front hands over to a C function, whose declarations are made here from the same text; traces run through
+ * such a call.
  *
  * A call through the ffi must not enter Lua: neither a callback nor an error may happen in it. So it takes what can be
  * done in C alone, and for all else gives false, before anything was changed: the script's closure then makes the call
  * through the C API, which does it and raises what is to be raised.
  */
+#include <math.h>
+
 #include "function.h"
 
-#define FRONT_MOST 4 /* inputs and outputs */
+#define FRONT_IN 4  /* inputs at most: front.lua has a function for each number */
+#define FRONT_OUT 6 /* outputs */
 
-/* What the closure of f:into keeps for such calls, a userdata. */
+/* What a call leaves. This text is also what the ffi reads. */
+#define FRONT_LEFT   \
+  double results[6]; \
+  bool done;
+#define FRONT_TEXT(...) FRONT_TEXT_OF(__VA_ARGS__)
+#define FRONT_TEXT_OF(...) #__VA_ARGS__
+
+typedef struct front_left {
+  FRONT_LEFT
+} front_left;
+
+/* What the closure in Lua keeps for such calls, a userdata. */
 typedef struct front_call {
-  const bind_box *box; /* of the Function; the closure keeps both */
+  front_left left;     /* first: front.lua reads the userdata as this */
+  const bind_box *box; /* of the Function, which who calls keeps */
   bind_caller *caller;
-  damo_obj *const *into; /* borrowed from the vault of the closure */
+  damo_obj *const *into; /* borrowed from the vault of f:into's closure; entries may be NULL */
   int n_in, n_out;
-  bool scalars;  /* numbers in, one number out: function_run_scalars */
-  double result; /* the number, if scalars */
+  bool scalars; /* numbers in and out: function_run_scalars */
 } front_call;
+
+/* An argument as front.lua passes it: the address of a userdata of ours, or NULL and a number. */
+typedef struct front_value {
+  const bind_box *box;
+  double number;
+} front_value;
 
 /* Whether no thunk may run Lua code, look for an interruption or print. */
 static bool front_stays_in_c(const damo_function *f) {
@@ -42,88 +63,211 @@ static bool front_takes(const damo_type *t, const damo_obj *v) {
   return v->kind == OBJ_ARRAY && a->ndim == t->ndim && array_dtype(a) == t->dtype;
 }
 
-static bool front_run_scalars(front_call *c, damo_function *f, damo_array *const *args) {
-  damo_array *out = (damo_array *)c->into[0];
-  scalar result;
-  bind_state *st = c->caller->st;
-  lua_State *before = st->running;
+static void front_enter(bind_state *st) {
   st->running = st->main; /* a view can't be bound anew meanwhile */
-  const damo_status s = function_run_scalars(f, args, &result);
-  st->running = before;
-  if (s != DAMO_OK) return false;
-  array_set(out, NULL, result);
-  c->result = scalar_to_double(result);
-  return true;
+  st->ctx->was_interrupted = false;
+  st->in_front = true;
 }
 
-/* The call with the userdata of n arguments, all of which are boxes of ours. */
-static bool front_run(front_call *c, const bind_box *const *boxes) {
+/* An interruption that was seen is for the call that comes next. */
+static void front_leave(bind_state *st, lua_State *before) {
+  st->running = before;
+  st->in_front = false;
+  if (st->ctx->was_interrupted) damo_ctx_interrupt(st->ctx);
+}
+
+/* Argument i, borrowed; NULL: it is left to the C API. */
+static damo_obj *front_argument(front_call *c, const damo_function *f, int i, front_value v) {
+  const fn_input *in = &f->program->inputs[i];
+  const damo_type *t = in->var->type;
+  if (v.box) return v.box->obj && front_takes(t, v.box->obj) ? v.box->obj : NULL;
+  if (t->ndim > 0 || in->strict || !dtype_is_float(t->dtype)) return NULL;
+  damo_array *a = bind_caller_number(c->caller, f, i);
+  if (!a) return NULL;
+  if (t->dtype == DAMO_FLOAT64)
+    *(double *)a->data = v.number;
+  else
+    array_set(a, NULL, (scalar){.dtype = t->dtype, .v.f = v.number});
+  return &a->obj;
+}
+
+static damo_status front_run_scalars(front_call *c, damo_function *f, damo_obj *const *args) {
+  scalar results[FRONT_OUT];
+  DAMO_TRY(function_run_scalars(f, (damo_array *const *)args, results));
+  for (int i = 0; i < c->n_out; i++) {
+    damo_array *out = (damo_array *)c->into[i];
+    const bool doubles = results[i].dtype == DAMO_FLOAT64;
+    if (out && doubles) *(double *)out->data = results[i].v.f;
+    if (out && !doubles) array_set(out, NULL, results[i]);
+    c->left.results[i] = doubles ? results[i].v.f : scalar_to_double(results[i]);
+  }
+  return DAMO_OK;
+}
+
+static damo_status front_run_any(front_call *c, damo_function *f, damo_obj *const *args) {
+  DAMO_TRY(function_run(f, args, c->n_in, c->into));
+  for (int i = 0; i < c->n_out; i++) {
+    if (f->program->outputs[i].type->ndim > 0) continue;
+    const damo_obj *v = c->into[i] ? c->into[i] : function_peek(f, i);
+    c->left.results[i] = scalar_to_double(array_item((const damo_array *)v));
+  }
+  function_finish(f);
+  return DAMO_OK;
+}
+
+/* The call with n values: whether it was made. */
+static inline bool front_run(front_call *c, const front_value *values, int n) {
   bind_state *st = c->caller->st;
   damo_function *f = (damo_function *)c->box->obj;
-  damo_obj *args[FRONT_MOST];
+  damo_obj *args[FRONT_IN];
   if (!f || f->freed || f->running || f->profile || st->closed || st->running || st->ctx->limited || st->ctx->sandbox ||
       bind_gc_is_due(st) || bind_warns_lua(st))
     return false;
-  for (int i = 0; i < c->n_in; i++) {
-    args[i] = boxes[i]->obj;
-    if (!args[i] || !front_takes(f->program->inputs[i].var->type, args[i])) return false;
+  for (int i = 0; i < n; i++) {
+    args[i] = front_argument(c, f, i, values[i]);
+    if (!args[i]) return false;
   }
   for (int i = 0; i < c->n_out; i++) {
-    if (!front_takes(f->program->outputs[i].type, c->into[i]) || !((damo_array *)c->into[i])->writeable) return false;
+    const damo_array *out = (const damo_array *)c->into[i];
+    if (out && (!front_takes(f->program->outputs[i].type, &out->obj) || !out->writeable)) return false;
   }
-  if (c->scalars) return front_run_scalars(c, f, (damo_array *const *)args);
   lua_State *before = st->running;
-  st->running = st->main;
-  const damo_status s = function_run(f, args, c->n_in, c->into);
-  st->running = before;
-  if (s != DAMO_OK) return false;
-  function_finish(f);
-  return true;
+  front_enter(st);
+  const damo_status s = c->scalars ? front_run_scalars(c, f, args) : front_run_any(c, f, args);
+  front_leave(st, before);
+  return s == DAMO_OK;
 }
 
-/* The rows: return type, name, parameters as C and as the ffi write them. */
-#define FRONT_FUNCTIONS(X)                                \
-  X(bool, into1, (void *call, void *a))                   \
-  X(bool, into2, (void *call, void *a, void *b))          \
-  X(bool, into3, (void *call, void *a, void *b, void *c)) \
-  X(double, result, (void *call))
-
-static bool front_into1(void *call, void *a) { return front_run(call, (const bind_box *const[]){a}); }
-static bool front_into2(void *call, void *a, void *b) { return front_run(call, (const bind_box *const[]){a, b}); }
-static bool front_into3(void *call, void *a, void *b, void *c) {
-  return front_run(call, (const bind_box *const[]){a, b, c});
+/* Makes the call and gives the first result, 0 if that is no number: in Lua one step less than asking whether it was made,
+ * and then for the result. A nan also stands for a call that was not made: `done` tells. */
+static inline double front_give(front_call *c, const front_value *values, int n) {
+  c->left.done = front_run(c, values, n);
+  return c->left.done ? c->left.results[0] : NAN;
 }
-static double front_result(void *call) { return ((const front_call *)call)->result; }
+
+/* The rows: parameters and values of a call with 0, 1, … inputs. */
+#define FRONT_FUNCTIONS(X)                                                                                       \
+  X(0, (void *call), {NULL, 0})                                                                                  \
+  X(1, (void *call, void *a, double x), {a, x})                                                                  \
+  X(2, (void *call, void *a, double x, void *b, double y), {a, x}, {b, y})                                       \
+  X(3, (void *call, void *a, double x, void *b, double y, void *c, double z), {a, x}, {b, y}, {c, z})            \
+  X(4, (void *call, void *a, double x, void *b, double y, void *c, double z, void *d, double w), {a, x}, {b, y}, \
+    {c, z}, {d, w})
+
+#define X(n, parameters, ...) \
+  static double front_run##n parameters { return front_give(call, (const front_value[]){__VA_ARGS__}, n); }
+FRONT_FUNCTIONS(X)
+#undef X
 
 typedef union front_address {
-#define X(type, name, parameters) type(*name) parameters;
+#define X(n, parameters, ...) double(*run##n) parameters;
   FRONT_FUNCTIONS(X)
 #undef X
   void *address;
 } front_address;
 
-static void front_push(lua_State *L, const char *name, const char *type, front_address f) {
+static void front_push_address(lua_State *L, int n, const char *type, front_address f) {
   lua_createtable(L, 2, 0);
   lua_pushstring(L, type);
   lua_rawseti(L, -2, 1);
   lua_pushlightuserdata(L, f.address);
   lua_rawseti(L, -2, 2);
-  lua_setfield(L, -2, name);
+  lua_rawseti(L, -2, n);
 }
 
-/* front(wrap): gives {name = {C type of a pointer to it, address}}; from then on f:into gives what wrap makes of its
- * closure (bind_front_wrap). */
-static const char front_key = 'w';
+/* Pushes a front_call of the Function at 1, or nothing. into: a target for each output, or NULL. */
+static front_call *front_push(lua_State *L, const damo_function *f, bind_caller *c, damo_obj *const *into) {
+  const fn_program *p = f->program;
+  if (p->n_inputs > FRONT_IN || p->n_outputs < 1 || p->n_outputs > FRONT_OUT || c->named || c->nested ||
+      !front_stays_in_c(f))
+    return NULL;
+  for (int64_t i = 0; i < p->n_inputs; i++) {
+    if (!type_is_tensor(p->inputs[i].var->type)) return NULL;
+  }
+  for (int64_t i = 0; i < p->n_outputs; i++) {
+    const damo_type *t = p->outputs[i].type;
+    if (!type_is_tensor(t) || (t->ndim == 0 ? !front_is_scalar(t) : into[i] == NULL)) return NULL;
+  }
+  front_call *call = lua_newuserdatauv(L, sizeof *call, 0);
+  *call = (front_call){.box = bind_box_at(L, 1),
+                       .caller = c,
+                       .into = into,
+                       .n_in = (int)p->n_inputs,
+                       .n_out = (int)p->n_outputs,
+                       .scalars = bind_calls_scalars(f)};
+  return call;
+}
 
+/* The functions of front.lua that make closures around a front_call: bind_front_wrap, front_adopt. */
+static const char front_into_key = 'i', front_plain_key = 'p';
+
+/* adopt(f): what makes a call f(…) for the userdata of a Function at 1, false where that is the C API's. */
+static int front_adopt(lua_State *L) {
+  static damo_obj *const none[FRONT_OUT] = {NULL};
+  const bind_box *box = bind_box_at(L, 1);
+  lua_settop(L, 1);
+  lua_pushboolean(L, false);
+  if (!box || box->kind != OBJ_FUNCTION || !box->obj || !box->caller || bind_ctx(L)->sandbox) return 1;
+  const damo_function *f = (const damo_function *)box->obj;
+  if (f->freed || !box->caller->scalars) return 1;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &front_plain_key);
+  const front_call *call = front_push(L, f, box->caller, none);
+  if (!call) {
+    lua_settop(L, 2);
+    return 1;
+  }
+  lua_pushinteger(L, call->n_in);
+  lua_pushinteger(L, call->n_out);
+  lua_call(L, 3, 1);
+  return 1;
+}
+
+void bind_front_wrap(lua_State *L, const damo_function *f, bind_caller *c, void *const *vault) {
+  if (!COMPAT_UV_TABLE || bind_ctx(L)->sandbox) return;
+  const int closure = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &front_into_key);
+  const front_call *call = lua_isfunction(L, -1) ? front_push(L, f, c, (damo_obj *const *)vault) : NULL;
+  if (!call) {
+    lua_settop(L, closure);
+    return;
+  }
+  lua_pushvalue(L, closure);
+  lua_pushinteger(L, call->n_in);
+  for (int i = 0; i < call->n_out; i++) { /* what a call returns: the target, or false, the number computed */
+    if (f->program->outputs[i].type->ndim == 0) lua_pushboolean(L, false);
+    if (f->program->outputs[i].type->ndim > 0) lua_pushvalue(L, 2 + i);
+  }
+  lua_call(L, 3 + call->n_out, 1);
+  lua_replace(L, closure);
+}
+
+/* open(into, plain, dispatch): from then on f:into gives what `into` makes of its closure, and f(…) is a call of what
+ * dispatch makes of the C API's __call. Gives {[n] = {C type of a pointer to the function for n inputs, address}}, and the
+ * type of what a call leaves with its size. Only this caller keeps what the core has for it: the module has no field `ffi`
+ * any more. */
 static int front_open(lua_State *L) {
   bind_gate(L, GATE_POINTER, "front");
-  lua_settop(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &front_key);
+  lua_settop(L, 3);
+  bind_metatable(L, OBJ_FUNCTION);
+  lua_getfield(L, 4, "__call");
+  lua_pushvalue(L, 3);
+  lua_pushvalue(L, 5);
+  lua_call(L, 1, 1);
+  lua_setfield(L, 4, "__call");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, bind_get(L)->ref_module);
+  lua_pushnil(L);
+  lua_setfield(L, -2, "ffi");
+  lua_settop(L, 2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &front_plain_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &front_into_key);
   lua_newtable(L);
-#define X(type, name, parameters) front_push(L, #name, #type "(*)" #parameters, (front_address){.name = front_##name});
+#define X(n, parameters, ...) \
+  front_push_address(L, n, "double(*)" FRONT_TEXT(parameters), (front_address){.run##n = front_run##n});
   FRONT_FUNCTIONS(X)
 #undef X
-  return 1;
+  lua_pushliteral(L, "struct { " FRONT_TEXT(FRONT_LEFT) " }");
+  lua_pushinteger(L, (lua_Integer)sizeof(front_left));
+  return 3;
 }
 
 /* known(value): whether it is a userdata of ours, and may be given to a C function as a box. */
@@ -132,41 +276,15 @@ static int front_is_known(lua_State *L) {
   return 1;
 }
 
-void bind_front_wrap(lua_State *L, const damo_function *f, bind_caller *c, void *const *vault) {
-  const fn_program *p = f->program;
-  if (!COMPAT_UV_TABLE || bind_ctx(L)->sandbox) return;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &front_key);
-  bool fits = lua_isfunction(L, -1) && p->n_inputs >= 1 && p->n_inputs < FRONT_MOST && p->n_outputs == 1 && !c->named &&
-              !c->nested && vault[0] && front_stays_in_c(f);
-  for (int64_t i = 0; fits && i < p->n_inputs; i++) fits = type_is_tensor(p->inputs[i].var->type);
-  fits = fits && type_is_tensor(p->outputs[0].type);
-  const bool scalars = fits && bind_calls_scalars(f) && front_is_scalar(p->outputs[0].type);
-  if (!fits || (!scalars && p->outputs[0].type->ndim == 0)) {
-    lua_pop(L, 1);
-    return;
-  }
-  lua_insert(L, -2); /* wrap, closure */
-  front_call *call = lua_newuserdatauv(L, sizeof *call, 0);
-  *call = (front_call){.box = bind_box_at(L, 1),
-                       .caller = c,
-                       .into = (damo_obj *const *)vault,
-                       .n_in = (int)p->n_inputs,
-                       .n_out = 1,
-                       .scalars = scalars};
-  lua_pushinteger(L, call->n_in);
-  if (scalars) lua_pushboolean(L, false);
-  if (!scalars) lua_pushvalue(L, 2);
-  lua_call(L, 4, 1);
-}
-
 void bind_open_front(lua_State *L) {
-  static const luaL_Reg functions[] = {{"front", front_open}, {"known", front_is_known}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"open", front_open}, {"adopt", front_adopt}, {"known", front_is_known}, {NULL, NULL}};
   lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
   lua_getfield(L, -1, "jit");
   const bool jit = lua_istable(L, -1);
   lua_pop(L, 2);
   if (!jit) return;
-  lua_createtable(L, 0, 2);
+  lua_createtable(L, 0, 3);
   bind_setfuncs(L, functions);
   lua_setfield(L, -2, "ffi");
 }

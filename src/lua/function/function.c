@@ -78,14 +78,16 @@ bind_caller *bind_caller_of(lua_State *L, int idx) {
 
 /* ---- Fields and methods ------------------------------------------------------------------------------------------ */
 
-static const char *const function_forms[] = {"take_args", "give_results"};
+/* The last is a text from which compile.lua makes the others again, for tokens. */
+static const char *const function_forms[] = {"take_args", "give_results", "form"};
+#define N_FUNCTION_FORMS 3
 
 int bind_function_nest(lua_State *L) {
   bind_function_self(L, "compile");
   bind_caller *c = bind_caller_of(L, 1);
-  lua_settop(L, 3);
+  lua_settop(L, 1 + N_FUNCTION_FORMS);
   bind_peer(L, 1);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < N_FUNCTION_FORMS; i++) {
     lua_pushvalue(L, 2 + i);
     lua_setfield(L, -2, function_forms[i]);
   }
@@ -100,7 +102,7 @@ static void function_copy_forms(lua_State *L, int idx) {
   bind_caller *c = bind_caller_of(L, -1);
   bind_peer(L, -1);
   bind_peer(L, idx);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < N_FUNCTION_FORMS; i++) {
     lua_getfield(L, -1, function_forms[i]);
     lua_setfield(L, -3, function_forms[i]);
   }
@@ -120,18 +122,30 @@ static int function_make_copy(lua_State *L) {
   return 1;
 }
 
-/* f:token(): the form of calls goes with it as a text. */
+/* f:token(): the form of calls goes with it as a text: "named", "single" or "", and behind a semicolon that of nested
+ * tables. */
 static int function_make_token(lua_State *L) {
   char name[DAMO_TOKEN_SIZE];
   damo_function *f = bind_function_self(L, "token");
   const bind_caller *c = bind_caller_of(L, 1);
+  const char *form = c->named ? "named" : c->single ? "single" : "";
   if (c->nested) {
-    bind_raise(L, DAMO_ENOT_IMPLEMENTED,
-               "token: this Function takes or gives nested tables; compile it over lists of Variables instead");
+    bind_peer(L, 1);
+    lua_getfield(L, -1, "form");
+    form = lua_pushfstring(L, "%s;%s", form, lua_tostring(L, -1));
   }
-  bind_check(L, api_function_token(f, c->named ? "named" : c->single ? "single" : "", name));
+  bind_check(L, api_function_token(f, form, name));
   lua_pushstring(L, name);
   return 1;
+}
+
+static const char nester_key = 'n';
+
+int bind_set_nester(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &nester_key);
+  return 0;
 }
 
 int bind_from_token(lua_State *L) {
@@ -140,7 +154,13 @@ int bind_from_token(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING) return bind_arg_error(L, "from_token", 1, "token", "a string");
   damo_function *f = function_from_token(bind_ctx(L), bind_text(L, 1, "from_token"), &form);
   if (!f) return bind_error(L);
-  bind_push_function(L, f, strcmp(form, "named") == 0, strcmp(form, "single") == 0);
+  const char *nested = strchr(form, ';'); /* f keeps the text */
+  bind_push_function(L, f, strncmp(form, "named", 5) == 0, strncmp(form, "single", 6) == 0);
+  if (!nested) return 1;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &nester_key); /* there in each state that has loaded damo */
+  lua_pushvalue(L, -2);
+  lua_pushstring(L, nested + 1);
+  lua_call(L, 2, 0);
   return 1;
 }
 

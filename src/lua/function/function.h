@@ -16,6 +16,31 @@ typedef struct bind_caller {
   damo_array *scalar[]; /* one an input; NULL until the first number is passed */
 } bind_caller;
 
+/* compile.c: */
+
+/* The arguments of a compilation. Whatever must live until its end stays on the stack; `keep` is the stack index of a
+ * table that keeps entries of lists alive. */
+typedef struct compile_args {
+  const char *func; /* for errors */
+  in_spec *in;
+  out_spec *out;
+  int64_t n_in, n_out;
+  bool named, single;
+  bool links; /* by the C compiler; dir: where libraries are kept, or NULL */
+  const char *dir;
+  compile_options o;
+  int keep;
+} compile_args;
+/* Read the value at idx. Errors begin with j->func. */
+void bind_compile_inputs(lua_State *L, compile_args *j, int idx);
+void bind_compile_outputs(lua_State *L, compile_args *j, int idx, bool borrow);
+/* Reads the table of pairs at the top (which stays), {{v, e}, …} or {[v] = e}, into two parallel lists; returns their
+ * length. */
+int64_t bind_compile_pairs(lua_State *L, const compile_args *j, const char *option, damo_var *const **of,
+                           damo_var *const **to);
+/* Makes the table at the top a damo.In. */
+void bind_set_in(lua_State *L);
+
 /* function.c */
 
 /* The Function that is argument 1 of a method. */
@@ -23,9 +48,11 @@ damo_function *bind_function_self(lua_State *L, const char *func);
 /* The bind_caller of the Function at idx; raises for a Function that another copy of the library made. */
 bind_caller *bind_caller_of(lua_State *L, int idx);
 
-/* nest_function(f, take, give): calls of f take the arguments that take(…) makes of theirs, and give what give(…) makes of
- * its results; either may be nil. */
+/* nest_function(f, take, give, form): calls of f take the arguments that take(…) makes of theirs, and give what give(…)
+ * makes of its results; either may be nil. */
 int bind_function_nest(lua_State *L);
+/* set_nester(fn): fn(f, form) does that for a Function made by a token, whose form is that text. */
+int bind_set_nester(lua_State *L);
 
 /* from_token(name): a Function over the program of that name. */
 int bind_from_token(lua_State *L);
@@ -41,10 +68,13 @@ int bind_function_probe(lua_State *L);      /* f:probe(var, …) */
 
 /* front.c */
 
-/* Replaces the closure of f:into at the top, for the Function at 1 and the first target at 2, by one that calls f through
+/* Replaces the object of f:into at the top, for the Function at 1 and the first target at 2, by one that calls f through
  * LuaJIT's ffi where that can be; leaves it elsewhere. */
 void bind_front_wrap(lua_State *L, const damo_function *f, bind_caller *c, void *const *vault);
 
+/* The 0-d Array, borrowed, that a number for input i is written into; another one if it is still referenced elsewhere.
+ * NULL if memory runs out. */
+damo_array *bind_caller_number(bind_caller *c, const damo_function *f, int64_t i);
 /* Reads the n values from stack index `first` on, at most as many as f has inputs, into args (borrowed from the stack
  * or from c). */
 void bind_caller_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args);
@@ -52,7 +82,12 @@ void bind_caller_args(lua_State *L, bind_caller *c, damo_function *f, int first,
 /* run.c */
 
 int bind_function_start(lua_State *L); /* f:start(…) */
+/* Begins a run of f with the n arguments from stack index 2 on, and pushes it. What is at 1 lives as long as the run. */
+int bind_start(lua_State *L, damo_function *f, const bind_caller *c, damo_obj *const *into, int n);
 void bind_add_run_class(lua_State *L);
+
+/* graph_file.c */
+void bind_add_graph_files(lua_State *L); /* save_graph and load_graph into the table at the top */
 
 /* profile.c */
 

@@ -188,6 +188,7 @@ void bind_add_profile(lua_State *L) {
   static const luaL_Reg fns[] = {{"profile_events", profile_events},
                                  {"set_profile_maker", profile_set_maker},
                                  {"nest_function", bind_function_nest},
+                                 {"set_nester", bind_set_nester},
                                  {NULL, NULL}};
   bind_setfuncs(L, fns);
 }

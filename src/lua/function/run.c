@@ -28,13 +28,10 @@ static void run_start_at(lua_State *L, int idx, int n) {
   }
 }
 
-int bind_function_start(lua_State *L) {
-  damo_function *f = bind_function_self(L, "start");
-  const bind_caller *c = bind_caller_of(L, 1);
-  const int n = lua_gettop(L) - 1;
+int bind_start(lua_State *L, damo_function *f, const bind_caller *c, damo_obj *const *into, int n) {
   luaL_checkstack(L, 16, "start");
   if (c->nested) return bind_raise(L, DAMO_ENOT_IMPLEMENTED, "start: a Function of nested tables has no runs");
-  damo_run *r = fn_run_new(f, NULL);
+  damo_run *r = fn_run_new(f, into);
   if (!r) return bind_error(L);
   bind_push(L, r);
   const int idx = lua_gettop(L);
@@ -50,6 +47,11 @@ int bind_function_start(lua_State *L) {
   return 1;
 }
 
+int bind_function_start(lua_State *L) {
+  damo_function *f = bind_function_self(L, "start");
+  return bind_start(L, f, bind_caller_of(L, 1), NULL, lua_gettop(L) - 1);
+}
+
 static int run_restart(lua_State *L) {
   damo_run *r = run_self(L, "restart");
   bind_check(L, fn_run_cancel(r));
@@ -63,7 +65,8 @@ static int run_step(lua_State *L) {
   bind_state *st = bind_get(L);
   int64_t ns = -1;
   if (!lua_isnoneornil(L, 2)) {
-    const lua_Number us = luaL_checknumber(L, 2);
+    if (lua_type(L, 2) != LUA_TNUMBER) bind_arg_error(L, "step", 2, "us", "a number of microseconds");
+    const lua_Number us = lua_tonumber(L, 2);
     if (!(us >= 0)) return bind_raise(L, DAMO_EVALUE, "step: the budget must be 0 or more microseconds");
     ns = us < 9e12 ? (int64_t)(us * 1000) : INT64_MAX;
   }

@@ -277,7 +277,10 @@ static int scan_node(lua_State *L) {
   scan_part *kept = bind_alloc(L, (size_t)n, sizeof *kept);
   memcpy(kept, made, (size_t)n * sizeof *kept);
   mem_free(ctx, made, (size_t)n * sizeof *made);
-  if (progress) hang_progress(L, scan_of(node->op), fn);
+  if (progress) {
+    bind_push_borrowed(L, node); /* its userdata, which stays on the stack, keeps that of the class */
+    hang_progress(L, scan_of(node->op), fn);
+  }
   scan_push_parts(L, node, kept, n);
   const int steps = scan_out_steps(scan_of(node->op));
   if (steps >= 0) bind_push_borrowed(L, node->out[steps]);
@@ -293,11 +296,25 @@ static const char hook_runner_key = 'h';
 /* Most instructions of Lua that one poll runs so that a count hook sees them. */
 #define HOOK_STEPS 1000
 
+/* LuaJIT's machine code calls no hooks: the function at the top is to be interpreted. */
+static void poll_set_interpreted(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_getfield(L, -1, "jit");
+  if (lua_istable(L, -1)) {
+    lua_getfield(L, -1, "off");
+    lua_pushvalue(L, -4);
+    if (lua_isfunction(L, -2)) lua_call(L, 1, 0);
+  }
+  lua_settop(L, 1);
+}
+
 static int poll_protected(lua_State *L) {
+  lua_settop(L, 0);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &hook_runner_key);
   if (!lua_isfunction(L, -1)) {
     lua_pop(L, 1);
     if (luaL_loadstring(L, "for _ = 1, ... do end") != LUA_OK) return lua_error(L);
+    poll_set_interpreted(L);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &hook_runner_key);
   }
@@ -309,13 +326,16 @@ static int poll_protected(lua_State *L) {
 
 /* Lua calls a debug hook only while it runs Lua code: if the coroutine inside the core has one, some is run here. */
 static damo_status poll_hooks(damo_ctx *ctx, void *user) {
-  const bind_state *st = user;
+  bind_state *st = user;
   lua_State *L = st->running;
   if (st->closed || !L || lua_gethookmask(L) == 0) return DAMO_OK;
+  if (st->in_front) return ctx_fail(ctx, DAMO_ESTATE, "a debug hook is to run");
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(ctx);
   lua_pushcfunction(L, poll_protected);
   if (bind_call_back(L, ctx, 0, 0) == LUA_OK) return DAMO_OK;
-  return bind_caught(L, "Scan", "a debug hook", NULL);
+  const damo_status s = bind_caught(L, NULL, "a debug hook", NULL);
+  st->through = true;
+  return s;
 }
 
 /* variable_kind(v): "plain", "constant" or "shared"; nil for any other value. */

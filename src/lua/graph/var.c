@@ -176,6 +176,11 @@ static int var_newindex(lua_State *L) {
   if (strcmp(key, "name") == 0) return var_newindex_name(L, v);
   if (strcmp(key, "tag") == 0) return var_newindex_tag(L);
   if (strcmp(key, "default_update") == 0) return var_newindex_default_update(L, v);
+  if (strcmp(key, "value") == 0) {
+    return bind_raise(L, DAMO_ETYPE,
+                      "Variable: the field 'value' can't be set: a shared Variable takes a value by "
+                      "w:set_value(v)");
+  }
   return bind_raise(L, DAMO_ETYPE, "Variable: the field '%s' can't be set; x.tag.%s can", key, key);
 }
 

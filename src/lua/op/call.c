@@ -398,6 +398,7 @@ void bind_set_callbacks(lua_State *L, int idx, bind_op_class *k) {
   op_def *def = &k->def;
   bool by_types = k->itypes && k->otypes;
   def->n_in = OP_VARIADIC;
+  def->least_in = OP_NO_INPUT;
   def->n_out = OP_VARIADIC;
   def->count_out = by_types ? callback_count_otypes : callback_count_one;
   def->infer_type = by_types ? callback_types_from_class : callback_types_from_nobody;

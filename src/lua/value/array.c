@@ -86,7 +86,12 @@ static int array_index(lua_State *L) { return bind_again_kept(L, array_index_bod
 
 static int array_set_field(lua_State *L, damo_array *a) {
   const char *name = lua_tostring(L, 2);
-  if (strcmp(name, "writeable") != 0) { return bind_raise(L, DAMO_ETYPE, "Array: the field '%s' cannot be set", name); }
+  if (strcmp(name, "writeable") != 0) {
+    const char *advice = strcmp(name, "shape") == 0   ? ": a:reshape{…} gives an Array of another shape"
+                         : strcmp(name, "dtype") == 0 ? ": a:astype(dtype) gives an Array of another dtype"
+                                                      : "";
+    return bind_raise(L, DAMO_ETYPE, "Array: the field '%s' cannot be set%s", name, advice);
+  }
   if (lua_type(L, 3) != LUA_TBOOLEAN) {
     return bind_raise(L, DAMO_ETYPE, "Array: writeable must be a boolean, got %s", bind_typename(L, 3));
   }

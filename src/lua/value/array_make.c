@@ -185,7 +185,9 @@ static int array_make_ones(lua_State *L) {
 
 static int array_make_empty(lua_State *L) {
   int n;
-  array_make_of_shape(L, "empty", &n);
+  damo_array *a = array_make_of_shape(L, "empty", &n);
+  /* What the process freed may hold addresses, and what other scripts computed. */
+  if (a && damo_ctx_is_sandbox(bind_ctx(L))) bind_check(L, array_fill(a, (scalar){.dtype = DAMO_BOOL, .v.i = 0}));
   return n;
 }
 

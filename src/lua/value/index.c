@@ -493,6 +493,8 @@ static const void *index_make_mark(lua_State *L, const char *name) {
   lua_pushfstring(L, "damo.%s", name);
   lua_pushcclosure(L, index_mark_tostring, 1);
   lua_setfield(L, -2, "__tostring");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable"); /* which a script does not change */
   lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, mark);
