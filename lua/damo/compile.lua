@@ -3,6 +3,7 @@
 
 local core = require "damo.core"
 local leaves = require "damo.leaves"
+local preparations = require "damo.preparations"
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 -- The entries of a list of Variables and trees, as one list; for each entry its treedef, or false.
@@ -82,6 +83,17 @@ local function is_tree(outputs)
   return names and others
 end
 
+--- Makes calls of f take and give tables of these forms, lists of treedefs or nil. `name`: the Function's, in errors.
+local function nest(f, taken, given, name)
+  local form = ("%s;%s;%s"):format(taken and leaves.write(taken) or "", given and leaves.write(given) or "", name)
+  core.system.nest_function(f, taken and taker(taken, name), given and giver(given), form)
+end
+
+core.system.set_nester(function(f, form)
+  local taken, given, name = form:match "^([^;]*);([^;]*);(.*)$"
+  nest(f, taken ~= "" and leaves.read(taken) or nil, given ~= "" and leaves.read(given) or nil, name)
+end)
+
 --- Compiles a graph: a Function that computes outputs from inputs.
 -- An entry of inputs may be a nested table of Variables: a call then takes a table of that form in its place. Outputs
 -- may be nested too: the results have their form.
@@ -91,27 +103,23 @@ end
 -- @tparam[opt] table options
 -- @treturn Function
 local function compile(inputs, outputs, options)
-  local take, give
+  local taken, given, name
   if leaves.is_nested(inputs) then
     for key in next, inputs do
       if type(key) == "string" then return core.compile(inputs, outputs, options) end -- refused there
     end
-    local defs
-    inputs, defs = spread(inputs, "input")
-    local name = type(options) == "table" and type(options.name) == "string" and options.name or "function"
-    take = taker(defs, name)
+    inputs, taken = spread(inputs, "input")
+    name = type(options) == "table" and type(options.name) == "string" and options.name or "function"
   end
   if leaves.is_branch(outputs) and is_tree(outputs) then
     local def
     outputs, def = leaves.apart(outputs, "compile", leaves.is_value)
-    give = giver { def }
+    given = { def }
   elseif leaves.is_nested(outputs) then
-    local defs
-    outputs, defs = spread(outputs, "output")
-    give = giver(defs)
+    outputs, given = spread(outputs, "output")
   end
-  local f = core.compile(inputs, outputs, options)
-  if take or give then core.system.nest_function(f, take, give) end
+  local f = preparations.compile(inputs, outputs, options)
+  if taken or given then nest(f, taken, given, name or "function") end
   return f
 end
 

@@ -6,18 +6,33 @@
 
 local core = require "damo.core"
 
+-- Files of one build belong together. A host that has the modules in itself may leave out damo.build_id.
+local known, build_id = pcall(require, "damo.build_id")
+if known and (not core.build or core.build.id ~= build_id) then
+  local build = core.build or { id = "an older one", file = "damo.core", source = "" }
+  package.loaded["damo.core"], package.loaded["damo"] = nil, nil -- Lua 5.1 keeps a mark of the failure otherwise
+  local folder = build.source ~= "" and build.source or "damo/"
+  error(("damo: %s is of build %s, but %sinit.lua of build %s: install both anew, or put the right folders first in "
+    .. "package.path and package.cpath"):format(build.file, build.id, folder, build_id), 0)
+end
+
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
-damo.system, damo.names, damo.dist, damo.nn, damo.ffi = nil, nil, nil, nil, nil -- for damo's own files only
+damo.system, damo.names, damo.terminal = nil, nil, nil -- for damo's own files only
+damo.dist, damo.nn, damo.ffi, damo.build = nil, nil, nil, nil
 
 -- Set before the submodules are loaded, since they may require "damo".
 package.loaded["damo"] = damo
 
+local preparations = require "damo.preparations"
 local gradient = require "damo.gradient"
 for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
-for name, fn in pairs(require "damo.lists") do damo[name] = fn end
+-- Functions of lists are loaded when one is used.
+for _, name in ipairs { "select", "piecewise", "stacklists", "block", "pack", "mgrid", "ogrid" } do
+  damo[name] = function(...) return require("damo.lists")[name](...) end
+end
 
 -- Whether inputs or outputs may be nested: there are tables among them (In and Out too), or both names and positions.
 local function may_be_nested(list)
@@ -34,10 +49,12 @@ function damo.compile(inputs, outputs, options) -- compile.lua is loaded when it
   if may_be_nested(inputs) or may_be_nested(outputs) then
     return require "damo.compile"(inputs, outputs, options)
   end
-  return core.compile(inputs, outputs, options)
+  return preparations.compile(inputs, outputs, options)
 end
 
 function damo.vectorize(...) return require "damo.vectorize"(...) end -- loaded when it is used
+
+function damo.help(...) return require("damo.help").help(...) end -- loaded when it is used
 
 damo.random = require "damo.random"
 damo.sparse = require "damo.sparse"
@@ -63,8 +80,10 @@ if core.ffi and not damo.config.sandbox and pcall(require, "ffi") then require "
 
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 
--- Submodules that only some scripts use are loaded at first access.
-local lazy = { dist = true, nn = true, printing = true, optim = true, plot = true, progress = true, tree = true }
+-- Modules that only some scripts use are loaded at first access.
+local lazy = {
+  dist = true, explain = true, nn = true, printing = true, optim = true, plot = true, progress = true, tree = true,
+}
 setmetatable(damo, {
   __index = function(t, name)
     if not lazy[name] then return core.names.unknown(t, name, "damo", lazy) end

@@ -60,13 +60,14 @@ local archives = { npz = true, safetensors = true } -- formats of tables
 
 local function is_tree(value) return leaves.is_branch(value) and not leaves.is_value(value) end
 
---- Writes an Array to a .npy, a table of values to an .npz or a .safetensors, a sparse matrix to an .npz. A table
+--- Writes an Array to a .npy, a table of values to an .npz or a .safetensors, a sparse matrix to an .npz, an image of
+-- uint8 or uint16 to a .png or a .ppm. A table
 -- may be nested and hold shared Variables, whose values are written; the entry layers[1].w has the name "layers/1/w"
 -- in the file.
 -- @function save
 -- @tparam string path
 -- @param value
--- @tparam[opt] table options `on_fail`
+-- @tparam[opt] table options `metadata`, `compressed`, `on_fail`
 -- @treturn boolean
 function files.save(path, value, options, ...)
   if type(path) == "string" and archives[path:match "%.(%a+)$" or ""] and is_tree(value) then
@@ -75,23 +76,28 @@ function files.save(path, value, options, ...)
   return core.io.save(path, value, options, ...)
 end
 
---- Reads a .npy, an .npz or a .safetensors, of which the metadata come second. Where names are paths the table is
--- nested.
+--- Reads a .npy, an image (.png, .ppm), an .npz or a .safetensors, of which the metadata come second. Where names are
+-- paths the table is nested.
 -- @function load
 -- @tparam string path
--- @tparam[opt] table options `max_bytes`, `on_fail`
+-- @tparam[opt] table options `max_bytes`, `mmap`, `on_fail`
 function files.load(path, options, ...) return unflattened(core.io.load(path, options, ...)) end
 
 --- Reads what `load`, `read_csv` and `read_mtx` read of files from a string that holds the bytes of one.
 -- @function parse
 -- @tparam string bytes
--- @tparam[opt] table options `format`: "npy", "npz", "mtx" or "csv", where the bytes do not tell; those of the reader
-function files.parse(bytes, options, ...) return unflattened(core.io.parse(bytes, options, ...)) end
+-- @tparam[opt] table options `format`: "npy", "npz", "safetensors", "mtx", "csv", "png", "ppm" or "graph", where the
+-- bytes do not tell; those of the reader
+function files.parse(bytes, options, ...)
+  if type(options) == "table" and rawget(options, "columns") then return core.io.parse(bytes, options, ...) end
+  return unflattened(core.io.parse(bytes, options, ...))
+end
 
 --- The bytes that `save`, `write_csv` and `write_mtx` write to files, as a string.
 -- @function format
 -- @param value
--- @tparam table options `format`: "npy", "npz", "mtx" or "csv"; those of the writer
+-- @tparam table options `format`: "npy", "npz", "safetensors", "mtx", "csv", "png", "ppm" or "graph"; those of the
+-- writer
 -- @treturn string
 function files.format(value, options, ...)
   if type(options) == "table" and archives[rawget(options, "format") or ""] and is_tree(value) then

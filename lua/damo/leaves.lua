@@ -135,6 +135,60 @@ function leaves.file_names(def)
   return list
 end
 
+local function bytes(name) return (name:gsub(".", function(c) return ("%02x"):format(c:byte()) end)) end
+
+local function write(of, parts)
+  if of == true then
+    parts[#parts + 1] = "*"
+    return
+  end
+  parts[#parts + 1] = "{"
+  for i, key in ipairs(of.keys) do
+    parts[#parts + 1] = type(key) == "number" and ("%d="):format(key) or "x" .. bytes(key) .. "="
+    write(of[i], parts)
+  end
+  parts[#parts + 1] = "}"
+end
+
+--- A list of treedefs, or false in their places, as a text of characters that have no meaning elsewhere.
+function leaves.write(defs)
+  local parts = {}
+  for _, def in ipairs(defs) do
+    if def then write(def.root, parts) else parts[#parts + 1] = "-" end
+  end
+  return table.concat(parts)
+end
+
+-- The structure at that place of a text, the place behind it, and the number of its leaves.
+local function read(form, at)
+  if form:sub(at, at) == "*" then return true, at + 1, 1 end
+  local of, n, part = { keys = {} }, 0
+  at = at + 1
+  while form:sub(at, at) ~= "}" do
+    local name, key, behind_it = form:match("^(x?)([-%x]*)=()", at)
+    key = name == "" and tonumber(key) or key:gsub("%x%x", function(c) return string.char(tonumber(c, 16)) end)
+    of.keys[#of.keys + 1] = key
+    of[#of.keys], at, part = read(form, behind_it)
+    n = n + part
+  end
+  return of, at + 1, n
+end
+
+--- What leaves.write has written.
+function leaves.read(form)
+  local defs, at = {}, 1
+  while at <= #form do
+    if form:sub(at, at) == "-" then
+      defs[#defs + 1], at = false, at + 1
+    else
+      local root, n
+      root, at, n = read(form, at)
+      defs[#defs + 1] = setmetatable({ root = root, n = n }, treedef)
+    end
+  end
+  return defs
+end
+
 --- Whether a value is a treedef.
 function leaves.is_treedef(value) return getmetatable(value) == treedef end
 

@@ -1,4 +1,5 @@
---- Functions whose arguments or results are lists: `select`, `pack`, `mgrid`, `ogrid`.
+--- Functions whose arguments or results are lists: `select`, `piecewise`, `stacklists`, `block`, `pack`, `mgrid`,
+-- `ogrid`.
 -- @module damo.lists
 
 local core = require "damo.core"
@@ -28,6 +29,88 @@ function lists.select(conditions, choices, default, ...)
   local items = {}
   for i = 1, n do items[i], items[n + i] = conditions[i], choices[i] end
   return core.select(items, { default = default })
+end
+
+--- Entry by entry of the function whose condition is the last that holds.
+-- @function piecewise
+-- @tparam Variable|Array|table x
+-- @tparam table conditions a list of conditions, of x's shape
+-- @tparam table functions as many functions of x, or values; one more is for where no condition holds (default 0)
+-- @param ... further arguments of the functions
+-- @treturn Variable|Array of x's dtype
+function lists.piecewise(x, conditions, functions, ...)
+  local n, m = list_length(conditions, "piecewise", "conditions"), list_length(functions, "piecewise", "functions")
+  if m ~= n and m ~= n + 1 then
+    core.raise("value", ("piecewise: %d conditions take %d or %d functions, got %d"):format(n, n, n + 1, m))
+  end
+  if type(x) == "table" then x = core.array(x) end
+  local function value(i, ...)
+    local f = functions[i]
+    if f == nil then return 0 end
+    if type(f) == "function" then return f(x, ...) end
+    return f
+  end
+  local y = core.second(x, value(n + 1, ...))
+  for i = 1, n do y = core.switch(conditions[i], value(i, ...), y) end
+  local dtype = type(x) == "userdata" and x.dtype
+  return dtype and y.dtype ~= dtype and core.cast(y, dtype) or y
+end
+
+-- ---- Nested lists ---------------------------------------------------------------------------------------------------
+
+--- The tensors of a nested list stacked: the lists of the outermost level along the first axis, and so on.
+-- @function stacklists
+-- @tparam table list a list of tensors, or of such lists
+-- @treturn Variable|Array
+function lists.stacklists(list)
+  if list == nil or type(list) == "string" then core.raise("type", "stacklists: the argument must be a list") end
+  if type(list) ~= "table" then return list end
+  local parts = {}
+  for i = 1, list_length(list, "stacklists", "the argument") do parts[i] = lists.stacklists(list[i]) end
+  if #parts == 0 then core.raise("value", "stacklists: a list is empty") end
+  return core.stack(parts)
+end
+
+-- How deep the lists are nested, and the largest rank of a tensor; the depths must be equal.
+local function block_levels(list)
+  if type(list) ~= "table" then
+    return 0, type(list) == "userdata" and list.ndim or 0
+  end
+  local depth, rank
+  for i = 1, #list do
+    local d, r = block_levels(list[i])
+    if depth and d ~= depth then core.raise("value", "block: the lists are not nested equally deep") end
+    depth, rank = d, math.max(rank or 0, r)
+  end
+  if not depth then core.raise("value", "block: a list is empty") end
+  return depth + 1, rank
+end
+
+-- x with new first axes up to that rank.
+local function with_rank(x, rank)
+  if type(x) ~= "userdata" then x = core.array(x) end
+  if x.ndim == rank then return x end
+  local order = {}
+  for k = 1, rank do order[k] = k <= rank - x.ndim and "x" or k - (rank - x.ndim) end
+  return core.dimshuffle(x, order)
+end
+
+local function block_of(list, level, rank)
+  if level == 0 then return with_rank(list, rank) end
+  local parts = {}
+  for i = 1, #list do parts[i] = block_of(list[i], level - 1, rank) end
+  return core.concatenate(parts, { axis = -level })
+end
+
+--- A tensor of blocks: the innermost lists are joined along the last axis, those around them along the one before it.
+-- @function block
+-- @tparam table blocks a list of tensors, or of such lists, equally deep
+-- @treturn Variable|Array
+function lists.block(blocks)
+  if blocks == nil then core.raise("type", "block: the argument must be a list") end
+  local level, rank = block_levels(blocks)
+  if level == 0 then return blocks end
+  return block_of(blocks, level, math.max(level, rank))
 end
 
 -- The lengths of x, numbers where they are known, else Variables.

@@ -10,12 +10,14 @@ local damo = require "damo"
 local system = require("damo.core").system
 local arguments = require "damo.arguments"
 local leaves = require "damo.leaves"
+local progress_option = require "damo.progress_option"
 
 ---@class damo.optim
 local optim = {}
 
--- The options with their defaults, `allowed`.
+-- The options with their defaults, `allowed`; false where there is none.
 local function with_defaults(func, options, allowed)
+  allowed.progress, allowed.steps = false, false
   if options ~= nil and type(options) ~= "table" then
     damo.raise("type", ("%s: options must be a table, got %s"):format(func, type(options)))
   end
@@ -58,10 +60,41 @@ local function zeros_of(p, suffix)
   return damo.shared(value, (p.name or "param") .. suffix, { dtype = p.dtype })
 end
 
+-- Appends the update that counts the steps and calls the function of the option `progress`, if it is given. The call
+-- is part of the step, so an error in it leaves every parameter as it was.
+local function with_progress(func, o, updates)
+  local steps = o.steps
+  if steps and not (type(steps) == "number" and steps == math.floor(steps) and steps >= 1 and steps < math.huge) then
+    damo.raise(type(steps) == "number" and "value" or "type", func .. ": steps must be an integer from 1 on")
+  end
+  local call = progress_option(func, o.progress, func)
+  if not call then return updates end
+  if o.progress == true and not steps then
+    damo.raise("value", func .. ": progress = true needs the option steps, how many there will be")
+  end
+  local reported
+  local report = damo.Op {
+    name = "Progress",
+    itypes = { damo.TensorType("int64", { ndim = 0 }) },
+    otypes = { damo.TensorType("int64", { ndim = 0 }) },
+    perform = function(_, _, inputs, output_storage)
+      local step = inputs[1]:item()
+      if step ~= reported then call(step, steps or nil) end -- mode DEBUG computes a node several times
+      reported = step
+      output_storage[1][1] = step
+    end,
+    infer_shape = function() return { {} } end,
+  }
+  local step = damo.shared(damo.array(0, "int64"), func .. "_steps")
+  updates[#updates + 1] = { step, report(step + 1) }
+  return updates
+end
+
 --- Gradient descent: p - lr·g.
 -- @tparam table params shared Variables: a list or a table by name
 -- @tparam table grads in the form of params
--- @tparam[opt] table options `lr` (0.01; a number or a Variable)
+-- @tparam[opt] table options `lr` (0.01; a number or a Variable); `progress`, `steps` as of each optimiser: a function
+-- (step, steps) that each step calls, or true, which shows a bar of so many steps
 -- @treturn table updates
 function optim.sgd(params, grads, options, ...)
   arguments.no_more("sgd", "params, grads and options", ...)
@@ -69,7 +102,7 @@ function optim.sgd(params, grads, options, ...)
   params, grads = check_lists("sgd", params, grads)
   local updates = {}
   for i, p in ipairs(params) do updates[i] = { p, p - o.lr * grads[i] } end
-  return updates
+  return with_progress("sgd", o, updates)
 end
 
 --- Gradient descent with momentum, or with Nesterov's.
@@ -88,7 +121,7 @@ function optim.momentum(params, grads, options, ...)
     updates[#updates + 1] = { velocity, v }
     updates[#updates + 1] = { p, o.nesterov and p + o.momentum * v - o.lr * grads[i] or p + v }
   end
-  return updates
+  return with_progress("momentum", o, updates)
 end
 
 --- RMSprop: steps scaled by a running mean of squared gradients.
@@ -107,7 +140,7 @@ function optim.rmsprop(params, grads, options, ...)
     updates[#updates + 1] = { square, s }
     updates[#updates + 1] = { p, p - o.lr * g / (damo.sqrt(s) + o.epsilon) }
   end
-  return updates
+  return with_progress("rmsprop", o, updates)
 end
 
 --- Adam (Kingma and Ba 2015).
@@ -131,7 +164,7 @@ function optim.adam(params, grads, options, ...)
     updates[#updates + 1] = { square, s }
     updates[#updates + 1] = { p, p - damo.cast(rate, p.dtype) * m / (damo.sqrt(s) + o.epsilon) }
   end
-  return updates
+  return with_progress("adam", o, updates)
 end
 
 return require("damo.core").names.seal(optim, "damo.optim")

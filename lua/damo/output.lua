@@ -28,11 +28,14 @@ end
 local formats = { png = "png", svg = "svg", pdf = "pdf" }
 
 --- Writes a text in Graphviz's language to the path (nil: nowhere): a picture if the path ends in .png, .svg or .pdf,
--- else as it is. Returns the text.
+-- a page that folds and searches if it ends in .html, else as it is. Returns the text.
 function output.write_dot(func, path, text)
   if path == nil then return text end
-  local format = type(path) == "string" and formats[(path:match "%.(%w+)$" or ""):lower()]
-  if not format then
+  local ending = type(path) == "string" and (path:match "%.(%w+)$" or ""):lower()
+  local format = formats[ending]
+  if ending == "html" then
+    system.write_text(path, require("damo.graph_page").html(text, path:match "([^/]*)%.%w+$"), func)
+  elseif not format then
     system.write_text(path, text, func)
   elseif not system.draw_file(path, text, func, "dot", format) then
     core.raise("io", ("%s: %s needs Graphviz's program `dot`, which is not installed; write a .gv file instead")

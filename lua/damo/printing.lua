@@ -34,7 +34,7 @@ printing.pprint = core.graph.pprint
 
 --- The graph in Graphviz's language: Ops as ellipses (red edges: destroyed inputs, blue: viewed), inputs green, shared
 -- Variables gold, constants grey. With `path` it is also written there: as a picture if the path ends in .png, .svg
--- or .pdf (by Graphviz's program `dot`), else as text.
+-- or .pdf (by Graphviz's program `dot`), as a page that folds and searches if it ends in .html, else as text.
 -- @param x a Variable, a list of Variables, a node, a FunctionGraph or a Function
 -- @tparam[opt] table options `path`
 -- @treturn string
@@ -67,7 +67,7 @@ local function loop_inputs(node)
     end
   end
   if n_product > 0 then
-    local product = ("%s(%s)"):format(op.product, table.concat(operands, ", "))
+    local product = ("%s(%s)"):format(tostring(op.product), table.concat(operands, ", "))
     table.insert(inputs, op.at + 1, { product, node.inputs[1].dtype })
   end
   return loop, inputs

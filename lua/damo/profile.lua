@@ -123,13 +123,12 @@ end
 --- A name of at most 40 bytes, cut at a whole character.
 local function short(text)
   if #text <= 40 then return text end
-  return text:sub(1, 37):gsub("[\xC0-\xFF][\x80-\xBF]*$", "") .. "…"
+  return text:sub(1, 37):gsub("[\192-\255][\128-\191]*$", "") .. "…"
 end
 
 local function bars_script(rows, profile, terminal)
   local names = {}
-  for i, e in ipairs(rows) do names[i] = ("%s %d"):format(gnuplot.plain(short(one_line(e.node))), 1 - i) end
-  for i, name in ipairs(names) do names[i] = name:gsub(" noenhanced", "") end
+  for i, e in ipairs(rows) do names[i] = ("%s %d"):format(gnuplot.quoted(short(one_line(e.node))), 1 - i) end
   local lines = {
     "set encoding utf8",
     "set terminal " .. terminal(900, 120 + 24 * math.max(#rows, 1)),
@@ -149,8 +148,8 @@ local function bars_script(rows, profile, terminal)
   return lines
 end
 
---- Draws the time of the slowest nodes as bars: to options.path if gnuplot is installed, else as text.
----@param options? { path?: string } its ending (.png, .svg, .pdf, .eps, .jpg) says what the picture is
+--- Draws the time of the slowest nodes as bars: to options.path by gnuplot, without one as text.
+---@param options? { path?: string } its ending (.png, .svg or .pdf) says what the picture is
 ---@return string what the path of the picture, or the text
 function Profile:plot(options)
   system.check_options("profile:plot", options, { "path" })
@@ -161,7 +160,8 @@ function Profile:plot(options)
       core.raise("type", "profile:plot: option 'path' must be a string, got " .. system.typename(path))
     end
     local terminal = gnuplot.terminal("profile:plot", path)
-    if gnuplot.draw("profile:plot", path, bars_script(rows, self, terminal)) then return path end
+    gnuplot.draw("profile:plot", path, bars_script(rows, self, terminal))
+    return path
   end
   return bars_text(rows, self)
 end
@@ -175,7 +175,8 @@ local function colour(share)
 end
 
 --- The graph in Graphviz's language, each node coloured by its share of the time of all nodes.
----@param options? { path?: string } where it is also written: as a picture if it ends in .png, .svg or .pdf
+---@param options? { path?: string } where it is also written: as a picture if it ends in .png, .svg or .pdf,
+--- as a page that folds and searches if it ends in .html
 ---@return string
 function Profile:dot(options)
   system.check_options("profile:dot", options, { "path" })

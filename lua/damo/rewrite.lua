@@ -3,6 +3,7 @@
 -- @module damo.rewrite
 
 local core = require "damo.core"
+local preparations = require "damo.preparations"
 
 ---@class damo.rewrite
 local rewrite = {}
@@ -33,5 +34,14 @@ rewrite.unregister = core.rewrite.unregister
 -- @tparam[opt] string tag only of rules that have this tag (or name)
 -- @treturn {string,...}
 rewrite.names = core.rewrite.names
+
+--- Has `prepare` change what each later `damo.compile` is given, before anything else is done with it: for a module
+-- whose Ops need more than a rule over single nodes, such as an order of their own. Several are called in the order in
+-- which they were added.
+-- @function before
+-- @tparam string name one word; a function of that name that was added before is replaced
+-- @tparam function|nil prepare `function(inputs, outputs, options)`, which returns these three, changed or not: a list
+-- of Variables and `damo.In`; a Variable, a list or a table with names, or nil; a table or nil. nil: none any more
+rewrite.before = preparations.set
 
 return core.names.seal(rewrite, "damo.rewrite")

@@ -8,6 +8,7 @@
 local core = require "damo.core"
 local arguments = require "damo.arguments"
 local draws = require "damo.draws"
+local progress_option = require "damo.progress_option"
 local system = core.system
 
 local scan = {}
@@ -80,24 +81,6 @@ local function checkpoints(loop, value)
   end
   return fail("value", "%s: checkpoint must be 'all', 'log' or a number of steps from 1 on, got %s", loop,
     tostring(value))
-end
-
--- The function that is called after each step, or nil.
-local function progress_function(loop, value, name)
-  if value == nil or value == false then return nil end
-  if value == true then
-    local bar
-    return function(step, total)
-      if step == 1 then bar = total and require("damo.progress").new(total, name or loop) end
-      if not bar then return end -- nothing is known of the end
-      bar:step(step)
-      if step == total then bar:finish() end
-    end
-  end
-  if type(value) == "function" then return value end
-  local meta = type(value) ~= "string" and getmetatable(value)
-  if type(meta) == "table" and meta.__call then return function(...) return value(...) end end
-  return fail("type", "%s: option 'progress' must be a boolean or a function, got %s", loop, typename(value))
 end
 
 -- ---- Operands -------------------------------------------------------------------------------------------------------
@@ -372,7 +355,7 @@ end
 
 local function refuse_state(at, state, now)
   fail("type", "%s: output %d changes its Type from step to step: the state is %s, and fn returns %s", at.loop,
-    state.number, tostring(state.type), tostring(now.type))
+    state.number, tostring(state.had), tostring(now.type))
 end
 
 local function is_constant(state) return kind_of(state.outer) == "constant" end
@@ -383,7 +366,6 @@ local function wider(had, now)
   for k = 1, had.ndim do shape[k] = had.shape[k] == now.shape[k] and had.shape[k] or false end
   return core.TensorType(now.dtype, { shape = shape })
 end
-
 
 -- Whether the initial value is an integer (or boolean) constant that the dtype holds.
 local function may_cast(state, dtype)
@@ -427,6 +409,7 @@ local function settle(at, state, now)
     return true
   end
   local had = state.type
+  state.had = had -- for the error, which may come after the Type was widened
   if had == now.type then return false end
   if not is_tensor(now) or not is_tensor(state.outer) then
     if tostring(had) ~= tostring(now.type) and not (core.sparse.is_sparse(now) and core.sparse.is_sparse(state.outer)
@@ -613,7 +596,7 @@ local function node_of(at, options, found)
     mark = at.mark, name = text(at.loop, options, "name"), mode = mode_name(at.loop, options.mode),
     strict = at.strict, truncate = truncation(at.loop, options.truncate_gradient),
     checkpoint = checkpoints(at.loop, options.checkpoint), return_updates = at.return_updates,
-    progress = progress_function(at.loop, options.progress, options.name) }
+    progress = progress_option(at.loop, options.progress, options.name) }
 end
 
 -- Whether the results depend on constants alone.

@@ -1,0 +1,374 @@
+--- Panels of damo.plot as gnuplot's commands. For damo's own files only.
+--
+-- Every text of the user's stands in single quotes (gnuplot.plain) and every number is written by gnuplot.datum, so
+-- that nothing a plot is given is run. Data stand after the command that draws them, each block ended by `e`.
+-- @module damo.plot_gnuplot
+
+local core = require "damo.core"
+local data = require "damo.plot_data"
+local gnuplot = require "damo.gnuplot"
+local number_text = core.system.number_text
+local plain, datum = gnuplot.plain, gnuplot.datum
+
+local writer = {}
+
+-- Okabe and Ito's colours, which the colour-blind tell apart; the pale yellow is left out.
+local COLORS = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000" }
+
+local PALETTES = {
+  viridis = "defined (0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '#28ae80', 6 '#5ec962', " ..
+    "7 '#addc30', 8 '#fde725')",
+  gray = "defined (0 '#000000', 1 '#ffffff')",
+  diverging = "defined (0 '#2166ac', 1 '#67a9cf', 2 '#d1e5f0', 3 '#f7f7f7', 4 '#fddbc7', 5 '#ef8a62', 6 '#b2182b')",
+}
+
+local function color_of(mark) return " linecolor rgb '" .. COLORS[(mark.color - 1) % #COLORS + 1] .. "'" end
+
+--- The interval of an axis; `down` turns it over, so that its first value is on top.
+local function range(low, high, down)
+  if down then low, high = high, low end
+  return "[" .. number_text(low) .. ":" .. number_text(high) .. "]"
+end
+
+local function rows_of(...)
+  local columns, rows = { ... }, {}
+  for k = 1, #columns[1] do
+    local words = {}
+    for c, column in ipairs(columns) do words[c] = datum(column[k]) end
+    rows[k] = table.concat(words, " ")
+  end
+  return rows
+end
+
+local function filled(n, value)
+  local list = {}
+  for k = 1, n do list[k] = value end
+  return list
+end
+
+-- ---- Marks --------------------------------------------------------------------------------------------------------
+
+local function title_of(mark, keyed) return keyed and mark.name and " title " .. plain(mark.name) or " notitle" end
+
+-- type of mark → function(mark, keyed) giving a list of {what gnuplot's `plot` takes after '-', rows of data}
+local marks = {}
+
+function marks.lines(m, keyed)
+  local dash = math.floor((m.color - 1) / #COLORS) % 4 + 1
+  return { { ("with lines linewidth %s dashtype %d%s%s"):format(#m.y > 2000 and "0.6" or "2", dash, color_of(m),
+    title_of(m, keyed)), rows_of(m.x, m.y) } }
+end
+
+function marks.points(m, keyed)
+  if m.cells then -- a pattern of squares, as large as their cells may be seen
+    local size = number_text(math.max(0.15, math.min(2, 60 / math.max(m.cells[1], m.cells[2]))), 3)
+    return { { "with points pointtype 5 pointsize " .. size .. color_of(m) .. " notitle", rows_of(m.x, m.y) } }
+  end
+  local size = #m.y > 1000 and "0.4" or "0.8"
+  if m.values then
+    return { { ("using 1:2:3 with points pointtype 7 pointsize %s linecolor palette%s"):format(size,
+      title_of(m, keyed)), rows_of(m.x, m.y, m.values) } }
+  end
+  return { { ("with points pointtype 7 pointsize %s%s%s"):format(size, color_of(m), title_of(m, keyed)),
+    rows_of(m.x, m.y) } }
+end
+
+function marks.band(m)
+  return { { "using 1:2:3 with filledcurves fillstyle transparent solid 0.2 noborder" .. color_of(m) .. " notitle",
+    rows_of(m.x, m.low, m.high) } }
+end
+
+function marks.errors(m)
+  return { { "using 1:2:3 with yerrorbars pointtype 0 linewidth 1.2" .. color_of(m) .. " notitle",
+    rows_of(m.x, m.y, m.error) } }
+end
+
+--- Bars as boxes from `base` to y: gnuplot's boxxy takes the edges, so that stacks and uneven bins are the same.
+function marks.bars(m, keyed)
+  local left, right, base = {}, {}, {}
+  for k, x in ipairs(m.x) do
+    local half = (m.widths and m.widths[k] or m.width) / 2
+    left[k], right[k], base[k] = x - half, x + half, m.base[k] or 0
+  end
+  local fill = m.clear and "transparent solid 0.5" or "solid 0.85"
+  return { { ("using 1:2:3:4:5:6 with boxxyerror fillstyle %s noborder%s%s"):format(fill, color_of(m),
+    title_of(m, keyed)), rows_of(m.x, m.y, left, right, base, m.y) } }
+end
+
+function marks.boxes(m)
+  local n = #m.x
+  return {
+    { "using 1:2:3:4:5:6 with candlesticks fillstyle solid 0.25 border linewidth 1.2" .. color_of(m) ..
+      " notitle whiskerbars 0.5", rows_of(m.x, m.first, m.low, m.high, m.third, filled(n, 0.5)) },
+    { "using 1:2:2:2:2:3 with candlesticks linewidth 2.5" .. color_of(m) .. " notitle",
+      rows_of(m.x, m.median, filled(n, 0.5)) },
+  }
+end
+
+function marks.arrows(m)
+  local u, v = {}, {}
+  for k = 1, #m.x do u[k], v[k] = m.u[k] * m.scale, m.v[k] * m.scale end
+  local head = "head filled size screen 0.012,20,60 linewidth 1.2"
+  return { { "using 1:2:3:4 with vectors " .. head .. color_of(m) .. " notitle", rows_of(m.x, m.y, u, v) } }
+end
+
+-- ---- Axes ---------------------------------------------------------------------------------------------------------
+
+local function add(lines, ...)
+  for _, line in ipairs { ... } do lines[#lines + 1] = line end
+end
+
+--- The finite values of axes, those below zero left out if the axis is logarithmic.
+local function drawn_range(panel, axis)
+  local low, high = math.huge, -math.huge
+  local fields = axis == "x" and { "x" } or { "y", "low", "high", "first", "third" }
+  for _, mark in ipairs(panel.marks) do
+    for _, field in ipairs(fields) do
+      for _, v in ipairs(mark[field] or {}) do
+        if data.is_finite(v) and (v > 0 or not panel["log" .. axis]) then
+          low, high = math.min(low, v), math.max(high, v)
+        end
+      end
+    end
+  end
+  return low, high
+end
+
+--- The command for the names of first, first + 1, …: slanted where they are too long to stand side by side in `width`.
+local function add_names(lines, axis, names, first, width)
+  local words, longest = {}, 0
+  for k, name in ipairs(names) do
+    longest = math.max(longest, #tostring(name))
+    words[k] = gnuplot.quoted(tostring(name)) .. " " .. first + k - 1
+  end
+  local slanted = axis == "x" and longest * 8 * #names > width
+  add(lines, ("set %stics scale 0 (%s) noenhanced%s"):format(axis, table.concat(words, ", "),
+    slanted and " rotate by -40 left" or ""))
+end
+
+local function is_keyed(panel)
+  local named, first = 0, nil
+  for _, mark in ipairs(panel.marks or {}) do
+    if mark.name then named, first = named + 1, first or mark.name end
+  end
+  return named > 1 or named == 1 and first ~= "series 1"
+end
+
+local function add_axes(lines, panel)
+  add(lines,
+    "set title " .. plain(panel.title),
+    "set xlabel " .. plain(panel.xlabel),
+    "set ylabel " .. plain(panel.ylabel))
+  for _, axis in ipairs { "x", "y" } do
+    local low, high = drawn_range(panel, axis)
+    if panel["log" .. axis] then add(lines, "set logscale " .. axis) end
+    local given = panel[axis .. "range"]
+    if given then
+      add(lines, ("set %srange %s"):format(axis, range(given[1], given[2], axis == "y" and panel.down)))
+    elseif low > high then -- gnuplot refuses an empty range
+      add(lines, ("set %srange [0.5:1]"):format(axis))
+    elseif panel["log" .. axis] and panel.marks[1].type == "boxes" then -- some boxes may reach below zero, or all
+      add(lines, ("set %srange %s"):format(axis, range(low / 1.2, math.min(high, 1e300) * 1.2)))
+    elseif panel.marks[1].type == "arrows" then -- the range of the tails: heads stand out of it
+      low, high = data.widened(low, high)
+      local margin = 0.1 * (high - low)
+      if margin < math.huge then add(lines, ("set %srange %s"):format(axis, range(low - margin, high + margin))) end
+    end
+  end
+end
+
+local function add_axes_plot(lines, panel, width)
+  add_axes(lines, panel)
+  local keyed = is_keyed(panel)
+  add(lines, "set grid", keyed and "set key outside top center horizontal noenhanced" or "unset key")
+  if panel.square then add(lines, "set size ratio -1") end
+  if panel.xtics then add_names(lines, "x", panel.xtics, 1, width - 80) end
+  local parts, blocks, has_palette = {}, {}, false
+  for _, mark in ipairs(panel.marks) do
+    has_palette = has_palette or mark.values ~= nil
+    for _, part in ipairs(marks[mark.type](mark, keyed)) do
+      parts[#parts + 1] = "'-' " .. part[1]
+      blocks[#blocks + 1] = part[2]
+    end
+  end
+  if has_palette then add(lines, "set palette " .. PALETTES.viridis) end
+  add(lines, "plot " .. table.concat(parts, ", "))
+  for _, block in ipairs(blocks) do
+    add(lines, (#block > 0 and table.concat(block, "\n") .. "\n" or "") .. "e")
+  end
+end
+
+-- ---- Matrices -----------------------------------------------------------------------------------------------------
+
+--- gnuplot draws no image of one row or column: the row or column is doubled, at half its size.
+local function add_image(lines, rows)
+  local one_row, one_column = #rows == 1, #rows[1] == 1
+  add(lines, ("plot '-' matrix using (%s):(%s):3 with image"):format(one_column and "$1/2-0.25" or "$1",
+    one_row and "$2/2-0.25" or "$2"))
+  for _, row in ipairs(rows) do
+    local words = {}
+    for k, v in ipairs(row) do words[k] = datum(v) end
+    if one_column then words[2] = words[1] end
+    lines[#lines + 1] = table.concat(words, " ")
+    if one_row then lines[#lines + 1] = lines[#lines] end
+  end
+  add(lines, "e")
+end
+
+local function add_cells(lines, panel)
+  add(lines,
+    "set size ratio -1",
+    "unset key",
+    "set title " .. plain(panel.title),
+    "set palette " .. PALETTES[panel.palette],
+    "set xrange " .. range(-0.5, #panel.rows[1] - 0.5),
+    "set yrange " .. range(-0.5, #panel.rows - 0.5, panel.down),
+    "set cbrange " .. range(data.widened(data.range(panel.rows))))
+end
+
+-- style of a panel → function(lines, panel, width, height)
+local styles = {}
+
+function styles.image(lines, panel)
+  add_cells(lines, panel)
+  add(lines, "unset tics", "set cbtics")
+  add_image(lines, panel.rows)
+end
+
+function styles.rgb(lines, panel)
+  local height, width = #panel.rows, #panel.rows[1]
+  local pixels = "boxxyerror fillstyle solid noborder linecolor rgb variable"
+  add(lines, "set size ratio -1", "unset key", "unset tics", "set title " .. plain(panel.title),
+    "set xrange " .. range(-0.5, width - 0.5), "set yrange " .. range(-0.5, height - 0.5),
+    height > 1 and width > 1 and "plot '-' using 1:2:3:4:5 with rgbimage" or -- which refuses one row or column
+    "plot '-' using 1:2:(0.5):(0.5):($3*65536+$4*256+$5) with " .. pixels)
+  for i, row in ipairs(panel.rows) do
+    for j, p in ipairs(row) do
+      lines[#lines + 1] = ("%d %d %d %d %d"):format(j - 1, i - 1, p[1], p[2], p[3])
+    end
+  end
+  add(lines, "e")
+end
+
+--- Names at 0, 1, …, where an image has its cells; without names the positions, if there are few.
+local function add_cell_names(lines, axis, names, n, width)
+  if not names and n > 20 then
+    add(lines, ("set %stics scale 0"):format(axis))
+  else
+    add_names(lines, axis, names or data.axis(nil, n), 0, width - 160)
+  end
+end
+
+function styles.heatmap(lines, panel, width)
+  add_cells(lines, panel)
+  add(lines, "set xlabel " .. plain(panel.xlabel), "set ylabel " .. plain(panel.ylabel))
+  add_cell_names(lines, "x", panel.column_names, #panel.rows[1], width)
+  add_cell_names(lines, "y", panel.row_names, #panel.rows, width)
+  if panel.values then
+    local low, high = data.widened(data.range(panel.rows))
+    for i, row in ipairs(panel.rows) do
+      for j, v in ipairs(row) do
+        local part = data.is_finite(v) and data.share(v, low, high) or 0.5
+        local light = part < 0.5 and panel.palette ~= "diverging" or math.abs(part - 0.5) > 0.35 and
+          panel.palette == "diverging"
+        add(lines, ("set label %s at %d,%d center front textcolor rgb '%s' noenhanced"):format(
+          gnuplot.quoted(number_text(v, 3)), j - 1, i - 1, light and "white" or "black"))
+      end
+    end
+  end
+  add_image(lines, panel.rows)
+  add(lines, "unset label")
+end
+
+--- The points of a grid, a block of lines for each row of the matrix.
+local function grid_points(panel)
+  local points = {}
+  for i, row in ipairs(panel.rows) do
+    for j, v in ipairs(row) do
+      points[#points + 1] = datum(panel.xs[j]) .. " " .. datum(panel.ys[i]) .. " " .. datum(v)
+    end
+    points[#points + 1] = ""
+  end
+  points[#points] = nil
+  return points
+end
+
+local function add_grid(lines, panel)
+  panel.marks = { { type = "grid", x = panel.xs, y = panel.ys } }
+  add_axes(lines, panel)
+  panel.marks = nil
+  for axis, list in pairs { x = panel.xs, y = panel.ys } do
+    if not panel[axis .. "range"] then
+      add(lines, ("set %srange %s"):format(axis, range(data.widened(data.range { list }))))
+    end
+  end
+  add(lines, "unset key", "set palette " .. PALETTES[panel.palette],
+    "set cbrange " .. range(data.widened(data.range(panel.rows))), "$grid << EOD")
+  for _, point in ipairs(grid_points(panel)) do lines[#lines + 1] = point end
+  add(lines, "EOD")
+end
+
+--- Draws empty axes: gnuplot refuses to plot nothing but undefined points.
+local function add_nothing(lines, command, panel)
+  add(lines, command .. " '-' with dots linecolor rgb '#ffffff'",
+    datum(panel.xs[1]) .. " " .. datum(panel.ys[1]) .. " 0", "e")
+end
+
+function styles.contour(lines, panel)
+  add_grid(lines, panel)
+  local levels = {}
+  for k, level in ipairs(panel.levels) do levels[k] = number_text(level, 12) end
+  local low, high = data.range(panel.rows)
+  if low > high or #levels == 0 and not panel.filled then return add_nothing(lines, "plot", panel) end
+  if #levels > 0 then
+    add(lines, "set contour base", "unset surface", "set cntrparam levels discrete " .. table.concat(levels, ","),
+      "set table $contours", "splot $grid using 1:2:3", "unset table", "unset contour", "set surface")
+  end
+  local parts = {}
+  if panel.filled then
+    add(lines, "set pm3d map interpolate 2,2", "set view map")
+    parts[#parts + 1] = "$grid using 1:2:3 with pm3d"
+    if #levels > 0 then parts[#parts + 1] = "$contours using 1:2:3 with lines linewidth 1 linecolor rgb '#ffffff'" end
+    add(lines, "splot " .. table.concat(parts, ", "))
+  else -- the two points keep the plot from being empty if no level is met
+    add(lines, "plot $contours using 1:2:3 with lines linewidth 1.8 linecolor palette, " ..
+      "$grid using 1:2 every 2::0:0:0:0 with dots linecolor rgb '#ffffff'")
+  end
+end
+
+function styles.surface(lines, panel)
+  add_grid(lines, panel)
+  local low, high = data.range(panel.rows)
+  add(lines, "set zlabel " .. plain(panel.zlabel) .. " rotate parallel",
+    "set pm3d depthorder border linecolor rgb '#40404080'", "set view 55,35", "set xyplane relative 0.05",
+    "set border 4095 linecolor rgb '#909090'", "set zrange " .. range(data.widened(low, high)))
+  if low > high then return add_nothing(lines, "splot", panel) end
+  add(lines, "splot $grid using 1:2:3 with pm3d")
+end
+
+-- ---- Pictures -----------------------------------------------------------------------------------------------------
+
+--- The script of a picture: panels side by side, row by row.
+-- @param terminal function(width, height) giving gnuplot's "set terminal" line
+-- @param picture {title=, columns=, width=, height=}: width and height of the whole in pixels, or nil
+function writer.script(panels, terminal, picture)
+  local columns = picture.columns or math.min(#panels, 2)
+  local rows = math.ceil(#panels / columns)
+  local is_cells = panels[1].style == "image" or panels[1].style == "rgb"
+  local width = picture.width or (#panels == 1 and not is_cells and 800 or 440) * columns
+  local height = picture.height or (#panels == 1 and not is_cells and 500 or 400) * rows
+  local lines = { "set encoding utf8", "set terminal " .. terminal(width, height) }
+  if #panels > 1 then
+    add(lines, ("set multiplot layout %d,%d title %s"):format(rows, columns, plain(picture.title)))
+  end
+  for i, panel in ipairs(panels) do
+    if i > 1 then add(lines, "reset") end
+    if #panels == 1 and picture.title and not panel.title then panel.title = picture.title end
+    local write = styles[panel.style] or add_axes_plot
+    write(lines, panel, width / columns, height / rows)
+  end
+  if #panels > 1 then add(lines, "unset multiplot") end
+  return lines
+end
+
+return writer
