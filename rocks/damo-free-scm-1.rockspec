@@ -10,7 +10,7 @@ description = {
   detailed = [[
     damo builds a graph of Variables and Ops in Lua, takes gradients, and compiles the graph to a Function whose calls
     run on native thunks. It needs a C compiler, GNU make, OpenBLAS, SLEEF, SuiteSparse and zlib (Debian: libopenblas-dev
-    libsleef-dev libsuitesparse-dev zlib1g-dev).
+    libsleef-dev libsuitesparse-dev zlib1g-dev). OPENBLAS_DIR and the like name other places: docs/install.md.
     This rock holds no GPL code and can be shipped in a closed product; the rock "damo" adds solvers under the GPL.
   ]],
   license = "MIT",
@@ -38,6 +38,20 @@ build = {
     LUA_INCDIR = "$(LUA_INCDIR)",
     GPL = "0",
     WERROR = "",
+    OPENBLAS_INCDIR = "$(OPENBLAS_INCDIR)",
+    OPENBLAS_LIBDIR = "$(OPENBLAS_LIBDIR)",
+    SLEEF_INCDIR = "$(SLEEF_INCDIR)",
+    SLEEF_LIBDIR = "$(SLEEF_LIBDIR)",
+    ZLIB_INCDIR = "$(ZLIB_INCDIR)",
+    ZLIB_LIBDIR = "$(ZLIB_LIBDIR)",
+    KLU_INCDIR = "$(KLU_INCDIR)",
+    KLU_LIBDIR = "$(KLU_LIBDIR)",
+    CXSPARSE_INCDIR = "$(CXSPARSE_INCDIR)",
+    CXSPARSE_LIBDIR = "$(CXSPARSE_LIBDIR)",
+    LDL_INCDIR = "$(LDL_INCDIR)",
+    LDL_LIBDIR = "$(LDL_LIBDIR)",
+    AMD_INCDIR = "$(AMD_INCDIR)",
+    AMD_LIBDIR = "$(AMD_LIBDIR)",
   },
   install_variables = {
     CC = "$(CC)",
@@ -46,5 +60,24 @@ build = {
     WERROR = "",
     LUADIR = "$(LUADIR)",
     LIBDIR = "$(LIBDIR)",
+    OPENBLAS_INCDIR = "$(OPENBLAS_INCDIR)",
+    OPENBLAS_LIBDIR = "$(OPENBLAS_LIBDIR)",
+    SLEEF_INCDIR = "$(SLEEF_INCDIR)",
+    SLEEF_LIBDIR = "$(SLEEF_LIBDIR)",
+    ZLIB_INCDIR = "$(ZLIB_INCDIR)",
+    ZLIB_LIBDIR = "$(ZLIB_LIBDIR)",
+    KLU_INCDIR = "$(KLU_INCDIR)",
+    KLU_LIBDIR = "$(KLU_LIBDIR)",
+    CXSPARSE_INCDIR = "$(CXSPARSE_INCDIR)",
+    CXSPARSE_LIBDIR = "$(CXSPARSE_LIBDIR)",
+    LDL_INCDIR = "$(LDL_INCDIR)",
+    LDL_LIBDIR = "$(LDL_LIBDIR)",
+    AMD_INCDIR = "$(AMD_INCDIR)",
+    AMD_LIBDIR = "$(AMD_LIBDIR)",
   },
+  install = { bin = { "lua/bin/damo" } },
+}
+test = {
+  type = "command",
+  script = "spec/installed.lua",
 }

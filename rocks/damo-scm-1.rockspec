@@ -10,7 +10,7 @@ description = {
   detailed = [[
     damo builds a graph of Variables and Ops in Lua, takes gradients, and compiles the graph to a Function whose calls
     run on native thunks. It needs a C compiler, GNU make, OpenBLAS, SLEEF, SuiteSparse and zlib (Debian: libopenblas-dev
-    libsleef-dev libsuitesparse-dev zlib1g-dev).
+    libsleef-dev libsuitesparse-dev zlib1g-dev). OPENBLAS_DIR and the like name other places: docs/install.md.
     damo is under the MIT licence. This rock links CHOLMOD, UMFPACK and SPQR, which are under the GPL: what is shipped
     with it falls under the GPL as a whole. The rock "damo-free" is built without them.
   ]],
@@ -42,6 +42,26 @@ build = {
     LUA_INCDIR = "$(LUA_INCDIR)",
     GPL = "1",
     WERROR = "",
+    OPENBLAS_INCDIR = "$(OPENBLAS_INCDIR)",
+    OPENBLAS_LIBDIR = "$(OPENBLAS_LIBDIR)",
+    SLEEF_INCDIR = "$(SLEEF_INCDIR)",
+    SLEEF_LIBDIR = "$(SLEEF_LIBDIR)",
+    ZLIB_INCDIR = "$(ZLIB_INCDIR)",
+    ZLIB_LIBDIR = "$(ZLIB_LIBDIR)",
+    KLU_INCDIR = "$(KLU_INCDIR)",
+    KLU_LIBDIR = "$(KLU_LIBDIR)",
+    CXSPARSE_INCDIR = "$(CXSPARSE_INCDIR)",
+    CXSPARSE_LIBDIR = "$(CXSPARSE_LIBDIR)",
+    LDL_INCDIR = "$(LDL_INCDIR)",
+    LDL_LIBDIR = "$(LDL_LIBDIR)",
+    AMD_INCDIR = "$(AMD_INCDIR)",
+    AMD_LIBDIR = "$(AMD_LIBDIR)",
+    CHOLMOD_INCDIR = "$(CHOLMOD_INCDIR)",
+    CHOLMOD_LIBDIR = "$(CHOLMOD_LIBDIR)",
+    UMFPACK_INCDIR = "$(UMFPACK_INCDIR)",
+    UMFPACK_LIBDIR = "$(UMFPACK_LIBDIR)",
+    SPQR_INCDIR = "$(SPQR_INCDIR)",
+    SPQR_LIBDIR = "$(SPQR_LIBDIR)",
   },
   install_variables = {
     CC = "$(CC)",
@@ -50,5 +70,30 @@ build = {
     WERROR = "",
     LUADIR = "$(LUADIR)",
     LIBDIR = "$(LIBDIR)",
+    OPENBLAS_INCDIR = "$(OPENBLAS_INCDIR)",
+    OPENBLAS_LIBDIR = "$(OPENBLAS_LIBDIR)",
+    SLEEF_INCDIR = "$(SLEEF_INCDIR)",
+    SLEEF_LIBDIR = "$(SLEEF_LIBDIR)",
+    ZLIB_INCDIR = "$(ZLIB_INCDIR)",
+    ZLIB_LIBDIR = "$(ZLIB_LIBDIR)",
+    KLU_INCDIR = "$(KLU_INCDIR)",
+    KLU_LIBDIR = "$(KLU_LIBDIR)",
+    CXSPARSE_INCDIR = "$(CXSPARSE_INCDIR)",
+    CXSPARSE_LIBDIR = "$(CXSPARSE_LIBDIR)",
+    LDL_INCDIR = "$(LDL_INCDIR)",
+    LDL_LIBDIR = "$(LDL_LIBDIR)",
+    AMD_INCDIR = "$(AMD_INCDIR)",
+    AMD_LIBDIR = "$(AMD_LIBDIR)",
+    CHOLMOD_INCDIR = "$(CHOLMOD_INCDIR)",
+    CHOLMOD_LIBDIR = "$(CHOLMOD_LIBDIR)",
+    UMFPACK_INCDIR = "$(UMFPACK_INCDIR)",
+    UMFPACK_LIBDIR = "$(UMFPACK_LIBDIR)",
+    SPQR_INCDIR = "$(SPQR_INCDIR)",
+    SPQR_LIBDIR = "$(SPQR_LIBDIR)",
   },
+  install = { bin = { "lua/bin/damo" } },
+}
+test = {
+  type = "command",
+  script = "spec/installed.lua",
 }
