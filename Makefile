@@ -10,6 +10,9 @@ PREFIX  = /usr/local
 DESTDIR =
 MODE    = release
 WERROR  = -Werror
+# The collector's mode while specs run, `aggressive` (pause 0) or `generational`, and the specs to run instead of all.
+GC      =
+SPECS   =
 PEERS   = pytensor jax
 AESARA  = aesara 'numpy<2' 'scipy<1.13' 'setuptools<70'
 # Extra compiler and linker flags of the user's own.
@@ -42,20 +45,29 @@ OPT         = $(or $(OPT_$(MODE)),$(error MODE is release, debug, asan or tsan, 
 LINK_asan   = $(SANITIZE) -Wl,-z,nodelete
 LINK_tsan   = -fsanitize=thread
 
+# Libraries that are not where the compiler looks for them: OPENBLAS_DIR=/opt/openblas, or OPENBLAS_INCDIR and
+# OPENBLAS_LIBDIR; SUITESPARSE_DIR is that of all of SuiteSparse's. Their programs find them there when they run, too.
+LIBRARIES = OPENBLAS SLEEF ZLIB SUITESPARSE KLU CXSPARSE LDL AMD CHOLMOD UMFPACK SPQR
+dirs_of  = $(foreach l,$(LIBRARIES),$(or $($(l)_$(1)),$(addsuffix /$(2),$($(l)_DIR))))
+INCDIRS := $(sort $(filter-out /usr/include,$(call dirs_of,INCDIR,include)))
+LIBDIRS := $(sort $(filter-out /usr/lib /usr/lib64 /lib /lib64 /usr/lib/% /lib/%,$(call dirs_of,LIBDIR,lib)))
+
 # pkg-config may be one of the things that `make setup` has yet to install: ask it when a recipe needs it, and once.
+comma     := ,
 once       = $(eval $(1) := $(2))$($(1))
 LUA_CFLAGS = $(call once,LUA_CFLAGS,$(if $(LUA_INCDIR),-I$(LUA_INCDIR),$(shell pkg-config --cflags $(LUA_EXE))))
 LUA_LIBS   = $(call once,LUA_LIBS,$(shell pkg-config --libs $(LUA_EXE)))
-BLAS_LIBS  = $(call once,BLAS_LIBS,$(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas))
+BLAS_LIBS  = $(call once,BLAS_LIBS,$(if $(OPENBLAS_DIR)$(OPENBLAS_LIBDIR),-lopenblas,$(shell \
+  pkg-config --libs openblas 2>/dev/null || echo -lopenblas)))
 
 # The solvers' libraries: the free ones always; CHOLMOD (Debian ships its GPL modules in it), UMFPACK, SPQR with GPL=1.
 SUITESPARSE_LIBS = $(if $(filter 0,$(GPL)),,-lcholmod -lumfpack -lspqr) -lklu -lcxsparse -lldl -lamd
-LIBS = $(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
+LIBS = $(patsubst %,-L% ,$(LIBDIRS))$(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
 
 WARN = -Wall -Wextra -Wshadow -Wvla -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
 BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN) -fPIC -fvisibility=hidden \
-  -ffp-contract=off -pthread -Isrc $(if $(filter 0,$(CHECKS)),-DDAMO_NO_CHECKS )$(if $(filter 0,$(JIT)),-DDAMO_JIT=0 )$(CFLAGS)
-LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
+  -ffp-contract=off -pthread -Isrc $(patsubst %,-I% ,$(INCDIRS))$(if $(filter 0,$(CHECKS)),-DDAMO_NO_CHECKS )$(if $(filter 0,$(JIT)),-DDAMO_JIT=0 )$(CFLAGS)
+LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(patsubst %,-Wl$(comma)-rpath$(comma)% ,$(LIBDIRS))$(LDFLAGS)
 
 # Sources lie at most three folders deep: src/op/sparse/solve/lstsq.c.
 levels    = $(wildcard $(1)/*/$(2) $(1)/*/*/$(2) $(1)/*/*/*/$(2))
@@ -69,9 +81,13 @@ HOSTS    := $(HOST_SRC:spec/c/%.c=$(LB)/spec/%)
 INSIDERS := $(LB)/spec/check_test
 TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out $(HOST_SRC) $(INSIDERS:$(LB)/spec/%=spec/c/%.c),\
   $(wildcard spec/c/*_test.c))) $(HOSTS) $(INSIDERS)
-LUA_DIRS := $(wildcard lua spec examples bench make)
+LUA_DIRS := $(wildcard lua spec examples bench make mpi/lua mpi/spec)
 MODULE   := $(LB)/lua/damo/core.so
 ARCHIVE  := $(LB)/libdamo.a
+# The core alone; the name that programs ask for has the version of the interface, as damo_v1_ctx_new has.
+SONAME   := libdamo.so.1
+SHARED   := $(B)/$(SONAME)
+VERSION   = $(call once,VERSION,$(shell sed -n 's/^\#define DAMO_VERSION "\(.*\)"/\1/p' src/damo.h))
 
 # Programs run on the tree that was just built, whatever the caller's environment says about Lua.
 LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
@@ -82,29 +98,46 @@ DAMO_MODE := $(MODE)
 # Under the sanitizers, too, an allocation that no memory holds fails as malloc does.
 ASAN_OPTIONS ?= allocator_may_return_null=1
 export LUA_PATH LUA_CPATH OPENBLAS_NUM_THREADS DAMO_BUILT_CORE DAMO_MODE ASAN_OPTIONS
-unexport LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4 LUA_INIT_5_3 LUA_PATH_5_3 LUA_CPATH_5_3
+unexport SPECS LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4 LUA_INIT_5_3 LUA_PATH_5_3 LUA_CPATH_5_3
 RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
 # A target that runs something installs what is missing first; a plain `make` or `make install` never does.
-RUNNERS := demo unity stress test test-free test-hosts smoke reference bench debug asan tsan lint rock setup
+RUNNERS := demo unity stress test apicheck test-free test-hosts test-pages test-amalgamation test-install amalgamation \
+  test-mpi bench-mpi smoke reference bench debug asan tsan lint rock setup
 SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-free test-hosts smoke mutants reference bench debug asan tsan lint check-layers check-gates \
-  check-exports check-header unity stress docs install install-lua install-dirs uninstall rock rock-all print-lua-env \
-  print-libs clean setup help FORCE
+.PHONY: all shared demo test apicheck test-free test-hosts test-pages test-amalgamation test-install amalgamation smoke test-mpi \
+  bench-mpi print-mpi-env \
+  mutants reference bench debug asan tsan lint check-layers check-gates check-exports check-header unity stress docs \
+  install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
+
+shared: $(SHARED) ## build libdamo.so.1, the core as a shared library
 
 demo: all ## set up, build, and run the main job, examples/digits.lua; its results go to build/demo
 	$(Q)echo "demo: $(LUA_EXE) examples/digits.lua build/demo"
 	$(Q)mkdir -p build/demo
 	$(Q)$(RUN_LUA) examples/digits.lua build/demo
 
-test: all $(TESTS) check-layers check-gates check-exports check-header ## set up, build, and run every test; the last line is the total
-	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(LB) $(TESTS)
+# On another Lua than 5.4, and in another mode of the collector, that is the specs alone, without the reference cases.
+RUN_SPECS = PRELOAD="$(PRELOAD_$(MODE))" SPECS="$(SPECS)" DAMO_GC="$(GC)" JOBS="$$(nproc)" \
+  sh make/blas-coretype sh make/run-tests $(LB)
+test: all ## set up, build, and run every test; the last line is the total. LUA=jit, 5.1, 5.3, GC=aggressive, generational: specs
+ifeq ($(LUA)$(GC)$(SPECS),5.4)
+test: $(TESTS) check-layers check-gates check-exports check-header
+	$(Q)LUA="$(LUA_EXE)" REFERENCE=1 $(RUN_SPECS) $(TESTS)
+else
+test:
+	$(Q)LUA="$(LUA_EXE)" $(RUN_SPECS)
+endif
+
+apicheck: all ## build Lua 5.4 with LUA_USE_APICHECK from Debian's source package, and run the specs under it: SPECS=spec/lua
+	$(Q)sh make/lua-apicheck build/apicheck $(CC)
+	$(Q)LUA="$(CURDIR)/build/apicheck/lua" $(RUN_SPECS)
 
 # A build without GPL code has other solvers: the tests that reach them.
 FREE_TESTS = $(filter %/factor_test %/factor_data_test %/factor_wide_test,$(TESTS))
@@ -143,6 +176,23 @@ test-hosts: all ## build and run the hosts of examples/hosts: make test-hosts HO
 	  ARCHIVE="$(ARCHIVE)" LIBS="$(LIBS)" HOST="$(HOST)" \
 	  sh make/blas-coretype sh make/test-hosts
 
+test-pages: all ## look at the pages that damo writes in a headless browser
+	$(Q)LUA="$(LUA_EXE)" SPECS="$(wildcard spec/pages/*_browser.lua)" sh make/blas-coretype sh make/run-tests $(LB)
+
+# A rock of its own, with a Makefile of its own: what is passed on is where this build lies and for which Lua it is.
+MPI_MAKE = $(MAKE) --no-print-directory -f mpi/Makefile CC="$(CC)" LUA="$(LUA)" LUA_EXE="$(LUA_EXE)" MODE="$(MODE)" LB="$(LB)" \
+  WERROR="$(WERROR)" CFLAGS="$(CFLAGS)" LDFLAGS="$(LDFLAGS)"
+test-mpi: all ## install MPI and PETSc, build damo-mpi, and run its specs on 1 to 4 ranks: SPECS=mpi/spec/x_spec.lua RANKS="2 3"
+	+$(Q)$(MPI_MAKE) setup
+	+$(Q)$(MPI_MAKE) PRELOAD="$(PRELOAD_$(MODE))" SPECS="$(SPECS)" RANKS="$(RANKS)" test
+
+bench-mpi: all ## time collectives beside MPI's calls by hand, steps of training on 1 to 4 ranks, sparse systems
+	+$(Q)$(MPI_MAKE) setup
+	+$(Q)$(MPI_MAKE) PRELOAD="$(PRELOAD_$(MODE))" bench
+
+print-mpi-env: ## print LUA_PATH and LUA_CPATH of the built tree with damo-mpi: eval "$(make -s print-mpi-env)"
+	@$(MPI_MAKE) env
+
 mutants: all ## break a line at a time and tell what the tests let pass: make mutants IN=src/grad (see make/mutants.lua)
 	$(Q)$(foreach v,IN LINES MAX SEED TESTS SPECS LIMIT,$v="$(if $(filter command,$(origin $v)),$($v))") \
 	  sh make/blas-coretype lua5.4 make/mutants.lua
@@ -153,9 +203,11 @@ reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default
 bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floor networks_floor solve_floor threads_floor)) ## time damo, and its peers where Python can be had
 	$(Q)$(RUN_LUA) bench/run.lua
 	$(Q)$(RUN_LUA) bench/frames.lua
+	$(Q)$(RUN_LUA) bench/frames_slices.lua
+	$(Q)$(RUN_LUA) bench/files.lua
 	$(Q)export LUA_CPATH="$(CURDIR)/$(LB)/bench/?.so;$$LUA_CPATH"; $(RUN_LUA) bench/dense.lua && \
 	  $(RUN_LUA) bench/loops.lua && $(RUN_LUA) bench/networks.lua && $(RUN_LUA) bench/library.lua && \
-	  $(RUN_LUA) bench/threads.lua
+	  $(RUN_LUA) bench/threads.lua && $(RUN_LUA) bench/reproducible.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
 	$(Q)[ -f build/aesara/ready ] || { echo "bench: installing aesara in build/aesara" && mkdir -p build && \
@@ -172,6 +224,7 @@ bench: all $(addprefix $(LB)/bench/,$(addsuffix .so,floor dense_floor loops_floo
 	  sh make/blas-coretype build/peers/bin/python bench/networks_peers.py && \
 	  sh make/blas-coretype build/peers/bin/python bench/library_peers.py; \
 	  else $(RUN_LUA) bench/sparse.lua && $(RUN_LUA) bench/sparse.lua alone solve_cases; fi
+	$(Q)$(RUN_LUA) bench/export.lua $$([ -f build/peers/ready ] && echo build/peers/bin/python)
 
 debug: ## build with -O0 -g3 and internal checks under build/debug
 	$(Q)$(MAKE) --no-print-directory MODE=debug all
@@ -180,7 +233,8 @@ asan: ## build with AddressSanitizer and UBSan under build/asan, and run every t
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
 
 # What runs on threads at once; OpenBLAS is not instrumented, and runs on one thread each.
-TSAN_TESTS = $(filter %/frame_test %/token_test %/token_states_test %/threads_test %/pool_test,$(TESTS))
+TSAN_TESTS = $(filter %/frame_test %/token_test %/token_states_test %/threads_test %/pool_test \
+  %/interrupt_test %/call_run_test,$(TESTS))
 tsan: ## build with ThreadSanitizer under build/tsan, and run the tests of threads on that
 ifeq ($(MODE),tsan)
 tsan: $(TSAN_TESTS)
@@ -192,7 +246,7 @@ endif
 
 lint: all check-layers check-gates check-exports check-header ## luacheck, clang-format, layers, gates, exported names, header
 	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)
-	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h spec/c/*.[ch]) $(call levels,src,*.[ch])
+	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h spec/c/*.[ch] mpi/src/*.[ch] mpi/src/*/*.[ch]) $(call levels,src,*.[ch])
 
 check-layers: ## fail on an #include that the table of layers in make/check-layers does not allow
 	$(Q)sh make/check-layers
@@ -211,41 +265,71 @@ unity: | $(SETUP) ## compile the core as one translation unit and the binding as
 	$(Q)CC="$(CC)" LUA="$(LUA_EXE)" LUA_CFLAGS="$(LUA_CFLAGS)" LIBS="$(LIBS)" GPL="$(GPL)" \
 	  sh make/unity '$(CURDIR)/build/unity'
 
-docs: all ## write the pages and annotations that are made from the op registry
-	$(Q)if [ -f docs/generate.lua ]; then $(LUA_EXE) docs/generate.lua; else echo "docs: nothing to generate"; fi
+amalgamation: | $(SETUP) ## write the core as one file that needs libm alone, build/amalgamation/damo.c, and damo.h
+	$(Q)$(LUA_EXE) make/amalgamate.lua build/amalgamation
 
-LUADIR = $(PREFIX)/share/lua/$(LUA_VER)
-LIBDIR = $(PREFIX)/lib/lua/$(LUA_VER)
-STRIP  = strip
+test-amalgamation: amalgamation ## build and run that file for x86-64, ARM64, Windows and WebAssembly: TARGETS=arm64 for one
+	$(Q)sh make/test-amalgamation build/amalgamation $(TARGETS)
+
+docs: all ## write the pages and annotations that are made from the op registry, and the site of all pages
+	$(Q)$(LUA_EXE) docs/generate.lua
+	$(Q)$(LUA_EXE) docs/site.lua build/site
+
+site: all ## write README.md and docs/*.md as a site that needs no network and no server, build/site/index.html
+	$(Q)$(LUA_EXE) docs/site.lua build/site
+
+# Where the parts go: C_LIBDIR has libdamo and pkgconfig, LUADIR and LIBDIR the Lua modules, as in luarocks.
+BINDIR   = $(PREFIX)/bin
+INCDIR   = $(PREFIX)/include
+C_LIBDIR = $(PREFIX)/lib
+LUADIR   = $(PREFIX)/share/lua/$(LUA_VER)
+LIBDIR   = $(PREFIX)/lib/lua/$(LUA_VER)
+STRIP    = strip
+# The first line of the command damo.
+LUA_PROGRAM = /usr/bin/env $(LUA_EXE)
+TO_BINDIR = $(DESTDIR)$(abspath $(BINDIR))
+TO_INCDIR = $(DESTDIR)$(abspath $(INCDIR))
+TO_C_LIBDIR = $(DESTDIR)$(abspath $(C_LIBDIR))
 TO_LUADIR = $(DESTDIR)$(abspath $(LUADIR))
 TO_LIBDIR = $(DESTDIR)$(abspath $(LIBDIR))
-TO_PREFIX = $(DESTDIR)$(PREFIX)
+# Programs find a library under a prefix of the user's own without settings of the loader.
+PC_RPATH = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir} )
 
-install: install-dirs all install-lua ## install header, library, damo.pc and the Lua modules under PREFIX
-	$(Q)install -d '$(TO_PREFIX)/include' '$(TO_PREFIX)/lib/pkgconfig'
-	$(Q)install -m 644 src/damo.h '$(TO_PREFIX)/include/damo.h'
-	$(Q)install -m 644 $(ARCHIVE) '$(TO_PREFIX)/lib/libdamo.a'
-	$(Q)$(STRIP) --strip-debug '$(TO_PREFIX)/lib/libdamo.a'
-	$(Q)version=$$(sed -n 's/^#define DAMO_VERSION "\(.*\)"/\1/p' src/damo.h); \
-	  sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$$version|; s|@LIBS@|$(strip $(LIBS))|" make/damo.pc.in \
-	  >'$(TO_PREFIX)/lib/pkgconfig/damo.pc'
+install: install-dirs all shared install-lua ## install command, header, libraries, damo.pc and Lua modules under PREFIX
+	$(Q)install -d '$(TO_BINDIR)' '$(TO_INCDIR)' '$(TO_C_LIBDIR)/pkgconfig'
+	$(Q)install -m 644 src/damo.h src/damo_module.h '$(TO_INCDIR)'
+	$(Q)install -m 644 $(ARCHIVE) '$(TO_C_LIBDIR)/libdamo.a'
+	$(Q)$(STRIP) --strip-debug '$(TO_C_LIBDIR)/libdamo.a'
+	$(Q)install -m 644 $(SHARED) '$(TO_C_LIBDIR)/$(SONAME).$(VERSION)'
+	$(Q)$(STRIP) --strip-unneeded '$(TO_C_LIBDIR)/$(SONAME).$(VERSION)'
+	$(Q)ln -sf $(SONAME).$(VERSION) '$(TO_C_LIBDIR)/$(SONAME)'
+	$(Q)ln -sf $(SONAME) '$(TO_C_LIBDIR)/libdamo.so'
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(C_LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(VERSION)|' \
+	  -e 's|@RPATH@|$(PC_RPATH)|; s|@LIBS@|$(strip $(LIBS))|' make/damo.pc.in >'$(TO_C_LIBDIR)/pkgconfig/damo.pc'
+	$(Q)sed '1s|.*|#!$(LUA_PROGRAM)|' lua/bin/damo >'$(TO_BINDIR)/damo' && chmod 755 '$(TO_BINDIR)/damo'
+	$(Q)[ -n '$(DESTDIR)' ] || [ "$$(id -u)" -ne 0 ] || ! command -v ldconfig >/dev/null || ldconfig
 
 install-lua: install-dirs all ## install the Lua modules alone, in LUADIR and LIBDIR (the rock does this)
 	$(Q)cd lua && find damo -name '*.lua' -exec install -D -m 644 '{}' '$(TO_LUADIR)/{}' ';'
-	$(Q)install -D -m 755 $(MODULE) '$(TO_LIBDIR)/damo/core.so'
+	$(Q)install -D -m 644 $(MODULE) '$(TO_LIBDIR)/damo/core.so'
 	$(Q)$(STRIP) --strip-unneeded '$(TO_LIBDIR)/damo/core.so'
 
 # Before anything is built, so that nobody waits for a build that can't be installed.
 install-dirs:
 	$(Q)sh make/check-writable '$(TO_LUADIR)' '$(TO_LIBDIR)' \
-	  $(if $(filter install,$(MAKECMDGOALS)),'$(TO_PREFIX)/include' '$(TO_PREFIX)/lib/pkgconfig')
+	  $(if $(filter install,$(MAKECMDGOALS)),'$(TO_BINDIR)' '$(TO_INCDIR)' '$(TO_C_LIBDIR)/pkgconfig')
 
 uninstall: ## remove what `make install` with the same PREFIX, DESTDIR and LUA has put there
-	$(Q)rm -f '$(TO_PREFIX)/include/damo.h' '$(TO_PREFIX)/lib/libdamo.a' '$(TO_PREFIX)/lib/pkgconfig/damo.pc' \
+	$(Q)rm -f '$(TO_BINDIR)/damo' '$(TO_INCDIR)/damo.h' '$(TO_INCDIR)/damo_module.h' '$(TO_C_LIBDIR)/libdamo.a' '$(TO_C_LIBDIR)/libdamo.so' \
+	  '$(TO_C_LIBDIR)/$(SONAME)' '$(TO_C_LIBDIR)/$(SONAME).$(VERSION)' '$(TO_C_LIBDIR)/pkgconfig/damo.pc' \
 	  '$(TO_LIBDIR)/damo/core.so'
 	$(Q)cd lua && find damo -name '*.lua' -exec rm -f '$(TO_LUADIR)/{}' ';'
 	$(Q)for folder in '$(TO_LUADIR)' '$(TO_LIBDIR)'; do [ ! -d "$$folder/damo" ] || \
 	  find "$$folder/damo" -depth -type d -empty -delete; done
+	$(Q)[ -n '$(DESTDIR)' ] || [ "$$(id -u)" -ne 0 ] || ! command -v ldconfig >/dev/null || ldconfig
+
+test-install: all shared ## install damo in each way and try what is there: make test-install PART=rock (prefix, debian)
+	$(Q)CC="$(CC)" PART="$(PART)" sh make/blas-coretype sh make/test-install '$(CURDIR)/build/install'
 
 ROCK      = damo$(if $(filter 0,$(GPL)),-free)
 ROCK_TREE = build/rock$(if $(filter 0,$(GPL)),-free)
@@ -270,12 +354,24 @@ clean: ## remove build/
 	rm -rf build
 
 setup: ## check for the Debian packages, and install what is missing where that is allowed
-	$(Q)sh make/setup $(LUA) $(if $(filter lint,$(MAKECMDGOALS)),clang-format:clang-format)
+	$(Q)sh make/setup $(LUA) $(if $(filter lint,$(MAKECMDGOALS)),clang-format:clang-format) \
+	  $(if $(filter test-pages,$(MAKECMDGOALS)),chromium:chromium) \
+	  $(if $(filter apicheck,$(MAKECMDGOALS)),dpkg-dev:dpkg-source) \
+	  $(if $(filter test-amalgamation,$(MAKECMDGOALS)),clang:clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	  qemu-user:qemu-aarch64 gcc-mingw-w64-x86-64 wine64 lld:wasm-ld wasi-libc libclang-rt-dev-wasm32 nodejs:node) \
+	  $(if $(filter test-install,$(MAKECMDGOALS)),dpkg-dev debhelper lintian fakeroot)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 # ---- Rules -----------------------------------------------------------------------------------------------------------
+
+# The id of the build, which changes with any source; lua/damo/build_id.lua has it too.
+$(B)/build-id: FORCE | $(SETUP)
+	@mkdir -p $(@D)
+	@sh make/build-id $@
+$(B)/base/build.o: $(B)/build-id
+$(B)/base/build.o: private LAYER_FLAGS = -DDAMO_BUILD_ID='"$(shell cat $(B)/build-id)"'
 
 # Each changes only when the flags in it do, and then what was made with them is made anew.
 FLAG_FILES := $(B)/flags $(B)/link-flags $(LB)/lua/flags
@@ -301,6 +397,12 @@ $(B)/kernel/%.o: private OPT_release = -O3 -g -falign-loops=64 -fno-math-errno -
 ifeq ($(ARCH),x86_64)
 $(B)/kernel/%avx2.o: private ISA_FLAGS = -mavx2 -mfma
 $(B)/kernel/%avx512.o: private ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+# Without FMA: products and sums are rounded one by one, where -ffp-contract=off is not enough: GCC 12 fuses vectors of
+# alternating differences and sums, those of complex products, nevertheless.
+PLAIN_AVX2   = elem/plain_avx2 blas/blas_avx2 conv/conv_plain_avx2 reduce/reducers_avx2 fft/fft_avx2
+PLAIN_AVX512 = $(PLAIN_AVX2:%avx2=%avx512)
+$(PLAIN_AVX2:%=$(B)/kernel/%.o): private ISA_FLAGS = -mavx2 -mno-fma
+$(PLAIN_AVX512:%=$(B)/kernel/%.o): private ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mno-fma
 endif
 
 define compile
@@ -320,6 +422,12 @@ $(MODULE): $(OBJ) make/core.map $(B)/link-flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK  $@")
 	$(Q)$(LINK) -shared -Wl,-z,relro,-z,now -Wl,--version-script=make/core.map -o $@ $(OBJ) $(LIBS)
+
+$(SHARED): $(CORE_OBJ) make/libdamo.map $(B)/link-flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK  $@")
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-z,relro,-z,now$(if $(filter release debug,$(MODE)),$(comma)-z$(comma)defs) \
+	  -Wl,--version-script=make/libdamo.map -o $@ $(CORE_OBJ) $(LIBS)
 
 $(ARCHIVE): $(OBJ) make/archive
 	@$(if $(V),,echo "  AR    $@")

@@ -1,0 +1,1 @@
+rocks/damo-scm-1.rockspec
