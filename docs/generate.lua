@@ -82,6 +82,10 @@ local calls = {
   ldexp = function(x) return x:ldexp(2) end,
   interpn = function(x, y) return damo.interpn({ damo.array { -2, 0, 2 } }, x, y:reshape { 9 }) end,
   quantile = function(x, _, s) return x:quantile(s) end,
+  nanquantile = function(x, _, s) return x:nanquantile(s) end,
+  nanpercentile = function(x, _, s) return x:nanpercentile(s) end,
+  polyfit = function(x, y) return damo.polyfit(damo.flatten(x), damo.flatten(y), 1) end,
+  inverse_permutation = false, -- of integers
   percentile = function(x, _, s) return x:percentile(s) end,
   cast = function(x) return x:cast "float32" end,
   shape_i = function(x) return x:shape_i(1) end,
@@ -200,8 +204,6 @@ local calls = {
   ndtri = function(x) return damo.ndtri(damo.sigmoid(x)) end,
   ndtri_exp = function(x) return damo.ndtri_exp(-x) end,
   logit = function(x) return damo.logit(damo.sigmoid(x)) end,
-  hurwitz_zeta = function(x, y) return damo.hurwitz_zeta(2 + x, 1 + y) end,
-  lambertw_lower = function(x) return damo.lambertw_lower(-0.3 * damo.sigmoid(x)) end,
   ["nn.glu"] = function(x) return damo.nn.glu(damo.concatenate({ x, x }, { axis = -1 })) end,
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
   zeta = function(x) return damo.zeta(2 + damo.sqr(x)) end,
@@ -347,8 +349,8 @@ local notes = {
   ["Random numbers"] = "With `rng=` a draw gives the next state and the values; without, values alone, drawn at once\n"
     .. "from the context's own stream. A `damo.random.RandomStream` has the same draws as methods, which give a\n"
     .. "Variable each.",
-  ["Sparse matrices"] = "Their gradients are in the guide, docs/sparse.md. A tensor function of a sparse operand is the\n"
-    .. "sparse function of its name: `damo.dot(A, x)` is `damo.sparse.dot(A, x)`.",
+  ["Sparse matrices"] = "Their gradients are in the guide, docs/sparse.md. A tensor function of a sparse operand "
+    .. "is the\nsparse function of its name: `damo.dot(A, x)` is `damo.sparse.dot(A, x)`.",
 }
 
 -- The sorted names of a table's functions for which `wanted` is true, as "`damo.a`, `damo.b`".
@@ -462,8 +464,37 @@ local function options_type(row)
   return ("%s{ %s }"):format(first, table.concat(keys, ", "))
 end
 
+-- How many results the function has of three float operands, as far as one call tells; 1 where it takes none.
+local function results_count(row)
+  local home, name = row.name:match "^(.-)%.?([^.]*)$"
+  for ndim = 2, 1, -1 do
+    local args = {}
+    for i, operand in ipairs(row.operands) do
+      if not operand.optional then args[i] = damo.tensor { dtype = "float64", ndim = ndim } end
+    end
+    local results = { pcall((home ~= "" and damo[home] or damo)[name], table.unpack(args)) }
+    if results[1] then return math.max(1, #results - 1) end
+  end
+  return 1
+end
+
+-- The parameters of a call whose first operand is a Variable, by which an editor knows that it gives Variables; nil
+-- where no operand must be given.
+local function overload(row, skip)
+  local first = row.operands[1]
+  if not first or first.optional then return nil end
+  local params = {}
+  for i, o in ipairs(row.operands) do
+    local kind = i == 1 and "damo.Variable" or "damo.Operand"
+    local name = skip == 1 and i == 1 and "self" or param_name(o.name)
+    params[i] = ("%s%s: %s%s"):format(name, o.optional and "?" or "", kind, o.list and "[]" or "")
+  end
+  params[#params + 1] = "options?: any"
+  return table.concat(params, ", ")
+end
+
 -- The annotated declaration of `owner.name` (a function) or `owner:name` (a method: the first operand is self).
-local function declaration(row, owner, skip, has_options)
+local function declaration(row, owner, skip)
   local lines, names = { "---" .. row.doc }, {}
   for i, o in ipairs(row.operands) do
     if i > skip then
@@ -473,11 +504,17 @@ local function declaration(row, owner, skip, has_options)
       lines[#lines + 1] = ("---@param %s%s damo.Operand%s"):format(name, mark, list)
     end
   end
-  if has_options then
-    names[#names + 1] = "options"
-    lines[#lines + 1] = "---@param options? " .. options_type(row)
+  names[#names + 1] = "options"
+  lines[#lines + 1] = "---@param options? " .. options_type(row)
+  local count = row.random and 1 or results_count(row)
+  local result = owner == "RandomStream:" and "damo.Variable" or "damo.Result"
+  for _ = 1, count do lines[#lines + 1] = "---@return " .. result end
+  if owner == "random." then lines[#lines + 1] = "---@return damo.Result? draw where rng is given, after its state" end
+  local of_variables = not row.random and overload(row, skip)
+  if of_variables then
+    local variables = ("damo.Variable, "):rep(count):gsub(", $", "")
+    lines[#lines + 1] = ("---@overload fun(%s): %s"):format(of_variables, variables)
   end
-  lines[#lines + 1] = "---@return damo.Result"
   local name = row.name:match "[^.]*$"
   lines[#lines + 1] = ("function %s%s(%s) end"):format(owner, name, table.concat(names, ", "))
   return table.concat(lines, "\n") .. "\n"
@@ -505,17 +542,40 @@ local function sparse_lines()
   local declared = {}
   for _, row in ipairs(rows) do declared[row.name] = true end
   for name, value in pairs(damo.sparse) do
-    local class = name:match "^%u" and name ~= "SparseTensorType"
+    local class = name:match "^%u" and not name:match "Type$"
     if type(value) == "function" and not declared["sparse." .. name] and (name:match "^cs[cr]_%w?matrix$" or class) then
       names[#names + 1] = name
     end
   end
   table.sort(names)
   for _, name in ipairs(names) do
-    local text = name:match "matrix$" and "---@param name? string\n---@param options? table\n---@return damo.Variable\n"
+    local text = name:match "matrix$"
+      and "---@param name? string\n---@param options? damo.MakerOptions\n---@return damo.Variable\n"
         .. "function sparse.%s(name, options) end\n"
-      or "---The Op class: a table of its properties gives the Op.\n---@return any\nfunction sparse.%s(...) end\n"
+      or "---The Op class: a table of its properties gives the Op.\n---@param props? table<string, any>\n"
+        .. "---@return damo.Op\nfunction sparse.%s(props) end\n"
     out[#out + 1] = text:format(name)
+  end
+  return table.concat(out, "\n")
+end
+
+-- The constructors of damo.dist, from their formulas' parameters.
+local function distribution_lines()
+  local formulas_of, names, out = {}, {}, {}
+  for _, family in ipairs { "continuous", "discrete", "vector" } do
+    for name, formulas in pairs(require("damo.dist_" .. family)) do
+      formulas_of[name], names[#names + 1] = formulas, name
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local formulas, lines = formulas_of[name], {}
+    for i, param in ipairs(formulas.params) do
+      local preset = formulas.presets and formulas.presets[param] ~= nil
+      lines[i] = ("---@param %s%s damo.Operand\n"):format(param, preset and "?" or "")
+    end
+    out[#out + 1] = ("%s---@return damo.Distribution\nfunction dist.%s(%s) end\n"):format(table.concat(lines), name,
+      table.concat(formulas.params, ", "))
   end
   return table.concat(out, "\n")
 end
@@ -523,24 +583,100 @@ end
 local function meta(fixed)
   local head = "-- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua;\n"
     .. "-- read by editors, never loaded at run time."
-  local out = { "---@meta", head, "-- luacheck: ignore", "", fixed, maker_lines(), sparse_lines() }
+  local out = { "---@meta", head, "-- luacheck: ignore", "", fixed, maker_lines(), sparse_lines(),
+    distribution_lines() }
   for _, row in ipairs(rows) do
     local sparse = row.name:match "^sparse%."
     if row.random and not sparse then
-      out[#out + 1] = declaration(row, "random.", 1, true)
-      out[#out + 1] = declaration(row, "RandomStream:", 1, true)
+      out[#out + 1] = declaration(row, "random.", 1)
+      out[#out + 1] = declaration(row, "RandomStream:", 1)
     elseif not shape_first[row.name] then
       local table_name = row.name:match "^(.*%.)" or "damo."
-      out[#out + 1] = declaration(row, table_name, row.random and 1 or 0, true)
+      out[#out + 1] = declaration(row, table_name, row.random and 1 or 0)
     end
     local plain = row.name:match "%.(.*)$"
     local known = plain and rows_by_name[plain] and rows_by_name[plain].method
-    if row.method and #row.operands > 0 and not known then out[#out + 1] = declaration(row, "Tensor:", 1, true) end
+    if row.method and #row.operands > 0 and not known then out[#out + 1] = declaration(row, "Tensor:", 1) end
   end
   return table.concat(out, "\n")
 end
 
--- ---- docs/pytensor_names.md, docs/numpy_names.md -----------------------------------------------------------------------------------------
+-- ---- lua/damo/help_names.lua ----------------------------------------------------------------------------------------
+
+-- What an annotated file declares: functions with the comments above them, and the fields of its classes.
+local function add_declared(entries, text, owners)
+  local words, tags, class = {}, {}, nil
+  local function reset() words, tags, class = {}, {}, nil end
+  local function add(name, args)
+    if not entries[name] then
+      entries[#entries + 1] = name
+      entries[name] = { args = args, doc = table.concat(words, " "), tags = tags }
+    end
+  end
+  for line in text:gmatch "([^\n]*)\n?" do
+    local owner, name, args = line:match "^function ([%a_][%w_]*[.:])([%w_]+)(%b())"
+    if line:match "^%-%-%-@class" then
+      class = line:match "^%-%-%-@class ([%w_.]+)"
+    elseif line:match "^%-%-%-@field" and class then
+      local field, kind, doc = line:match "^%-%-%-@field ([%a_][%w_]*%??) (%S+)%s*(.*)"
+      if field and not class:match "^damo%.%l" and class ~= "damo" then
+        add(class:gsub("^damo%.", "") .. "." .. field:gsub("%?", ""), nil)
+        local entry = entries[entries[#entries]]
+        entry.doc, entry.tags = doc ~= "" and doc or kind, { "@type " .. kind }
+      end
+    elseif line:match "^%-%-%-?%s*@" then
+      tags[#tags + 1] = line:gsub("^%-+%s*", "")
+    elseif line:match "^%-%-" then
+      words[#words + 1] = line:gsub("^%-+%s*", "")
+    elseif owner and (not owners or owners[owner]) then
+      local home = owner:gsub("^init%.", "nn.init.")
+      if owner:match "^%l" and owner ~= "damo." then home = "damo." .. home end
+      add(home .. name, args)
+      reset()
+    else
+      reset()
+    end
+  end
+end
+
+local function help_names(annotations, modules, distributions)
+  local out = { "-- Written by docs/generate.lua (`make docs`): what damo.help says beside the rows of the registry.",
+    "-- luacheck: ignore", "return {", "  families = {" }
+  for _, family in ipairs(families) do out[#out + 1] = ("    { %q, %q },"):format(family[1], family[2]) end
+  out[#out + 1] = "  },\n  gradients = {"
+  for _, row in ipairs(rows) do
+    local gradient = not row.name:find "^sparse%." and gradient_of(row)
+    if gradient and gradient ~= "?" then out[#out + 1] = ("    [%q] = %q,"):format(row.name, gradient) end
+  end
+  out[#out + 1] = "  },\n  entries = {"
+  local entries = {}
+  -- Modules first whose own comments tell of each option.
+  for _, module in ipairs(modules) do
+    if module.first then add_declared(entries, module.text, module.owners) end
+  end
+  add_declared(entries, annotations)
+  for _, module in ipairs(modules) do add_declared(entries, module.text, module.owners) end
+  for cells, doc in distributions:gmatch "\n| (`%u[^|]*) | ([^|]*)" do
+    for call in cells:gmatch "`(%u%w*%b())`" do
+      local name = "damo.dist." .. call:match "^%w+"
+      if not entries[name] then
+        entries[#entries + 1] = name
+        entries[name] = { args = call:match "%b()", doc = "the distribution: " .. doc:gsub("%s+$", ""), tags = {} }
+      end
+    end
+  end
+  for _, name in ipairs(entries) do
+    local e, tags = entries[name], {}
+    for _, tag in ipairs(e.tags) do tags[#tags + 1] = ("%q"):format(tag) end
+    local args = e.args and ("%q"):format(e.args) or "false"
+    out[#out + 1] = ("    { %q, %s, %q, {%s} },"):format(name, args, e.doc, table.concat(tags, ", "))
+  end
+  out[#out + 1] = "  },\n}\n"
+  return table.concat(out, "\n")
+end
+
+-- ---- docs/pytensor_names.md, docs/numpy_names.md --------------------------------------------------------------------
+-- ---- docs/pytensor_names.md, docs/numpy_names.md, docs/torch_names.md -----------------------------------------------------------------------------------------
 
 local an_op = damo.exp(damo.dvector "x").owner.op
 
@@ -593,6 +729,33 @@ takes Variables as well as values. Axes and positions count from 1, options come
 a list of arrays is a table. Distributions have `:logp`, `:logcdf`, `:icdf`, `:sample`, `:mean` and `:var`.
 ]]
 
+local torch_head = [[
+<!-- Written by docs/generate.lua (`make docs`) from docs/torch_names.lua and what damo has; not by hand. -->
+
+# Torch's names
+
+Name by name, where the functions of PyTorch are in damo, and what is not there yet. Three things differ in use. Torch
+computes as the script runs, and records what `backward` needs; a program for damo asks for `damo.grad` of a graph, then
+compiles it, and a call does everything at once, updates of parameters too. Axes (`dim`) and positions count from 1, and
+classes with them. Options come in one table after the operands, and a list of tensors is a table.
+
+```lua
+local damo = require "damo"
+
+-- x = torch.tensor([1., 2.], requires_grad=True); (x ** 2).sum().backward(); x.grad
+local x = damo.dvector "x"
+local slope = damo.compile({ x }, damo.grad((x ^ 2):sum(), x))
+assert(damo.allclose(slope { 1, 2 }, damo.array { 2, 4 }))
+
+-- model, optimizer, zero_grad, backward, step
+local w, t = damo.shared(damo.zeros { 2 }, "w"), damo.dscalar "t"
+local loss = damo.sqr(damo.dot(x, w) - t)
+local step = damo.compile({ x, t }, loss, { updates = damo.optim.adam({ w }, { damo.grad(loss, w) }, { lr = 0.1 }) })
+for _ = 1, 200 do step({ 1, 2 }, 3.0) end
+assert(step({ 1, 2 }, 3.0) < 1e-3)
+```
+]]
+
 local function names_page(head, modules)
   local out = { head }
   for _, module in ipairs(modules) do
@@ -601,6 +764,34 @@ local function names_page(head, modules)
       out[#out + 1] = ("| `%s` | %s |"):format(name, place_of(module, name))
     end
     out[#out + 1] = ""
+  end
+  return table.concat(out, "\n")
+end
+
+-- ---- The page of mistakes -------------------------------------------------------------------------------------------
+
+local mistakes_head = [[
+<!-- Written by docs/generate.lua (`make docs`) from lua/damo/mistakes.lua; change the entries there, not this page. -->
+
+# Common mistakes
+
+What a script wrote, what damo says, and what to write instead. `damo.explain(err)` gives the entry of an error at hand
+as text: `local ok, err = pcall(f) if not ok then print(damo.explain(err)) end`. A spec runs every line of this page.
+]]
+
+local function message_of(wrong)
+  local load = loadstring or load -- luacheck: ignore
+  local _, err = pcall(assert(load("local damo = require 'damo'\n" .. wrong)))
+  if type(err) ~= "table" then return tostring(err) end -- Lua's own, where it compares no object with a number
+  return ("%s error: %s"):format(err.kind, err.message)
+end
+
+local function mistakes_page(mistakes)
+  local out = { mistakes_head }
+  for _, m in ipairs(mistakes) do
+    local wrong, right = m[2]:gsub("\n", "\n    "), m[5]:gsub("\n", "\n    ")
+    local message = message_of(m[2]):match "[^\n]*"
+    out[#out + 1] = ("## %s\n\n%s\n\n    %s\n\n> %s\n\nInstead:\n\n    %s\n"):format(m[1], m[4], wrong, message, right)
   end
   return table.concat(out, "\n")
 end
@@ -615,11 +806,21 @@ local function read(path)
 end
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)generate%.lua$"
+-- The files of modules whose comments say what their functions do, where annotations.lua does not.
+local modules = {}
+for _, name in ipairs { "optim", "plot", "progress", "io", "tree", "random", "nn", "printing", "graph", "rewrite" } do
+  modules[#modules + 1] = { text = read(here .. "../lua/damo/" .. name .. ".lua"), owners = { [name .. "."] = true },
+    first = name == "optim" or name == "plot" or name == "nn" }
+end
+
 local pages = {
   ["docs/functions.md"] = functions_page(),
   ["docs/pytensor_names.md"] = names_page(pytensor_head, dofile(here .. "pytensor_names.lua")),
   ["docs/numpy_names.md"] = names_page(numpy_head, dofile(here .. "numpy_names.lua")),
+  ["docs/torch_names.md"] = names_page(torch_head, dofile(here .. "torch_names.lua")),
+  ["docs/mistakes.md"] = mistakes_page(require "damo.mistakes"),
   ["lua/damo/meta.lua"] = meta(read(here .. "annotations.lua")),
+  ["lua/damo/help_names.lua"] = help_names(read(here .. "annotations.lua"), modules, read(here .. "distributions.md")),
 }
 if not (arg and arg[0] and arg[0]:match "docs/generate%.lua$") then return pages end
 
