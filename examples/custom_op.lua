@@ -1,4 +1,6 @@
 -- custom_op.lua: an Op written in Lua, inside a compiled and differentiated graph, checked against finite differences.
+--
+-- It draws no picture; it prints the Op's values and slopes.
 
 local damo = require "damo"
 

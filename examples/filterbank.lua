@@ -5,6 +5,7 @@
 -- Each filter is a triangle over a few neighbouring frequencies, wider at higher frequencies, so the bank is a matrix
 -- with few entries. Its outputs are a smoothed spectrum; the gains that best reconstruct the spectrum from the filters
 -- are found by gradient descent through the sparse products.
+-- Picture: pictures/filterbank.png, the spectrum and what the filters rebuild of it.
 
 local damo = require "damo"
 local progress = require "damo.progress"

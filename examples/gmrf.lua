@@ -10,6 +10,7 @@
 --     log p(y) = (log|Q| - log|Q + 1/s²| - n log(2 π s²) - (y·y - y·m) / s²) / 2,    m = (Q + 1/s²)⁻¹ y / s²
 --
 -- so a step of the fit takes two sparse Cholesky factorizations, which serve the determinants, m and all gradients.
+-- Picture: pictures/gmrf.png, the data and the field fitted to them.
 
 local damo = require "damo"
 local progress = require "damo.progress"

@@ -9,10 +9,9 @@
 --     log p(y) = -z·z / 2 - Σ log L[i, i] - n log(2π) / 2
 --
 -- and its gradient goes through the Cholesky factorization.
+-- Picture: pictures/gp.png, the forecast of two years with its band, and what was measured.
 
 local damo = require "damo"
-local progress = require "damo.progress"
-local linalg = damo.linalg
 
 local here = arg[0]:match("^(.*)/") or "."
 local steps = tonumber(arg[1]) or 60
@@ -24,14 +23,12 @@ local table_of_years = damo.io.read_csv(here .. "/data/elnino.csv")[{ {}, { 2, -
 local series = table_of_years:flatten()
 local months, known, horizon = #series, 50 * 12, 24
 local mean = damo.mean(series[{ { 1, known } }])
-local centred = series - mean
 print(("gp: %d months, %d to fit to"):format(months, known))
 
 -- ---- The covariance -----------------------------------------------------------------------------------------------
 
 -- Logarithms of the parameters: a season's amplitude and width; the amplitude and the months of what comes and goes
 -- (El Niño); the amplitude of the noise.
-local names = { "season", "width", "swing", "memory", "noise" }
 local theta = damo.shared(damo.log(damo.array { 2, 1, 1, 6, 0.5 }), "theta")
 local season, width, swing, memory, noise = damo.split(damo.exp(theta), { 1, 1, 1, 1, 1 })
 
@@ -50,44 +47,33 @@ end
 
 local y = damo.dvector "y"
 local time = damo.arange(y.shape[1])
-local L = linalg.cholesky(covariances(time, time))
-local z = linalg.solve_triangular(L, y, { lower = true })
+local L = damo.linalg.cholesky(covariances(time, time))
+local z = damo.linalg.solve_triangular(L, y, { lower = true })
 local log_p = -0.5 * damo.sum(damo.sqr(z)) - damo.sum(damo.log(damo.diagonal(L)))
   - 0.5 * math.log(2 * math.pi) * y.shape[1]
 
 -- ---- The fit ------------------------------------------------------------------------------------------------------
 
-local cost = -log_p / known
-local step = damo.compile({ y }, log_p, {
-  updates = damo.optim.adam({ theta }, { damo.grad(cost, theta) }, { lr = 0.05 }),
-})
-local fitted = centred[{ { 1, known } }]
-local bar = progress.new(steps, "gp")
-local start = damo.clock()
-local first
-for k = 1, steps do
-  local now = step(fitted)
-  first = first or now
-  bar:step(k, { ["log p"] = now })
-end
-bar:finish()
-local seconds = (damo.clock() - start) / 1e9
-local last = damo.compile({ y }, log_p)(fitted)
-print(("gp: log likelihood %.2f to %.2f in %d steps, %.2f s"):format(first, last, steps, seconds))
-local values = damo.exp(theta:get_value()):totable()
-for i, name in ipairs(names) do names[i] = ("%s %.3g"):format(name, values[i]) end
-print("gp: " .. table.concat(names, ", "))
+local updates = damo.optim.adam({ theta }, { damo.grad(-log_p / known, theta) }, { lr = 0.05 })
+local step, density = damo.compile({ y }, log_p, { updates = updates }), damo.compile({ y }, log_p)
+local fitted = series[{ { 1, known } }] - mean
+local first, start = density(fitted), damo.clock()
+for _ in damo.progress(steps, { title = "gp" }) do step(fitted) end
+local report = "gp: log likelihood %.2f to %.2f in %d steps, %.2f s"
+print(report:format(first, density(fitted), steps, (damo.clock() - start) / 1e9))
+local v = damo.exp(theta:get_value())
+print(("gp: season %.3g, width %.3g, swing %.3g, memory %.3g, noise %.3g"):format(v[1], v[2], v[3], v[4], v[5]))
 
 -- ---- Forecasts ----------------------------------------------------------------------------------------------------
 
 -- The factor of the covariance of all months holds the forecasts a month ahead: given the months before it, month i has
 -- the mean y[i] - L[i, i] z[i] and the standard deviation L[i, i].
 local deviation = damo.diagonal(L)
-local ahead, ahead_deviation = damo.compile({ y }, { y - deviation * z, deviation })(centred)
+local ahead, ahead_deviation = damo.compile({ y }, { y - deviation * z, deviation })(series - mean)
 
 -- The months from n on given those before: with W = L⁻¹ K[known, new] the mean Wᵀz and the variance K[i, i] - W[:, i]².
 local new = y.shape[1] + damo.arange(horizon)
-local W = linalg.solve_triangular(L, covariances(time, new), { lower = true })
+local W = damo.linalg.solve_triangular(L, covariances(time, new), { lower = true })
 local spread = damo.sqrt(covariance(damo.zeros(1)) - damo.sum(damo.sqr(W), { axis = 1 }))
 local own, own_deviation = damo.compile({ y }, { damo.dot(z, W), spread })(fitted)
 
@@ -96,9 +82,8 @@ local function inside(forecast, truth, sigma) -- in percent
   return 100 * damo.mean(damo.le(damo.abs(forecast - truth), 2 * sigma):astype "float64")
 end
 
-local later = { known + 1, months }
-local truth = series[{ later }]
-local month_ahead, month_deviation = ahead[{ later }] + mean, ahead_deviation[{ later }]
+local later = { { known + 1, months } }
+local truth, month_ahead, month_deviation = series[later], ahead[later] + mean, ahead_deviation[later]
 print(("gp: error a month ahead %.3f degrees; of last month's value %.3f; %.0f %% of the months in the band"):format(
   rms(month_ahead, truth), rms(series[{ { known, months - 1 } }], truth), inside(month_ahead, truth, month_deviation)))
 local two_years, forecast = truth[{ { 1, horizon } }], own + mean
@@ -107,17 +92,9 @@ print(("gp: error of two years %.3f degrees; of the mean of each month %.3f; %.0
   rms(forecast, two_years), rms(damo.concatenate { climate, climate }, two_years),
   inside(forecast, two_years, own_deviation)))
 
--- ---- The picture --------------------------------------------------------------------------------------------------
-
-local before, after = 36, 12 -- months shown around those of the forecast
-local years = 2000 + damo.arange(-before, horizon + after) / 12
-local then_on = years[{ { before + 1, before + horizon } }]
-local low, high = forecast - 2 * own_deviation, forecast + 2 * own_deviation
+local years = 2000 + damo.arange(-36, horizon + 12) / 12 -- three years before the forecast, one after it
 print("gp: picture " .. damo.plot.lines({
-  { name = "measured", x = years, y = series[{ { known - before + 1, known + horizon + after } }] },
-  { name = "mean", x = then_on, y = forecast },
-  -- the band's outline: along its upper edge and back along the lower one
-  { name = "± 2 deviations", x = damo.concatenate { then_on, damo.flip(then_on), then_on[{ { 1, 1 } }] },
-    y = damo.concatenate { high, damo.flip(low), high[{ { 1, 1 } }] } },
+  { name = "measured", x = years, y = series[{ { known - 35, known + horizon + 12 } }] },
+  { name = "mean, ± 2 deviations", x = years[{ { 37, -13 } }], y = forecast, error = 2 * own_deviation },
 }, { title = "sea surface off Peru: a forecast of two years from 1950 to 1999", xlabel = "year",
   ylabel = "degrees Celsius", path = results .. "/gp.png" }))

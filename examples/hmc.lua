@@ -3,6 +3,8 @@
 -- common. The density comes from damo.dist; a transition of all chains, with its draws, is one compiled function.
 --
 --     lua5.4 examples/hmc.lua [draws] [folder for the pictures]
+--
+-- Pictures: pictures/hmc_mu.png, draws of the mean effect by four chains; and the same of tau.
 
 local damo = require "damo"
 local dist = damo.dist
@@ -18,13 +20,8 @@ local schools, chains, leaps, warmup = 8, 4, 15, 500
 
 -- A row of q is a chain: mu, log tau, and the schools' effects in units of tau about mu, which are independent of both
 -- under the prior.
-local function parts(q)
-  local mu, log_tau = q[{ {}, { 1, 1 } }], q[{ {}, { 2, 2 } }]
-  return mu, log_tau, q[{ {}, { 3, -1 } }]
-end
-
 local function log_posterior(q)
-  local mu, log_tau, eta = parts(q)
+  local mu, log_tau, eta = q[{ {}, { 1, 1 } }], q[{ {}, { 2, 2 } }], q[{ {}, { 3, -1 } }]
   local tau = damo.exp(log_tau)
   local prior = dist.Normal(0, 5):logp(mu) + dist.HalfCauchy(0, 5):logp(tau) + log_tau
   local schools_logp = dist.Normal(0, 1):logp(eta) + dist.Normal(mu + tau * eta, error_of):logp(effect)
@@ -85,11 +82,9 @@ end
 
 print(("hmc: %d chains of %d draws after %d, %d leaps of %.3f, %.2f accepted, %.2f s"):format(chains, draws, warmup,
   leaps, math.exp(log_step), accepted, seconds))
-for _, row in ipairs { { "mu", mu }, { "tau", tau } } do
-  local name, x = row[1], row[2]
-  print(("hmc: %s %.2f, standard deviation %.2f, chains' variance ratio %.3f"):format(name, damo.mean(x), damo.std(x),
-    reduction(x)))
-end
+local report = "hmc: %s %.2f, standard deviation %.2f, chains' variance ratio %.3f"
+print(report:format("mu", damo.mean(mu), damo.std(mu), reduction(mu)))
+print(report:format("tau", damo.mean(tau), damo.std(tau), reduction(tau)))
 local theta = all[{ {}, {}, { 1, 1 } }] + damo.exp(all[{ {}, {}, { 2, 2 } }]) * all[{ {}, {}, { 3, -1 } }]
 print("hmc: effects " .. tostring(damo.mean(theta, { axis = { 1, 2 } })))
 

@@ -1,6 +1,8 @@
 -- lorenz.lua: the Lorenz attractor, stepped from Lua: the compiled function holds the state and updates it in place.
 --
 --     lua5.4 examples/lorenz.lua [steps] [folder for the picture]
+--
+-- Picture: pictures/lorenz.png, z over x.
 
 local damo = require "damo"
 

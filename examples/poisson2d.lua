@@ -6,6 +6,7 @@
 -- source is not observed; u is measured at a third of the points, with noise. The source is assumed to be smooth,
 -- f = B⁻¹ w with B = 1 + l² A, and w is fitted: each step solves with B and A to predict, and with both again
 -- for the gradient. Both matrices are analysed and factorized only in the first step.
+-- Picture: pictures/poisson2d.png, the source, what was found of it, the field and its error.
 
 local damo = require "damo"
 local progress = require "damo.progress"
