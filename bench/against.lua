@@ -4,6 +4,7 @@
 -- `NAME TIMES` are answered by the seconds of so many calls), and words of titles that choose cases.
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 local against = {}
 
@@ -27,11 +28,11 @@ end
 --- Large results are written into an Array that is there, as the loop's are: fresh memory is cleared by the system.
 local function damo_runs(c)
   local call, args = c.call, c.args
-  local result = call(table.unpack(args))
+  local result = call(unpack(args))
   if c.size and c.size >= 100000 and c.first == c.size then call = call:into(result) end
   return function(times)
     local start = os.clock()
-    for _ = 1, times do call(table.unpack(args)) end
+    for _ = 1, times do call(unpack(args)) end
     return os.clock() - start
   end
 end
@@ -45,7 +46,7 @@ end
 --- Whether the loop computes what damo does.
 local function agrees(c, out)
   local parts, count = {}, 0
-  for _, result in ipairs { c.call(table.unpack(c.args)) } do
+  for _, result in ipairs { c.call(unpack(c.args)) } do
     if count < c.first then
       parts[#parts + 1] = damo.flatten(damo.cast(damo.array(result), "float64"))
       count = count + #parts[#parts]

@@ -3,6 +3,7 @@
 --     lua5.4 bench/library.lua [json] [serve] [WORD…]   as against.lua says; library_peers.py asks it
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
 local against = dofile((arg[0]:match("^(.*)/") or ".") .. "/against.lua")
 
 local case = against.case
@@ -50,7 +51,7 @@ local function small_systems()
   local x, y = damo.dtensor3 "x", damo.dmatrix "y"
   local cost = damo.sum(damo.sin(linalg.solve(x, y, { b_ndim = 1 })))
   return { case { name = "systems", title = "86268 systems 3 x 3 with gradient",
-    call = damo.compile({ x, y }, { cost, table.unpack(damo.grad(cost, { x, y })) }), args = { a, b } } }
+    call = damo.compile({ x, y }, { cost, unpack(damo.grad(cost, { x, y })) }), args = { a, b } } }
 end
 
 local function transforms()

@@ -3,6 +3,7 @@
 --     lua5.4 bench/loops.lua [json] [serve] [WORD…]   as against.lua says; loops_peers.py asks it
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
 local against = dofile((arg[0]:match("^(.*)/") or ".") .. "/against.lua")
 
 local case = against.case
@@ -26,7 +27,7 @@ local function scalars()
       call = damo.compile(parameters, { xs[-1], ys[-1], zs[-1] }), args = { 10.0, 28.0, 8 / 3 },
       loop = "lorenz", operands = operands, n = steps, size = 3 },
     case { name = "lorenz_gradient", title = "Lorenz with gradient in three parameters", target = 1.3,
-      call = damo.compile(parameters, { xs[-1], table.unpack(damo.grad(xs[-1], parameters)) }),
+      call = damo.compile(parameters, { xs[-1], unpack(damo.grad(xs[-1], parameters)) }),
       args = { 10.0, 28.0, 8 / 3 }, loop = "lorenz_gradient", operands = operands, n = steps, size = 4 },
     case { name = "newton", title = "Newton's square root by while_loop", most = 150e-9,
       call = damo.compile({ a }, root), args = { 2.0 }, loop = "newton", operands = { damo.array { 2 } }, n = 1,
@@ -46,7 +47,7 @@ local function networks()
     case { name = "rnn", title = "RNN, 100 steps of 64 units", target = 1.2, call = damo.compile(inputs, cost),
       args = args, loop = "rnn", operands = args, n = steps, size = 1 },
     case { name = "rnn_gradient", title = "RNN with gradient in both weights", target = 1.3,
-      call = damo.compile(inputs, { cost, table.unpack(damo.grad(cost, { w, u })) }), args = args,
+      call = damo.compile(inputs, { cost, unpack(damo.grad(cost, { w, u })) }), args = args,
       loop = "rnn_gradient", operands = args, n = steps, size = 1 + 2 * units * units },
   }
 end
@@ -78,7 +79,7 @@ local function gated()
     local h = damo.scan(cell, { sequences = x, outputs_info = initial, non_sequences = { w, u } })
     local cost = damo.sum(damo.sqr(h[-1]))
     return case { name = name, title = name .. ", 200 steps of 32 x 128, gradient",
-      call = damo.compile({ x, w, u }, { cost, table.unpack(damo.grad(cost, { w, u })) }),
+      call = damo.compile({ x, w, u }, { cost, unpack(damo.grad(cost, { w, u })) }),
       args = {
         normal(0.1, steps, batch, units), normal(0.1, units, gates * units), normal(0.1, units, gates * units),
       } }

@@ -3,6 +3,7 @@
 --     lua5.4 bench/networks.lua [json] [serve] [WORD…]   as against.lua says; networks_peers.py asks it
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
 local against = dofile((arg[0]:match("^(.*)/") or ".") .. "/against.lua")
 
 local case = against.case
@@ -66,7 +67,7 @@ local function products()
     case { name = "products", title = "20 times z = tanh(z A), 8 x 8", call = damo.compile({ z, a }, sum),
       args = args, loop = "products", operands = args, n = times, size = 1 },
     case { name = "products_gradient", title = "20 times z = tanh(z A) with gradient in both",
-      call = damo.compile({ z, a }, { sum, table.unpack(damo.grad(sum, { z, a })) }), args = args,
+      call = damo.compile({ z, a }, { sum, unpack(damo.grad(sum, { z, a })) }), args = args,
       loop = "products_gradient", operands = args, n = times, size = 1 + 2 * side * side },
   }
 end

@@ -2,6 +2,7 @@
 
 package.path = (arg[0]:match("^(.*)/") or ".") .. "/?.lua;" .. package.path
 local cases = require "cases"
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 local plan = {
   { "call", 1000000, "f(x) = x*x + 1, number in and out", 1e9, "ns a call" },
@@ -15,7 +16,7 @@ local plan = {
 }
 
 for _, row in ipairs(plan) do
-  local name, n, what, scale, unit = table.unpack(row)
+  local name, n, what, scale, unit = unpack(row)
   local run = cases[name]()
   run(math.max(1, math.floor(n / 10)))
   local times = {}

@@ -2,6 +2,7 @@
 
 local damo = require "damo"
 local have_floor, floor = pcall(require, "solve_floor")
+local unpack = table.unpack or unpack -- luacheck: ignore
 local sparse = damo.sparse
 
 -- ---- Matrices -------------------------------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ local function in_turn(f, d, ...)
   local rest, odd = { ... }, true
   return function()
     odd = not odd
-    return f(odd and A or B, table.unpack(rest))
+    return f(odd and A or B, unpack(rest))
   end
 end
 

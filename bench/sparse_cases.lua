@@ -2,6 +2,7 @@
 
 local damo = require "damo"
 local have_floor, floor = pcall(require, "floor")
+local unpack = table.unpack or unpack -- luacheck: ignore
 local sparse = damo.sparse
 
 local COLS = 64
@@ -109,7 +110,7 @@ local function operands(names, data)
 end
 
 local function timer(f, values)
-  local a1, a2, a3, a4 = table.unpack(values)
+  local a1, a2, a3, a4 = unpack(values)
   local calls = {
     function() f(a1) end, function() f(a1, a2) end, function() f(a1, a2, a3) end, function() f(a1, a2, a3, a4) end,
   }
@@ -137,7 +138,7 @@ end
 local function make_plain(key, names, result, dense, data)
   local inputs, values = operands(names, data)
   local f = damo.compile(inputs, result())
-  local made = { damo = timer(f, values), total = function() return total(f(table.unpack(values))) end }
+  local made = { damo = timer(f, values), total = function() return total(f(unpack(values))) end }
   if have_floor then
     local _, others = operands(dense, data)
     local x, y = others[1] and others[1]:pointer(), others[2] and others[2]:pointer()
@@ -152,7 +153,7 @@ local function make_slope(names, result, wrt_names, data)
   local wrt, y = operands(((wrt_names or names):gsub("rows", "")), data), result()
   local f, g = damo.compile(inputs, y), y.type "g"
   local made = { value = timer(f, values) }
-  values[#values + 1] = f(table.unpack(values))
+  values[#values + 1] = f(unpack(values))
   local slope = damo.grad(nil, wrt, { known_grads = { [y] = g } })
   inputs[#inputs + 1] = g
   made.damo = timer(damo.compile(inputs, slope, { on_unused_input = "ignore" }), values)
@@ -164,14 +165,14 @@ end
 --- if the case is the gradient of a value.
 local cases = {}
 for i, c in ipairs(plain) do
-  local key, title, target, names, result, dense = table.unpack(c)
+  local key, title, target, names, result, dense = unpack(c)
   cases[i] = {
     key = key, title = title, target = target,
     make = function(data) return make_plain(key, names, result, dense, data) end,
   }
 end
 for _, c in ipairs(slopes) do
-  local title, names, result, wrt = table.unpack(c)
+  local title, names, result, wrt = unpack(c)
   cases[#cases + 1] = {
     key = "grad_" .. title, title = "gradient of " .. title, target = { value = 3 },
     make = function(data) return make_slope(names, result, wrt, data) end,

@@ -7,6 +7,7 @@
 
 local damo = require "damo"
 local have_floor, floor = pcall(require, "threads_floor")
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 if not have_floor then
   print "threads: left out, there is no C compiler's threads_floor"
@@ -30,7 +31,7 @@ end
 
 local function seconds_of(call, args)
   local start = floor.wall()
-  call(table.unpack(args))
+  call(unpack(args))
   return floor.wall() - start
 end
 
@@ -45,14 +46,14 @@ local function in_turn(...)
     for k, run in ipairs(runs) do times[k][i] = run() end
   end
   for k = 1, #runs do times[k] = median(times[k]) end
-  return table.unpack(times)
+  return unpack(times)
 end
 
 --- One line: a call on one thread and on several, and the C loop on several.
 local function show(title, inputs, output, args, size, loop, operands, n, m)
   local one = damo.compile(inputs, output, { threads = 1 })
   local many = damo.compile(inputs, output, { threads = THREADS })
-  local result = one(table.unpack(args))
+  local result = one(unpack(args))
   local into_one, into_many = one:into(result), many:into(result)
   local out = damo.zeros { size }
   local function theirs(threads)

@@ -2,6 +2,7 @@
 -- Jacobian as a sparse matrix: an observation depends on one camera (11 numbers), one point (3) and its own weight.
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 local cameras, points = damo.dmatrix "cameras", damo.dmatrix "points"
 local weights, features = damo.dvector "weights", damo.dmatrix "features"
@@ -46,7 +47,7 @@ local down = weights * (v * distortion * c[7] + c[9] - features[{ {}, 2 }])
 local weight_errors = 1 - weights ^ 2
 
 -- Each error depends on the variables of its own observation alone: the gradient of their sum has them all.
-local variables = { table.unpack(c) }
+local variables = { unpack(c) }
 for i = 1, 3 do variables[11 + i] = x[i] end
 variables[15] = weights
 local function slopes(errors)
@@ -83,7 +84,7 @@ end
 return {
   objective = function(input)
     local a = arguments(input)
-    return function() return objective(table.unpack(a)) end, function(reprojection, weight)
+    return function() return objective(unpack(a)) end, function(reprojection, weight)
       return { reproj_error = { elements = reprojection[1]:totable(), repeated = input.p },
         w_err = { element = weight[1], repeated = input.p } }
     end
@@ -91,7 +92,7 @@ return {
   -- The answer has the first 30 entries and the last.
   jacobian = function(input)
     local a = arguments(input)
-    return function() return jacobian(table.unpack(a)) end, function(row, col, val)
+    return function() return jacobian(unpack(a)) end, function(row, col, val)
       local function ends(list) return damo.concatenate { list[{ { 1, 30 } }], list[{ { -1, -1 } }] }:totable() end
       return { rows = ends(row), cols = ends(col), vals = ends(val) }
     end

@@ -2,6 +2,7 @@
 -- solver that GradBench prescribes for them. Steps double after ten that descend, and halve after one that does not.
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 local descent = {}
 
@@ -32,7 +33,7 @@ function descent.argmin(mode, f, start)
   end
   -- The loop's state: the place, its value, its slopes, the size of steps, how many descended since that changed.
   local function unpacked(state)
-    local x, slopes = { table.unpack(state, 1, n) }, { table.unpack(state, n + 2, 2 * n + 1) }
+    local x, slopes = { unpack(state, 1, n) }, { unpack(state, n + 2, 2 * n + 1) }
     local size, count = state[2 * n + 2], state[2 * n + 3]
     local full = damo.eq(count, 10)
     return x, state[n + 1], slopes, damo.where(full, 2 * size, size), damo.where(full, 0, count)
@@ -49,7 +50,7 @@ function descent.argmin(mode, f, start)
   local first = {}
   for i = 1, n do first[i] = damo.identity(start[i]) end
   local value, slopes = value_and_slopes(first)
-  local state = { table.unpack(first) }
+  local state = { unpack(first) }
   state[n + 1] = value
   for i = 1, n do state[n + 1 + i] = slopes[i] end
   state[2 * n + 2], state[2 * n + 3] = damo.constant(1e-5), damo.constant(0.0)
@@ -72,7 +73,7 @@ function descent.argmin(mode, f, start)
     result[2 * n + 3] = damo.where(better, count + 1, 0)
     return result
   end, state) }
-  return { table.unpack(last, 1, n) }
+  return { unpack(last, 1, n) }
 end
 
 return descent

@@ -10,6 +10,8 @@
 -- JSON is read by lua-cjson where it is installed, else by dkjson, which is slower; neither is timed.
 
 local damo = require "damo"
+local unpack = table.unpack or unpack -- luacheck: ignore
+local function packed(...) return { n = select("#", ...), ... } end
 
 local folder = arg[0]:match "^(.*)/" or "."
 local fast, cjson = pcall(require, "cjson")
@@ -23,8 +25,10 @@ local modules = {}
 --- The functions of a module, or nil and why there are none.
 local function define(name)
   if not name:match "^%w+$" then return nil, "not the name of a module" end
-  local path, none = package.searchpath(name, folder .. "/?.lua")
-  if not path then return nil, none end
+  local path = folder .. "/" .. name .. ".lua"
+  local file, none = io.open(path)
+  if not file then return nil, none end
+  file:close()
   local ok, functions = pcall(dofile, path)
   if not ok then return nil, tostring(functions) end
   modules[name] = functions
@@ -51,12 +55,12 @@ local function evaluate(message)
   local elapsed, count = 0, 0
   while count < runs or elapsed < seconds * 1e9 do
     local start = clock()
-    result = table.pack(run())
+    result = packed(run())
     local took = clock() - start
     elapsed, count = elapsed + took, count + 1
     timings[#timings + 1] = { name = "evaluate", nanoseconds = took }
   end
-  local output = answer and answer(table.unpack(result, 1, result.n)) or result[1]
+  local output = answer and answer(unpack(result, 1, result.n)) or result[1]
   if type(output) == "userdata" then output = output:totable() end
   return { success = true, output = output, timings = timings }
 end

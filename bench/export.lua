@@ -1,0 +1,134 @@
+-- Times exported C (f:export_c) against the C that CasADi generates of the same models: a gradient and a product with
+-- the Hessian of a chain of springs, and the gradient of a rolled-out oscillator. lua5.4 bench/export.lua [python];
+-- without a Python that has casadi, damo's alone. Prints nanoseconds of a call (processor time, the least of 41),
+-- bytes of source, and the seconds that the compiler takes.
+local damo = require "damo"
+
+local dir = os.tmpname()
+os.remove(dir)
+assert(os.execute("mkdir " .. dir))
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local x, v, s = damo.dvector "x", damo.dvector "v", damo.dvector "s"
+
+-- The energy of springs between neighbours, with a cubic term and a sine at each end.
+local function energy(q)
+  local d = q[{ { 2 } }] - q[{ { 1, -2 } }]
+  return damo.sum(0.5 * d * d + 0.1 * d * d * d * d) + damo.sum(damo.cos(q))
+end
+
+local function rollout(state, steps)
+  local q, p = state[1], state[2]
+  local last, _ = damo.scan(function(a, b)
+    local c = b - 0.01 * damo.sin(a)
+    return { a + 0.01 * c, c }
+  end, { outputs_info = { q, p }, n_steps = steps })
+  return damo.sqr(last[-1])
+end
+
+local cases = {
+  { "chain_gradient", { x }, damo.grad(energy(x), x), { { 1000 } } },
+  { "chain_product", { x, v }, damo.grad(damo.sum(damo.grad(energy(x), x) * v), x), { { 1000 }, { 1000 } } },
+  { "rollout_gradient", { s }, damo.grad(rollout(s, 200), s), { { 2 } } },
+}
+
+local function size(path)
+  local f = io.open(path, "rb")
+  local n = f and f:seek "end"
+  if f then f:close() end
+  return n
+end
+
+local function write(path, text)
+  local f = assert(io.open(path, "w"))
+  f:write(text)
+  f:close()
+end
+
+local timing = [[
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <math.h>
+%s
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+int main(void) {
+  static double in[2][%d], out[%d];
+  for (int i = 0; i < %d; i++) in[0][i] = sin(1.7 * i), in[1][i] = cos(0.3 * i);
+%s
+  double best[41];
+  for (int k = 0; k < 41; k++) {
+    const double from = now();
+    for (int i = 0; i < %d; i++) {
+      %s
+    }
+    best[k] = (now() - from) / %d;
+  }
+  qsort(best, 41, sizeof *best, by_value);
+  double sum = 0;
+  for (int i = 0; i < %d; i++) sum += out[i] * (i %% 7 + 1);
+  printf("%%.1f %%.17g\n", best[0], sum);
+  return 0;
+}
+]]
+
+local function seconds(command)
+  local from = damo.clock()
+  assert(os.execute(command))
+  return (damo.clock() - from) * 1e-9
+end
+
+-- Compiles and runs a program; returns nanoseconds, a sum of results, and the compiler's seconds.
+local function run(name, sources, text)
+  write(dir .. "/" .. name .. "_main.c", text)
+  local took = seconds(("cd %s && cc -std=gnu99 -O2 -w -o %s %s %s_main.c -lm"):format(dir, name, sources, name))
+  local pipe = io.popen(dir .. "/" .. name)
+  local ns, sum = pipe:read("*l"):match "(%S+) (%S+)"
+  pipe:close()
+  return tonumber(ns), tonumber(sum), took
+end
+
+local python = arg and arg[1]
+if python then
+  local here = arg[0]:match "^(.*/)" or "./"
+  if not os.execute(("%s %sexport_peers.py %s"):format(python, here, dir)) then python = nil end
+end
+
+print(("%-20s %12s %12s %8s %12s %12s %10s %10s"):format("", "damo ns", "casadi ns", "ratio", "damo bytes",
+  "casadi bytes", "damo s", "casadi s"))
+for _, c in ipairs(cases) do
+  local name, n, calls = c[1], c[4][1][1], 400
+  damo.compile(c[2], c[3]):export_c { name = name, dir = dir, shapes = c[4] }
+  local ns, sum, took = run(name .. "_damo", name .. ".c", timing:format('#include "' .. name .. '.h"', n, n, n, ([[
+  const void *args[] = {in[0], in[1]};
+  void *results[] = {out};
+  void *state = malloc(%s_state_size() + 1), *work = malloc(%s_work_size() + 1);
+  if (%s_state_init(state, NULL) != 0) return 1;]]):format(name, name, name), calls,
+    name .. "(args, results, state, NULL, work);", calls, n))
+  local row = { name, ns, 0 / 0, 0 / 0, size(dir .. "/" .. name .. ".c"), 0 / 0, took, 0 / 0 }
+  if python then
+    local peer = name .. "_casadi"
+    local peer_ns, peer_sum, peer_took = run(peer .. "_run", peer .. ".c", timing:format(([[
+int %s(const double **arg, double **res, long long *iw, double *w, int mem);
+int %s_work(long long *, long long *, long long *, long long *);]]):format(peer, peer), n, n, n, ([[
+  long long a, r, i, w;
+  if (%s_work(&a, &r, &i, &w) != 0) return 1;
+  const double **args = malloc((a + 2) * sizeof *args);
+  double **results = malloc((r + 1) * sizeof *results), *work = malloc((w + 1) * sizeof *work);
+  long long *integers = malloc((i + 1) * sizeof *integers);]]):format(peer), calls,
+      ([[args[0] = in[0], args[1] = in[1], results[0] = out;
+      %s(args, results, integers, work, 0);]]):format(peer), calls, n))
+    assert(math.abs(sum - peer_sum) <= 1e-9 * (1 + math.abs(sum)), name .. ": the results differ")
+    row[3], row[4], row[6], row[8] = peer_ns, ns / peer_ns, size(dir .. "/" .. peer .. ".c"), peer_took
+  end
+  print(("%-20s %12.0f %12.0f %8.2f %12.0f %12.0f %10.2f %10.2f"):format(unpack(row)))
+end
+os.execute("rm -r " .. dir)
