@@ -5,7 +5,7 @@ local core = os.getenv "DAMO_BUILT_CORE"
 --- Runs a shell command without the environment that only this process needs; returns its output and whether it
 --- succeeded.
 local function sh(command)
-  local pipe = assert(io.popen("unset LD_PRELOAD; { " .. command .. "\n} 2>&1"))
+  local pipe = assert(io.popen("unset LD_PRELOAD MAKEFLAGS MAKELEVEL MFLAGS; { " .. command .. "\n} 2>&1"))
   local out = pipe:read "a"
   return out, (pipe:close())
 end
@@ -16,7 +16,27 @@ local function rockspec(name)
   return found
 end
 
+local function header_version()
+  for line in io.lines "src/damo.h" do
+    local version = line:match '^#define DAMO_VERSION "(.*)"'
+    if version then return version end
+  end
+end
+
 describe("a build", function()
+  it("of the shared library has a soname, and exports names with the version alone", function()
+    local file = "build/release/libdamo.so.1"
+    local out, ok = sh(("make -s MODE=release shared && readelf -d %s && nm -D --defined-only %s"):format(file, file))
+    assert.is_true(ok, out)
+    assert.matches("SONAME.-%[libdamo%.so%.1%]", out)
+    local n = 0
+    for name in out:gmatch "\n%x+ %a (%S+)" do
+      n = n + 1
+      assert.matches("^damo_v1_", name)
+    end
+    assert.is_true(n > 100)
+  end)
+
   -- The settings of the make that runs this spec are inherited through the environment; `settings` overrides some.
   local function folder(settings) return (sh("make -s print-lua-env " .. settings):match "CPATH='(.-)/lua/%?%.so") end
 
@@ -56,6 +76,9 @@ describe("the rock", function()
 
     it(name .. " passes only variables that luarocks has", function()
       local known = { CC = true, CFLAGS = true, LUA_INCDIR = true, LUADIR = true, LIBDIR = true }
+      for key in pairs(rockspec(name).external_dependencies) do
+        known[key .. "_INCDIR"], known[key .. "_LIBDIR"] = true, true
+      end
       local build = rockspec(name).build
       for _, variables in ipairs { build.build_variables, build.install_variables } do
         assert.equal(gpl, variables.GPL)
@@ -72,9 +95,40 @@ describe("the rock", function()
     for _, gone in ipairs { "CHOLMOD", "UMFPACK", "SPQR" } do full.external_dependencies[gone] = nil end
     for _, spec in ipairs { full, free } do
       spec.package, spec.description.detailed = nil, nil
-      spec.build.build_variables.GPL, spec.build.install_variables.GPL = nil, nil
+      for _, variables in ipairs { spec.build.build_variables, spec.build.install_variables } do
+        variables.GPL = nil
+        for _, gone in ipairs { "CHOLMOD", "UMFPACK", "SPQR" } do
+          variables[gone .. "_INCDIR"], variables[gone .. "_LIBDIR"] = nil, nil
+        end
+      end
     end
     assert.same(full, free)
+  end)
+
+  it("of a version has that of damo.h, and is the same otherwise", function()
+    local version = header_version()
+    local scm, versioned = rockspec "damo", {}
+    assert(loadfile(("rocks/damo-%s-1.rockspec"):format(version), "t", versioned))()
+    assert.equal(version .. "-1", versioned.version)
+    assert.equal("v" .. version, versioned.source.tag)
+    versioned.version, versioned.source.tag = scm.version, nil
+    assert.same(scm, versioned)
+  end)
+
+  it("has the version of the Debian packages and of the manual page", function()
+    local version = header_version()
+    local changelog, manual = assert(io.open "debian/changelog"), assert(io.open "debian/damo.1")
+    assert.equal(("damo (%s)"):format(version), changelog:read("*l"):match "^damo %b()")
+    assert.is_truthy(manual:read("*l"):find("damo " .. version, 1, true))
+    changelog:close()
+    manual:close()
+  end)
+
+  it("takes libraries from other folders", function()
+    local folders = "OPENBLAS_DIR=/opt/blas SUITESPARSE_LIBDIR=/opt/sparse ZLIB_LIBDIR=/usr/lib"
+    local flags = sh("make -s print-libs " .. folders)
+    assert.matches("^%-L/opt/blas/lib +%-L/opt/sparse ", flags)
+    assert.is_nil(flags:find("-L/usr/lib", 1, true))
   end)
 end)
 
@@ -89,21 +143,23 @@ describe("make install", function()
 
   it("installs a stripped library and modules that load, and uninstall leaves nothing", function()
     assert(core, "DAMO_BUILT_CORE must name the built damo/core.so")
-    local settings = ("DESTDIR='%s' PREFIX=/opt/damo"):format(folder)
+    local version = _VERSION:match "%d.%d"
+    local settings = ("DESTDIR='%s' PREFIX=/opt/damo LUA=%s"):format(folder, jit and "jit" or version) -- luacheck: ignore
     local out, ok = sh("make -s install " .. settings)
     assert.is_true(ok, out)
     local at = folder .. "/opt/damo"
     local files = sh("cd '" .. at .. "' && find . -type f | sort")
-    for _, name in ipairs { "include/damo.h", "lib/libdamo.a", "lib/pkgconfig/damo.pc", "lib/lua/5.4/damo/core.so",
-      "share/lua/5.4/damo/init.lua" } do
+    for _, name in ipairs { "include/damo.h", "lib/libdamo.a", "lib/pkgconfig/damo.pc",
+      "lib/lua/" .. version .. "/damo/core.so", "share/lua/" .. version .. "/damo/init.lua" } do
       assert.is_truthy(files:find("./" .. name .. "\n", 1, true), name .. " is not among\n" .. files)
     end
-    local sections = sh(("objdump -h '%s/lib/lua/5.4/damo/core.so' '%s/lib/libdamo.a'"):format(at, at))
+    local sections = sh(("objdump -h '%s/lib/lua/%s/damo/core.so' '%s/lib/libdamo.a'"):format(at, version, at))
     assert.is_nil(sections:find(".debug_info", 1, true))
     if os.getenv "DAMO_MODE" ~= "asan" then
-      local load = "cd / && LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' "
-        .. "LUA_CPATH='%s/lib/lua/5.4/?.so' '%s' -e 'print(require(\"damo\").sum({ 1, 2 }))'"
-      assert.equal("3.0\n", (sh(load:format(at, at, at, arg[-1] or "lua"))))
+      local load = ("cd / && LUA_PATH='%s/share/lua/V/?.lua;%s/share/lua/V/?/init.lua' "
+        .. "LUA_CPATH='%s/lib/lua/V/?.so' '%s' -e 'print(require(\"damo\").sum({ 1, 2 }))'")
+        :gsub("/V/", "/" .. version .. "/")
+      assert.equal(tostring(3.0) .. "\n", (sh(load:format(at, at, at, arg[-1] or "lua"))))
     end
     out, ok = sh("make -s uninstall " .. settings)
     assert.is_true(ok, out)

@@ -1,6 +1,7 @@
 -- Every public name is documented on a page that can be reached from the README, and what the pages say of names is
 -- true.
 local damo = require "damo"
+local has = require "spec.support.has"
 
 -- ---- The pages ------------------------------------------------------------------------------------------------------
 
@@ -165,6 +166,7 @@ describe("docs/objects.md", function()
     end)
 
     it("has no field and method that " .. kind .. " lacks", function()
+      if not has.upvalues_of_c then return pending "an object's names are upvalues of C functions" end
       local names = members(object)
       for line in section(kind):gmatch "[^\n]+" do
         for name in (line:match "^| ([^|]*)|" or ""):gmatch "`%l[%w]*[.:]([%w_]+)" do

@@ -1,9 +1,10 @@
 -- The examples run as a reader would run them, and show the results that they promise.
 local damo = require "damo"
+local svg_text = require "spec.support.svg_text"
 
---- Runs the example in a new interpreter; returns its output and whether it succeeded.
+--- Runs the example in a new interpreter, its pictures also drawn as SVG; returns its output and whether it succeeded.
 local function run(command)
-  local pipe = assert(io.popen(("'%s' %s 2>&1"):format(arg[-1] or "lua", command)))
+  local pipe = assert(io.popen(("'%s' -l spec.support.svg_twins %s 2>&1"):format(arg[-1] or "lua", command)))
   local out = pipe:read "a"
   return out, (pipe:close())
 end
@@ -196,6 +197,14 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
+  it("have at most 100 lines", function()
+    local pipe = assert(io.popen "wc -l examples/*.lua")
+    for count, name in pipe:read("*a"):gmatch "(%d+) (examples/[^\n]+)" do
+      assert.is_true(tonumber(count) <= 100, name .. " has " .. count)
+    end
+    pipe:close()
+  end)
+
   it("pendulum finds its lengths and its mass", function()
     local out, ok = run("examples/pendulum.lua '" .. folder .. "'")
     assert.is_true(ok, out)
@@ -208,6 +217,22 @@ describe("the example", function()
     assert.is_true(tonumber(out:match "differ by ([%d.e+-]+),") < 1e-10, out)
     local picture = out:match "picture ([^\n]+)"
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
+  it("draws labels that neither overlap nor leave the picture", function()
+    if not os.execute "command -v gnuplot >/dev/null 2>&1" then return end
+    local count = 0
+    local pipe = io.popen("ls '" .. folder .. "'/*.svg")
+    for path in pipe:lines() do
+      count = count + 1
+      local file = assert(io.open(path))
+      local picture = file:read "*a"
+      file:close()
+      assert.same({}, svg_text.overlaps(picture), path)
+      assert.same({}, svg_text.cut(picture), path)
+    end
+    pipe:close()
+    assert.is_true(count >= 10, count)
   end)
 
   it("without a folder writes to a new one, so that users of one machine do not collide", function()
@@ -223,6 +248,30 @@ describe("the example", function()
       assert.is_nil(seen[picture], picture)
       seen[picture] = true
     end
+  end)
+
+  it("stands in the gallery, with the pictures that its head names", function()
+    local function read(path)
+      local file = assert(io.open(path, "rb"), path)
+      local text = file:read "*a"
+      file:close()
+      return text
+    end
+    local gallery, bytes = read "examples/README.md", 0
+    for path in io.popen "ls examples/*.lua":lines() do
+      local name = path:match "[^/]*$"
+      assert.truthy(gallery:find(("[%s](%s)"):format(name, name), 1, true), name)
+      assert.truthy(gallery:find("`lua5.4 examples/" .. name, 1, true), name)
+      local head = read(path):match "^.-\n\n"
+      assert.truthy(head:find("^%-%- " .. name:gsub("%.", "%%.") .. ": "), name)
+      local drawn = head:find("It draws no picture", 1, true) ~= nil
+      for picture in head:gmatch "pictures/[%w_]+%.png" do
+        drawn, bytes = true, bytes + #read("examples/" .. picture)
+        assert.truthy(gallery:find("](" .. picture .. ")", 1, true), picture)
+      end
+      assert.is_true(drawn, name .. " says nothing of its picture")
+    end
+    assert.is_true(bytes < 1e6, bytes)
   end)
 
   it("of every file under examples names no shared folder", function()

@@ -1,4 +1,4 @@
--- Each link of README.md and of the pages in docs/ leads to a file, and to a heading if it names one.
+-- Each link of README.md and of the pages in docs/ and examples/ leads to a file, and to a heading if it names one.
 
 local function read(path)
   local file = io.open(path)
@@ -10,7 +10,7 @@ end
 --- The anchors of a page: its headings in lower case, without punctuation, with hyphens for spaces.
 local function anchors(text)
   local found, code = {}, false
-  for line in text:gmatch "[^\n]*" do
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
     if line:match "^```" then code = not code end
     local heading = not code and line:match "^#+ (.*)"
     if heading then found[heading:lower():gsub("[^%w _-]", ""):gsub(" ", "-")] = true end
@@ -19,7 +19,7 @@ local function anchors(text)
 end
 
 local pages = { "README.md" }
-for path in io.popen("ls docs/*.md"):lines() do pages[#pages + 1] = path end
+for path in io.popen("ls docs/*.md examples/*.md examples/hosts/*/*.md"):lines() do pages[#pages + 1] = path end
 
 describe("links", function()
   for _, page in ipairs(pages) do

@@ -1,6 +1,7 @@
 -- Every Lua snippet of README.md and of the pages in docs/ runs; one that makes the context a sandbox in its own
 -- process.
 local child = require "spec.support.child"
+local has = require "spec.support.has"
 
 local function snippets(path)
   local found, line_number, block, start = {}, 0, nil, nil
@@ -9,7 +10,9 @@ local function snippets(path)
     if line:match "^```lua" then
       block, start = {}, line_number
     elseif line:match "^```" and block then
-      found[#found + 1] = { code = table.concat(block, "\n"), line = start }
+      local code = table.concat(block, "\n")
+      -- What needs damo-mpi runs in mpi/spec/pages_spec.lua.
+      if not code:find('require "damo.mpi"', 1, true) then found[#found + 1] = { code = code, line = start } end
       block = nil
     elseif block then
       block[#block + 1] = line
@@ -32,8 +35,9 @@ describe("the pages", function()
         local env = setmetatable({ print = function(...)
           for i = 1, select("#", ...) do tostring((select(i, ...))) end
         end }, { __index = _G })
-        local chunk = assert(load(snippet.code, "@" .. path .. ":" .. snippet.line, "t", env))
-        chunk()
+        local chunk, why = load(snippet.code, "@" .. path .. ":" .. snippet.line, "t", env)
+        if not chunk and not has.integers and snippet.code:find "//" then return pending "written with // or <<" end
+        assert(chunk, why)()
       end)
     end
   end

@@ -233,6 +233,57 @@ static bool epilogue(damo_ctx *ctx, made *m) {
   return s == DAMO_OK;
 }
 
+/* A Function by a token: made, called, and called with operands that do not fit, whose error holds a copy of a node. */
+static bool tokens(damo_ctx *ctx, made *m) {
+  damo_type *type;
+  damo_var *x, *s, *y, *more;
+  damo_array *a, *start, *r = NULL;
+  NEED(type = keep(m, damo_type_tensor(ctx, DAMO_FLOAT64, 2, NULL)));
+  NEED(x = keep(m, damo_var_new(ctx, type, "x")));
+  NEED(a = keep(m, matrix(ctx, 2, 3)));
+  NEED(start = keep(m, matrix(ctx, 3, 2)));
+  NEED(s = keep(m, damo_shared(ctx, start, "s")));
+  NEED(y = op2(ctx, m, "dot", x, s));
+  NEED(y = op1(ctx, m, "tanh", y));
+  NEED(more = op2(ctx, m, "add", s, s));
+  damo_function *f = keep(m, damo_compile(ctx, &x, 1, &y, 1, &s, &more, 1, NULL)), *g;
+  char token[DAMO_TOKEN_SIZE];
+  if (f == NULL || damo_function_token(f, token) != DAMO_OK) return false;
+  NEED(g = keep(m, damo_from_token(ctx, token)));
+  for (int i = 0; i < 2; i++) {
+    if (damo_function_call(g, &a, 1, &r) != DAMO_OK) return false;
+    damo_release(r);
+  }
+  const damo_status status = damo_function_call(g, &start, 1, &r); /* 3 × 2 by 3 × 2 */
+  if (status == DAMO_EMEMORY) return false;
+  CHECK_EQ_I(status, DAMO_ESHAPE);
+  if (damo_error_get_node(ctx) != NULL) return true;
+  ctx_fail_memory(ctx); /* the copy of the node failed, and the error stayed what it was */
+  return false;
+}
+
+static host token_host = {.left = -1};
+
+/* The same where the memory of the programs of tokens runs out. */
+static void test_token_host(void) {
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  bool passed = false;
+  int64_t n = 0;
+  for (; n < 20000 && !passed; n++) {
+    made m = {.n = 0};
+    token_host.left = n;
+    passed = tokens(ctx, &m);
+    token_host.left = -1;
+    CHECK(passed || damo_error_status(ctx) == DAMO_EMEMORY);
+    drop(&m);
+    ctx_clear_error(ctx);
+    if (!CHECK(token_host.blocks == 0 && token_host.bytes == 0 && damo_ctx_memory(ctx).objects == 0)) break;
+  }
+  CHECK(passed && n > 100);
+  printf("alloc_fail_test: %lld allocations for a token\n", (long long)n);
+  damo_ctx_release(ctx);
+}
+
 /* Runs the program once; true if it passed. */
 static bool attempt(damo_ctx *ctx, const char *mode) {
   made m = {.n = 0};
@@ -329,6 +380,9 @@ static void test_cap(void) {
 }
 
 int main(void) {
+  CHECK_EQ_I(damo_token_set_allocator(host_alloc, &token_host), DAMO_OK);
+  test_token_host();
+  test_program(tokens);
   test_one_context("FAST_RUN");
   test_one_context("FAST_COMPILE");
 #ifdef DAMO_DEBUG

@@ -128,6 +128,28 @@ static void test_files(void) {
   const damo_csv_options csv = {.size = 1};
   const damo_mtx_options mtx = {.size = sizeof mtx, .symmetry = (damo_symmetry)8}, huge = {.size = (size_t)-1};
   const char *const path = "/nobody/is/here";
+  damo_graph *g = damo_graph_new(ctx, &x, 1, &y, 1, NULL, NULL, 0);
+  damo_bytes bytes;
+  NONE(ETYPE, "damo_graph_new: entry 1 of inputs", damo_graph_new(ctx, &x2, 1, &y, 1, NULL, NULL, 0));
+  NONE(EVALUE, "damo_graph_new", damo_graph_new(ctx, &x, 1, NULL, 1, NULL, NULL, 0));
+  NONE(EVALUE, "damo_graph_new", damo_graph_new(ctx, &x, 1, &y, -1, NULL, NULL, 0));
+  NONE(ETYPE, "damo_graph_new: update 1", damo_graph_new(ctx, &x, 1, &y, 1, &x, &y, 1));
+  NONE(EVALUE, "damo_graph_read: path", damo_graph_read(ctx, NULL, NULL, 0));
+  NONE(EIO, "/nobody", damo_graph_read(ctx, path, NULL, 0));
+  NONE(ETYPE, "damo_graph_read: entry 1 of ops", damo_graph_read(ctx, path, &op2, 1));
+  NONE(EVALUE, "damo_graph_parse: bytes", damo_graph_parse(ctx, NULL, 8, NULL, 0));
+  NONE(EIO, "bytes: ", damo_graph_parse(ctx, NULL, 0, NULL, 0));
+  FAILS(EVALUE, "damo_graph_write: path", damo_graph_write(g, NULL, true));
+  FAILS(EIO, "/nobody", damo_graph_write(g, path, true));
+  FAILS(EVALUE, "damo_graph_format: out", damo_graph_format(g, true, NULL));
+  CHECK(damo_graph_get(g, DAMO_GRAPH_INPUTS, 1) == NULL && damo_graph_get(g, DAMO_GRAPH_OUTPUTS, -1) == NULL);
+  CHECK(damo_graph_size(g, (damo_graph_part)9) == 0 && damo_graph_get(g, (damo_graph_part)9, 0) == NULL);
+  damo_graph_free(g);
+  CHECK(damo_graph_new(NULL, NULL, 0, NULL, 0, NULL, NULL, 0) == NULL && damo_graph_of_function(NULL) == NULL);
+  CHECK(damo_graph_write(NULL, path, true) == DAMO_EVALUE && damo_graph_format(NULL, true, &bytes) == DAMO_EVALUE);
+  CHECK(damo_graph_read(NULL, path, NULL, 0) == NULL && damo_graph_parse(NULL, path, 1, NULL, 0) == NULL);
+  CHECK(damo_graph_size(NULL, DAMO_GRAPH_SHARED) == 0 && damo_graph_get(NULL, DAMO_GRAPH_SHARED, 0) == NULL);
+  damo_graph_free(NULL);
   NONE(EVALUE, "damo_npy_read: path", damo_npy_read(ctx, NULL));
   NONE(EIO, "/nobody", damo_npy_read(ctx, path));
   FAILS(EVALUE, "damo_npy_write: path", damo_npy_write(NULL, a));
@@ -177,6 +199,43 @@ static void test_files(void) {
   CHECK(damo_npz_size(NULL) == 0 && damo_npz_get_name(NULL, 0) == NULL && damo_npz_get_array(NULL, 0) == NULL);
   CHECK(damo_npz_find(NULL, "x") == NULL);
   damo_npz_free(NULL);
+}
+
+static void test_tables_and_images(void) {
+  const char *const names[1] = {"x"}, *const no_name[1] = {NULL}, *const path = "/nobody/is/here";
+  const damo_csv_options no_text = {.size = sizeof no_text, .missing = no_name, .n_missing = 1},
+                         no_list = {.size = sizeof no_list, .n_columns = 1},
+                         columns = {.size = sizeof columns, .columns = names, .n_columns = 1};
+  damo_bytes bytes;
+  NONE(EVALUE, "damo_npy_map: path", damo_npy_map(ctx, NULL));
+  NONE(EIO, "/nobody", damo_npy_map(ctx, path));
+  FAILS(EVALUE, "damo_npz_write_compressed: path", damo_npz_write_compressed(ctx, NULL, names, &a, 1));
+  FAILS(EVALUE, "damo_npz_write_compressed: a name", damo_npz_write_compressed(ctx, path, no_name, &a, 1));
+  FAILS(EIO, "/nobody", damo_npz_write_compressed(ctx, path, names, &a, 1));
+  FAILS(EVALUE, "damo_npz_format_compressed: out", damo_npz_format_compressed(ctx, names, &a, 1, NULL));
+  NONE(EVALUE, "damo_csv_read_table: path", damo_csv_read_table(ctx, NULL, NULL));
+  NONE(EIO, "/nobody", damo_csv_read_table(ctx, path, NULL));
+  NONE(EVALUE, "damo_csv_read_table: a text is NULL", damo_csv_read_table(ctx, path, &no_text));
+  NONE(EVALUE, "damo_csv_read_table: the list of columns", damo_csv_read_table(ctx, path, &no_list));
+  NONE(EVALUE, "columns are read by damo_csv_read_table", damo_csv_parse(ctx, "x\n1\n", 4, &columns, NULL));
+  NONE(EVALUE, "damo_csv_parse_table: bytes", damo_csv_parse_table(ctx, NULL, 1, NULL));
+  CHECK(damo_csv_table_size(NULL) == 0 && damo_csv_table_rows(NULL) == 0 && damo_csv_table_get_name(NULL, 0) == NULL);
+  CHECK(damo_csv_table_get_numbers(NULL, 0) == NULL && damo_csv_table_get_text(NULL, 0, 0, NULL) == NULL);
+  damo_csv_table_free(NULL);
+  NONE(EVALUE, "damo_image_read: path", damo_image_read(ctx, NULL, 0));
+  NONE(EVALUE, "is no image", damo_image_read(ctx, "picture.gif", 0));
+  NONE(EIO, "/nobody", damo_image_read(ctx, "/nobody/x.png", 0));
+  NONE(EVALUE, "damo_image_parse: bytes", damo_image_parse(ctx, NULL, 1, 0));
+  NONE(EVALUE, "bytes is no image", damo_image_parse(ctx, "GIF89a", 6, 0));
+  FAILS(EVALUE, "damo_image_write: path", damo_image_write(NULL, a));
+  FAILS(EVALUE, "'picture.gif' names no format", damo_image_write("picture.gif", a));
+  FAILS(EVALUE, "damo_image_format: format", damo_image_format(a, NULL, &bytes));
+  FAILS(EVALUE, "damo_image_format: out", damo_image_format(a, "png", NULL));
+  FAILS(EVALUE, "'jpg' names no format", damo_image_format(a, "jpg", &bytes));
+  CHECK(damo_image_write("x.png", NULL) == DAMO_EVALUE && damo_image_format(NULL, "png", &bytes) == DAMO_EVALUE);
+  CHECK(damo_image_read(NULL, "x.png", 0) == NULL && damo_image_parse(NULL, "x", 1, 0) == NULL);
+  CHECK(damo_csv_read_table(NULL, "x", NULL) == NULL && damo_csv_parse_table(NULL, "x", 1, NULL) == NULL);
+  CHECK(damo_npy_map(NULL, "x") == NULL && damo_npz_write_compressed(NULL, "x", NULL, NULL, 0) == DAMO_EVALUE);
 }
 
 static void test_graph(void) {
@@ -442,12 +501,14 @@ static void test_null(void) {
   CHECK(damo_function_into(NULL, NULL, 0, NULL) == DAMO_EVALUE && damo_function_n_inputs(NULL) == 0);
   CHECK(damo_function_call_values(NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_as_array(NULL) == NULL && damo_as_sparse(NULL) == NULL);
+  CHECK(damo_as_var(NULL) == NULL && damo_as_op(NULL) == NULL);
 }
 
 int main(void) {
   set_up();
   test_values();
   test_files();
+  test_tables_and_images();
   test_graph();
   test_ops();
   test_functions();

@@ -1,5 +1,6 @@
 /* call_run_test: calls cut into slices through damo.h: several runs of one function beside its ordinary calls, what they
  * read and commit, conflicts, ends before their time. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "damo.h"
@@ -40,7 +41,37 @@ static int finish(damo_run *run) {
   return steps;
 }
 
+static void *count_calls(void *user, void *ptr, size_t osize, size_t nsize) {
+  (void)osize;
+  ++*(long *)user;
+  if (nsize > 0) return realloc(ptr, nsize);
+  free(ptr);
+  return NULL;
+}
+
+/* Once a run is warm, its next calls don't call the allocator. */
+static void test_restart_allocates_nothing(void) {
+  long calls = 0;
+  damo_ctx *ctx = damo_ctx_new(count_calls, &calls);
+  damo_var *w = NULL;
+  damo_function *f = make_model(ctx, &w);
+  damo_array *x = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){1000});
+  for (int i = 0; i < 1000; i++) ((double *)damo_array_data(x))[i] = 1e-3 * i;
+  damo_run *run = damo_call_begin(f, &x, 1);
+  CHECK(run != NULL && finish(run) > 0);
+  for (int i = 0; i < 5; i++) CHECK(damo_call_restart(run, &x, 1) == DAMO_OK && finish(run) > 0);
+  const long before = calls;
+  for (int i = 0; i < 100; i++) CHECK(damo_call_restart(run, &x, 1) == DAMO_OK && finish(run) > 0);
+  CHECK_EQ_I(calls, before);
+  damo_release(run);
+  damo_release(x);
+  damo_release(f);
+  damo_release(w);
+  damo_ctx_release(ctx);
+}
+
 int main(void) {
+  test_restart_allocates_nothing();
   damo_ctx *ctx = damo_ctx_new(NULL, NULL);
   damo_var *w = NULL;
   damo_function *f = make_model(ctx, &w);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "damo.h"
+#include "host_case.h"
 #include "test.h"
 
 typedef struct host {
@@ -32,15 +33,7 @@ static lua_State *new_state(damo_ctx *ctx) {
   if (L == NULL) return NULL;
   luaL_openlibs(L);
   if (ctx != NULL) CHECK_EQ_I(damo_lua_set_context(L, ctx), DAMO_OK);
-  lua_getglobal(L, "package");
-  lua_pushliteral(L, "lua/?.lua;lua/?/init.lua");
-  lua_setfield(L, -2, "path");
-  lua_pushliteral(L, "");
-  lua_setfield(L, -2, "cpath");
-  lua_getfield(L, -1, "preload");
-  lua_pushcfunction(L, luaopen_damo_core);
-  lua_setfield(L, -2, "damo.core");
-  lua_settop(L, 0);
+  host_find_damo(L);
   return L;
 }
 
@@ -108,6 +101,7 @@ static void test_set_context(void) {
   host h = {0, 0};
   damo_ctx *ctx = damo_ctx_new(host_alloc, &h), *other = damo_ctx_new(host_alloc, &h);
   lua_State *L = new_state(ctx);
+  CHECK(damo_lua_get_context(L) == ctx && damo_lua_get_context(NULL) == NULL);
   CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE); /* the state has a context already */
   CHECK_EQ_S(damo_error_kind(other), "state");
   CHECK_EQ_I(damo_lua_set_context(NULL, other), DAMO_EVALUE);
@@ -122,16 +116,53 @@ static void test_set_context(void) {
   lua_close(L);
   train(M, ctx);
   lua_close(M);
+  /* A context begins with the id of the build that made it. */
+  L = new_state(NULL);
+  ((char *)other)[0] ^= 1;
+  CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE);
+  ((char *)other)[0] ^= 1;
+  CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_OK);
+  lua_close(L);
   damo_ctx_release(ctx);
   damo_ctx_release(other);
   CHECK(h.blocks == 0 && h.bytes == 0);
   L = new_state(NULL); /* without a host's context the state makes its own */
+  CHECK(damo_lua_get_context(L) == NULL);
   run(L, "require 'damo'", 0);
+  CHECK(damo_lua_get_context(L) != NULL);
   ctx = damo_ctx_new(NULL, NULL);
   CHECK_EQ_I(damo_lua_set_context(L, ctx), DAMO_ESTATE);
   damo_ctx_release(ctx);
   train(L, NULL);
   lua_close(L);
+}
+
+static int raise_last(lua_State *L) { return damo_lua_raise(L); }
+
+/* Objects go to scripts and come back as the same objects; the context's error is raised as scripts know it. */
+static void test_objects_of_scripts(void) {
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  lua_State *L = new_state(ctx);
+  CHECK(run(L, "damo = require 'damo'", 0));
+  damo_array *a = damo_array_scalar(ctx, DAMO_INT8, 7);
+  damo_lua_push(L, a);
+  CHECK(damo_lua_get(L, -1) == (damo_obj *)a);
+  lua_setglobal(L, "a");
+  damo_release(a);
+  CHECK(run(L, "assert(a.dtype == 'int8' and a:item() == 7); v = damo.dvector(); return v, v.type, damo.ops", 3));
+  CHECK(damo_as_var(damo_lua_get(L, 1)) != NULL && damo_as_op(damo_lua_get(L, 1)) == NULL);
+  CHECK(damo_lua_get(L, 2) != NULL && damo_as_var(damo_lua_get(L, 2)) == NULL);
+  CHECK(damo_lua_get(L, 3) == NULL && damo_lua_get(L, 4) == NULL && damo_lua_get(NULL, 1) == NULL);
+  damo_op *op = damo_apply_get_op(NULL);
+  CHECK(op == NULL);
+  damo_lua_push(L, op);
+  CHECK(lua_isnil(L, -1));
+  damo_fail(ctx, DAMO_ESHAPE, "too wide");
+  lua_pushcfunction(L, raise_last);
+  lua_setglobal(L, "fail");
+  CHECK(run(L, "local ok, e = pcall(fail); assert(not ok and e.kind == 'shape' and e.message == 'too wide')", 0));
+  lua_close(L);
+  damo_ctx_release(ctx);
 }
 
 /* Errors are error objects, also when the host's memory cap is reached; the state stays usable. */
@@ -166,6 +197,7 @@ static void test_errors(void) {
 }
 
 int main(void) {
+  test_objects_of_scripts();
   test_close(true);
   test_close(false);
   test_set_context();

@@ -1,50 +1,19 @@
 /* out_test: eager calls that write into Arrays given as `out`: with options tables that the script keeps, a call makes
  * no Lua object and calls no allocator. A host program that links libdamo.a and liblua, with counting allocators on both
  * sides. Run from the root of the tree. */
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
-#include <stdlib.h>
-
 #include "damo.h"
+#include "host_case.h"
 #include "test.h"
 
-static int64_t native_calls, native_blocks, lua_calls;
-
-static void *reallocate(void *ptr, size_t size) {
-  if (size > 0) return realloc(ptr, size);
-  free(ptr);
-  return NULL;
-}
-
-static void *native_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
-  (void)user, (void)osize;
-  native_calls++;
-  native_blocks += (ptr == NULL) - (nsize == 0);
-  return reallocate(ptr, nsize);
-}
-
-static void *script_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
-  (void)user, (void)osize;
-  lua_calls++;
-  return reallocate(ptr, nsize);
-}
+static host_counts counts;
 
 /* A state in which `require "damo"` finds the binding linked into this program. */
 static lua_State *new_state(damo_ctx *ctx) {
-  lua_State *L = lua_newstate(script_alloc, NULL);
+  lua_State *L = lua_newstate(host_lua_alloc, &counts);
   if (L == NULL) return NULL;
   luaL_openlibs(L);
   CHECK_EQ_I(damo_lua_set_context(L, ctx), DAMO_OK);
-  lua_getglobal(L, "package");
-  lua_pushliteral(L, "lua/?.lua;lua/?/init.lua");
-  lua_setfield(L, -2, "path");
-  lua_pushliteral(L, "");
-  lua_setfield(L, -2, "cpath");
-  lua_getfield(L, -1, "preload");
-  lua_pushcfunction(L, luaopen_damo_core);
-  lua_setfield(L, -2, "damo.core");
-  lua_settop(L, 0);
+  host_find_damo(L);
   return L;
 }
 
@@ -107,15 +76,15 @@ static void check_call(lua_State *L, const char *name) {
   for (int k = 0; k < 2; k++) {
     lua_getglobal(L, "again");
     lua_pushvalue(L, -2);
-    native_calls = lua_calls = 0;
+    counts.native_calls = counts.lua_calls = 0;
     CHECK(lua_pcall(L, 1, 0, 0) == LUA_OK);
   }
-  if (CHECK_EQ_I(native_calls, 0) && CHECK_EQ_I(lua_calls, 0)) return;
+  if (CHECK_EQ_I(counts.native_calls, 0) && CHECK_EQ_I(counts.lua_calls, 0)) return;
   fprintf(stderr, "    %s\n", name);
 }
 
 int main(void) {
-  damo_ctx *ctx = damo_ctx_new(native_alloc, NULL);
+  damo_ctx *ctx = damo_ctx_new(host_native_alloc, &counts);
   lua_State *L = new_state(ctx);
   if (prepared(L)) {
     lua_getglobal(L, "calls");
@@ -123,6 +92,6 @@ int main(void) {
   }
   lua_close(L);
   damo_ctx_release(ctx);
-  CHECK_EQ_I(native_blocks, 0);
+  CHECK_EQ_I(counts.native_blocks, 0);
   TEST_MAIN_END;
 }

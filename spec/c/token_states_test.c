@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "damo.h"
+#include "host_case.h"
 #include "test.h"
 
 #define STATES 8
@@ -38,15 +39,7 @@ static lua_State *new_state(void) {
   lua_State *L = luaL_newstate();
   if (L == NULL) return NULL;
   luaL_openlibs(L);
-  lua_getglobal(L, "package");
-  lua_pushliteral(L, "lua/?.lua;lua/?/init.lua");
-  lua_setfield(L, -2, "path");
-  lua_pushliteral(L, "");
-  lua_setfield(L, -2, "cpath");
-  lua_getfield(L, -1, "preload");
-  lua_pushcfunction(L, luaopen_damo_core);
-  lua_setfield(L, -2, "damo.core");
-  lua_settop(L, 0);
+  host_find_damo(L);
   return L;
 }
 

@@ -1,50 +1,19 @@
 /* view_test: a host's loop of frames over its own arrays: a script sees them through damo.view, reads positions and
  * writes forces, also into double buffers that it binds anew, and calls neither Lua's allocator nor damo's. A host
  * program that links libdamo.a and liblua, with counting allocators on both sides. Run from the root of the tree. */
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
-#include <stdlib.h>
-
 #include "damo.h"
+#include "host_case.h"
 #include "test.h"
 
-static int64_t native_calls, native_blocks, lua_calls;
-
-static void *reallocate(void *ptr, size_t size) {
-  if (size > 0) return realloc(ptr, size);
-  free(ptr);
-  return NULL;
-}
-
-static void *native_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
-  (void)user, (void)osize;
-  native_calls++;
-  native_blocks += (ptr == NULL) - (nsize == 0);
-  return reallocate(ptr, nsize);
-}
-
-static void *script_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
-  (void)user, (void)osize;
-  lua_calls++;
-  return reallocate(ptr, nsize);
-}
+static host_counts counts;
 
 /* A state in which `require "damo"` finds the binding linked into this program. */
 static lua_State *new_state(damo_ctx *ctx) {
-  lua_State *L = lua_newstate(script_alloc, NULL);
+  lua_State *L = lua_newstate(host_lua_alloc, &counts);
   if (L == NULL) return NULL;
   luaL_openlibs(L);
   CHECK_EQ_I(damo_lua_set_context(L, ctx), DAMO_OK);
-  lua_getglobal(L, "package");
-  lua_pushliteral(L, "lua/?.lua;lua/?/init.lua");
-  lua_setfield(L, -2, "path");
-  lua_pushliteral(L, "");
-  lua_setfield(L, -2, "cpath");
-  lua_getfield(L, -1, "preload");
-  lua_pushcfunction(L, luaopen_damo_core);
-  lua_setfield(L, -2, "damo.core");
-  lua_settop(L, 0);
+  host_find_damo(L);
   return L;
 }
 
@@ -98,7 +67,7 @@ static void move(body *b, int frame) {
 }
 
 int main(void) {
-  damo_ctx *ctx = damo_ctx_new(native_alloc, NULL);
+  damo_ctx *ctx = damo_ctx_new(host_native_alloc, &counts);
   lua_State *L = new_state(ctx);
   if (!CHECK(L != NULL && luaL_loadstring(L, script) == LUA_OK)) return 1;
   lua_pushlightuserdata(L, bodies[0]);
@@ -110,16 +79,16 @@ int main(void) {
   for (int apart = 0; apart < 2; apart++) { /* forces beside the positions that were read, then in the other buffer */
     for (int frame = 0; frame < 40; frame++) {
       body *from = bodies[frame % 2], *to = bodies[(frame + apart) % 2];
-      if (frame == 20) native_calls = lua_calls = 0;
+      if (frame == 20) counts.native_calls = counts.lua_calls = 0;
       move(from, frame);
       run_frame(L, from, to);
       CHECK(right(from, to));
     }
-    CHECK_EQ_I(native_calls, 0);
-    CHECK_EQ_I(lua_calls, 0);
+    CHECK_EQ_I(counts.native_calls, 0);
+    CHECK_EQ_I(counts.lua_calls, 0);
   }
   lua_close(L);
   damo_ctx_release(ctx);
-  CHECK_EQ_I(native_blocks, 0);
+  CHECK_EQ_I(counts.native_blocks, 0);
   TEST_MAIN_END;
 }

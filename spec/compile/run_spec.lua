@@ -25,6 +25,20 @@ describe("a run", function()
     same(t, t2)
   end)
 
+  it("takes a budget that is a number from 0 on", function()
+    local x = damo.dvector "x"
+    local run = damo.compile({ x }, damo.sum(x)):start(damo.array { 1, 2 })
+    for _, us in ipairs { "x", {}, true } do
+      local ok, err = pcall(function() run:step(us) end)
+      assert.is_false(ok)
+      assert.are.equal("type", err.kind)
+    end
+    assert.error_matches(function() run:step(0 / 0) end, "0 or more microseconds")
+    assert.error_matches(function() run:step(-1) end, "0 or more microseconds")
+    assert.is_true(run:step())
+    assert.are.equal(3, run:result())
+  end)
+
   it("has no result before its end, and none after being cancelled", function()
     local x = damo.dvector "x"
     local f = damo.compile({ x }, damo.sum(x))
@@ -80,6 +94,70 @@ describe("a run", function()
     local r2, s2 = run:result()
     assert.are.equal(s, s2)
     assert.are.equal(0, damo.sum(damo.abs(r - r2)))
+  end)
+
+  it("writes into Arrays and matrices, in its last step", function()
+    local x = damo.dvector "x"
+    local f = damo.compile({ x }, { damo.exp(x), damo.sum(x), damo.sparse.csc_from_dense(damo.outer(x, x)) })
+    local a = damo.array { 1, 0, 2 }
+    local e, s, m = f(a)
+    local out, matrix = damo.zeros { 3 }, damo.sparse.csc_from_dense(damo.eye(3))
+    local into = f:into(out, nil, matrix)
+    local run = into:start(a)
+    run_to_end(run, 0)
+    local r1, r2, r3 = run:result()
+    assert.is_true(r1 == out and r3 == matrix)
+    assert.are.equal(s, r2)
+    same(e, out)
+    same(m, matrix)
+    run:restart(damo.array { 0, 0, 0 })
+    assert.is_false(run:step(0))
+    same(e, out)
+    run:cancel()
+    same(e, out)
+    same(m, matrix)
+    assert.is_true(run:restart(damo.array { 0, 0, 3 }):step())
+    assert.are.equal(1, out[1])
+    assert.are.equal(9, matrix:toarray()[{ 3, 3 }])
+    out = nil -- luacheck: ignore 311
+    assert.error_matches(function() into.start({}, a) end, "into")
+  end)
+
+  it("is begun again without garbage in Lua or native memory", function()
+    local x, s = damo.dvector "x", damo.dscalar "s"
+    local n = damo.shared(0.0)
+    local f = damo.compile({ x, s }, { damo.exp(damo.sin(x)) * s, damo.sum(x) }, { updates = { { n, n + s } } })
+    local a, out, total = damo.ones { 1000 }, damo.zeros { 1000 }, damo.zeros {}
+    for _, run in ipairs { f:start(a, 1), f:into(out, total):start(a, 1) } do
+      local function frames(count)
+        for _ = 1, count do
+          run:restart(a, 2)
+          while not run:step(20) do end
+        end
+      end
+      frames(20)
+      collectgarbage()
+      collectgarbage()
+      collectgarbage "stop"
+      local lua, native = collectgarbage "count", damo.memory()
+      frames(300)
+      local made, after = (collectgarbage "count" - lua) * 1024, damo.memory()
+      collectgarbage "restart"
+      assert.is_true(made < 1000)
+      assert.equal(native.bytes, after.bytes)
+    end
+  end)
+
+  it("names the node of an error", function()
+    local x = damo.dvector "x"
+    local f = damo.compile({ x }, damo.linalg.cholesky(damo.diag(damo.exp(x) - 2)))
+    local run = f:start(damo.array { 1, -1 })
+    local ok, err = pcall(function() run_to_end(run, 0) end)
+    assert.is_false(ok)
+    assert.equal("Cholesky", err.op)
+    assert.equal("numeric", err.kind)
+    assert.truthy(err.node)
+    assert.truthy(err.trace[1])
   end)
 
   it("is cancelled in the middle, by the collector too", function()

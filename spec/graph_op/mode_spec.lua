@@ -26,6 +26,20 @@ local function names(f)
   return table.concat(seen, " ")
 end
 
+describe("a mode that looks at values", function()
+  it("looks once at what broadcasting repeats", function()
+    local n, m, s = 2 ^ 40, damo.dmatrix "m", damo.dscalar "s"
+    for _, mode in ipairs { "NANGUARD", "DEBUG" } do
+      local parts = { m[{ 5, 2 }], m.T[{ 1, 3 }], damo.broadcast_to(s, { n, 2 })[{ 7, 1 }] }
+      local f = damo.compile({ m, s }, parts, { mode = mode })
+      local wide = damo.broadcast_to(damo.array { 1., 2 }, { n, 2 })
+      assert.same({ 2, 1, 4 }, { f(wide, 4) })
+      local err = failure("numeric", f, damo.broadcast_to(damo.array { 1., 0 / 0 }, { n, 2 }), 4)
+      assert.matches("nan at {1, 2}", err.message, 1, true)
+    end
+  end)
+end)
+
 describe("a mode", function()
   it("is given by its name, and a misspelt one is an error", function()
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD" } do

@@ -141,6 +141,18 @@ describe("a rewrite rule written in Lua", function()
     assert.equal(1, #warned)
     assert.matches("^rewrite: .* the rule swing goes on for ever", warned[1])
   end)
+
+  it("of damo's ends in a long chain of reads, without a warning", function()
+    local before, warned = damo.config.on_warning, {}
+    damo.config.on_warning = function(_, message) warned[#warned + 1] = message end
+    for _, item in ipairs { { -1, 1, -1 }, { 2, -1 } } do
+      local y, want = x, damo.arange(1, 301)
+      for _ = 1, 300 do y, want = damo.sin(y)[{ item }], damo.sin(want)[{ item }] end
+      assert.is_true(damo.array_equal(want, compile({ x }, y)(damo.arange(1, 301))))
+    end
+    damo.config.on_warning = before
+    assert.same({}, warned)
+  end)
 end)
 
 describe("a wrong rewrite rule written in Lua", function()

@@ -64,6 +64,25 @@ describe("a chain", function()
   end)
 end)
 
+describe("the Khatri-Rao product", function()
+  local a, b = h.random({ 2, 3 }, 1), h.random({ 4, 3 }, 2)
+  h.case("of matrices", linalg.khatri_rao, { a, b })
+  h.case("of complex matrices", linalg.khatri_rao, { h.complex(a), h.complex(b) })
+  h.case("of stacks", linalg.khatri_rao, { h.random({ 2, 2, 3 }, 3), h.random({ 4, 3 }, 4) })
+
+  it("has Kronecker products as columns, and tells what is wrong", function()
+    local z = linalg.khatri_rao(a, b)
+    for j = 1, 3 do assert.is_true(damo.allclose(z[{ {}, j }], linalg.kron(a[{ {}, j }], b[{ {}, j }]))) end
+    assert.equal("linalg.khatri_rao: the operands have 1 and 3 columns",
+      (message(linalg.khatri_rao, damo.ones { 2, 1 }, b)))
+    local x, y = damo.dmatrix "x", damo.dmatrix "y"
+    local f = damo.compile({ x, y }, linalg.khatri_rao(x, y))
+    assert.equal("shape", select(2, message(f, damo.ones { 2, 1 }, b)))
+    local g = damo.compile({ x }, linalg.khatri_rao(damo.ones { 2, 1 }, x))
+    assert.equal("shape", select(2, message(g, b)))
+  end)
+end)
+
 describe("the inverse of a tensor", function()
   local a = h.regular({ 6, 6 }, 3)
   h.case("of two axes and two", linalg.tensorinv, { a:reshape { 2, 3, 3, 2 } })

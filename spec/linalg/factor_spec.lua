@@ -105,3 +105,56 @@ describe("solve_banded", function()
     assert.equal("numeric", select(2, pcall(linalg.solve_banded, damo.zeros { 1, 3 }, damo.ones(3), { l = 0, u = 0 })).kind)
   end)
 end)
+
+describe("ldl", function()
+  -- With and without blocks of order 2, of the entries that count.
+  local function operand(n, seed, is_complex, hermitian)
+    local a = h.random({ n, n }, seed)
+    a = a + a.T
+    if seed % 2 == 0 then a = a - damo.diag(damo.diag(a)) end
+    if not is_complex then return a end
+    local b = h.random({ n, n }, seed + 9)
+    return hermitian and damo.complex(a, b - b.T) or damo.complex(a, b + b.T)
+  end
+
+  for _, lower in ipairs { true, false } do
+    for _, hermitian in ipairs { true, false } do
+      local o = { lower = lower, hermitian = hermitian }
+      local part = lower and damo.tril or damo.triu
+      local name = ("lower=%s, hermitian=%s"):format(tostring(lower), tostring(hermitian))
+      it("multiplies back, " .. name, function()
+        for n = 0, 7 do
+          for seed = 1, 4 do
+            local a = n == 0 and damo.zeros { 0, 0 } or operand(n, seed, seed > 2, hermitian)
+            local w, d, p = linalg.ldl(part(a), o)
+            assert.is_true(damo.allclose(damo.dot(damo.dot(w, d), hermitian and damo.conj(w).T or w.T), a))
+            local t = w[{ p }]
+            assert.is_true(damo.array_equal(t, part(t)))
+            assert.is_true(damo.array_equal(damo.diag(t), damo.cast(damo.ones { n }, a.dtype)))
+            assert.is_true(damo.array_equal(d, damo.tril(damo.triu(d, { k = -1 }), { k = 1 })))
+          end
+        end
+      end)
+      for seed = 1, 2 do
+        local function factors(x)
+          local w, d = linalg.ldl(x, o)
+          return w, d
+        end
+        h.case(("%s, %s blocks"):format(name, seed == 1 and "few" or "large"), factors, { operand(4, seed, false) })
+        h.case(("%s, %s blocks, complex"):format(name, seed == 1 and "few" or "large"), factors, { operand(4, seed, true, hermitian) })
+      end
+    end
+  end
+  h.case("of a stack", function(x) return select(2, linalg.ldl(x)) end, { h.positive({ 2, 3, 3 }, 4) })
+
+  it("takes float32, a singular matrix, and reads one triangle", function()
+    local w, d, p = linalg.ldl(damo.array({ { 2, 9 }, { 1, 3 } }, "float32"))
+    assert.equal("float32", w.dtype)
+    assert.equal("int64", p.dtype)
+    assert.is_true(damo.allclose(damo.dot(damo.dot(w, d), w.T), damo.array { { 2, 1 }, { 1, 3 } }, { atol = 1e-6 }))
+    assert.is_true(damo.array_equal(select(2, linalg.ldl(damo.zeros { 2, 2 })), damo.zeros { 2, 2 }))
+    assert.is_true(pcall(linalg.ldl, damo.array { { 2, 0 / 0 }, { 1, 3 } }))
+    assert.is_false(pcall(linalg.ldl, damo.array { { 2, 0 }, { 0 / 0, 3 } }))
+    assert.is_false(pcall(linalg.ldl, damo.ones { 2, 3 }))
+  end)
+end)

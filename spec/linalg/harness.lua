@@ -6,6 +6,7 @@ local describe, it = ...
 -- luacheck: no max line length
 local damo = require "damo"
 local luassert = require "luassert"
+local stored = require "spec.support.stored"
 
 local h = {}
 local STEP = 1e-5
@@ -82,6 +83,7 @@ local function check_derivative(cost, vars, values, tol, what)
   local f = damo.compile(vars, cost)
   local difference = (f(table.unpack(moved(values, by, STEP))) - f(table.unpack(moved(values, by, -STEP)))) / (2 * STEP)
   local grads = damo.grad(cost, vars, { disconnected_inputs = "ignore" })
+  stored(vars, grads)
   local got, slope = table.pack(damo.compile(vars, grads, { mode = "DEBUG" })(table.unpack(values))), 0
   for i = 1, #values do slope = slope + inner(got[i], by[i]) end
   near(slope, difference, tol, what .. " by grad")

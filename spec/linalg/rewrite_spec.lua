@@ -57,6 +57,24 @@ describe("an inverse", function()
   rule("transposed is a system", "ab", function(a, b) return damo.dot(linalg.inv(a).T, b) end, "Solve")
   rule("of a transpose is a system", "ab", function(a, b) return damo.dot(linalg.inv(a.T), b) end, "Solve")
   rule("of a stack is a system", "tb", function(t, b) return damo.matmul(linalg.inv(t), b) end, "Solve")
+  it("of a singular matrix times a matrix without columns is an error as before", function()
+    local a, b = variable "a", variable "b"
+    for _, y in ipairs { damo.dot(linalg.inv(a), b), damo.dot(b.T, linalg.inv(a)) } do
+      for _, mode in ipairs { all, none } do
+        local f = damo.compile({ a, b }, y, { mode = mode })
+        local ok, err = pcall(f, damo.zeros { 2, 2 }, damo.zeros { 2, 0 })
+        assert.is_false(ok)
+        assert.equal("numeric", err.kind)
+        assert.same(0, f(damo.eye(2), damo.zeros { 2, 0 }).size)
+        assert.same(0, f(damo.zeros { 0, 0 }, damo.zeros { 0, 0 }).size)
+      end
+    end
+    for _, assume in ipairs { "gen", "sym", "her", "tridiagonal", "banded", "diagonal" } do
+      assert.is_false(pcall(linalg.solve, damo.zeros { 2, 2 }, damo.zeros { 2, 0 }, { assume_a = assume }), assume)
+      assert.same(0, linalg.solve(damo.zeros { 0, 0 }, damo.zeros { 0, 3 }, { assume_a = assume }).size)
+      assert.same(0, linalg.solve(damo.zeros { 0, 2, 2 }, damo.zeros { 0, 2, 3 }, { assume_a = assume }).size)
+    end
+  end)
   rule("that is read elsewhere stays", "ab", function(a, b)
     local y = linalg.inv(a)
     return damo.dot(y, b), y

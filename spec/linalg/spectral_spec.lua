@@ -32,17 +32,17 @@ describe("svd", function()
       for _, full in ipairs { false, true } do
         local function factors(x) return linalg.svd(x, { full_matrices = full }) end
         -- Functions that do not depend on how singular vectors are chosen; of the full form, on the space of those left over.
-        h.case(("product of the factors, full=%s"):format(full) .. name, function(x)
+        h.case(("product of the factors, full=%s"):format(tostring(full)) .. name, function(x)
           local u, s, vh = factors(x)
           if full then u, vh = u[{ damo.ellipsis, { 1, least } }], vh[{ damo.ellipsis, { 1, least }, {} }] end
           return damo.matmul(scaled(u, s * s), vh)
         end, { a })
-        h.case(("a projection, full=%s"):format(full) .. name, function(x)
+        h.case(("a projection, full=%s"):format(tostring(full)) .. name, function(x)
           local u = factors(x)
           local last = u[{ damo.ellipsis, { full and shape[#shape - 1] > least and least + 1 or -1, -1 } }]
           return damo.matmul(last, adjoint(last))
         end, { a })
-        h.case(("a projection of vh, full=%s"):format(full) .. name, function(x)
+        h.case(("a projection of vh, full=%s"):format(tostring(full)) .. name, function(x)
           local _, _, vh = factors(x)
           local last = vh[{ damo.ellipsis, { full and shape[#shape] > least and least + 1 or -1, -1 }, {} }]
           return damo.matmul(adjoint(last), last)
@@ -109,7 +109,7 @@ describe("eigh", function()
         local a = complex and hermitian(shape, 4) or symmetric(shape, 4)
         local b = complex and damo.matmul(a, adjoint(a)) + 2 * damo.eye(shape[#shape]) or h.positive(shape, 9)
         local o = { lower = lower }
-        local name = (" of %s %s, lower=%s"):format(table.concat(shape, "x"), complex and "complex" or "real", lower)
+        local name = (" of %s %s, lower=%s"):format(table.concat(shape, "x"), complex and "complex" or "real", tostring(lower))
         h.case("values" .. name, function(x) return linalg.eigvalsh(x, o) end, { a })
         h.case("generalised values" .. name, function(x, y) return linalg.eigvalsh(x, y, o) end, { a, b })
         h.case("a function of the matrix" .. name, function(x)
@@ -130,11 +130,27 @@ describe("eigh", function()
       assert.is_true(damo.allclose(linalg.eigh(half, o), linalg.eigvalsh(a)))
       assert.is_true(damo.allclose(linalg.eigh(a, { eigvals_only = true, lower = lower }), linalg.eigvalsh(a)))
     end)
+    it("takes anything in the other triangle, lower=" .. tostring(lower), function()
+      local a, o = symmetric({ 3, 3 }, 2), { lower = lower }
+      local odd = damo.where((lower and damo.tril or damo.triu)(damo.ones { 3, 3 }):gt(0), a, 0 / 0)
+      for _, x in ipairs { odd, (odd.T + 0).T, odd[{ damo.newaxis, {}, {} }] * damo.ones { 2, 1, 1 } } do
+        assert.is_true(damo.allclose(linalg.eigvalsh(x, o), linalg.eigvalsh(a)))
+        assert.is_true(damo.allclose(linalg.eigh(x, o), linalg.eigvalsh(a)))
+      end
+      odd[{ lower and 3 or 1, lower and 1 or 3 }] = 1 / 0
+      assert.equal("eigvalsh: the matrix has an entry that is nan or infinite", (message(linalg.eigvalsh, odd, o)))
+    end)
   end
 
   it("tells what is wrong", function()
     assert.equal("eigh: operand 1 must be square in its last two axes, got shape (2, 3)", (message(linalg.eigh, damo.ones { 2, 3 })))
     assert.equal("eigh: the matrix has an entry that is nan or infinite", (message(linalg.eigh, damo.array { { 0 / 0 } })))
+    assert.equal("eigh: a matrix has 40000 rows, LAPACK's routine takes 32760 at most; eigvalsh takes larger ones",
+      (message(linalg.eigh, damo.tensor("x", { shape = { 40000, 40000 } }))))
+    assert.equal("svd: a matrix is 30000 x 40000, LAPACK's routine takes one length above 23000 at most; svdvals takes larger matrices",
+      (message(linalg.svd, damo.tensor("x", { shape = { 30000, 40000 } }))))
+    linalg.eigvalsh(damo.tensor("x", { shape = { 40000, 40000 } }))
+    linalg.svd(damo.tensor("x", { shape = { 40000, 40 } }))
     assert.equal("shape", select(2, message(linalg.eigh, damo.ones { 1, 2 }, damo.eye(2))))
     assert.equal("numeric", select(2, message(linalg.eigh, damo.eye(2), -damo.eye(2))))
     assert.equal("numeric", select(2, linalg.eigh(damo.eye(2), -damo.eye(2), { on_fail = "return" })).kind)
@@ -152,7 +168,7 @@ describe("eigh", function()
   -- Many small matrices take a kernel of their own.
   for n = 1, 9 do
     for _, lower in ipairs { true, false } do
-      it(("of a stack of 3 x 7 matrices of order %d, lower=%s"):format(n, lower), function()
+      it(("of a stack of 3 x 7 matrices of order %d, lower=%s"):format(n, tostring(lower)), function()
         local a, o = h.random({ 3, 7, n, n }, n), { lower = lower }
         local full = lower and damo.tril(a) + h.transposed(damo.tril(a, -1)) or damo.triu(a) + h.transposed(damo.triu(a, 1))
         for _, x in ipairs { a, h.transposed(h.transposed(a):copy()), 1e200 * a, 1e-200 * a } do
@@ -354,5 +370,65 @@ describe("a compiled graph", function()
     assert.equal("EigenvaluesHermitian", decompositions { (linalg.eigh(x)) })
     assert.equal("Eigenvalues", decompositions { (linalg.eig(x)) })
     assert.equal("EigenvaluesHermitian", decompositions { (linalg.eigh(x)), linalg.eigvalsh(x) })
+  end)
+end)
+
+describe("subspaces", function()
+  for _, shape in ipairs { { 3, 3 }, { 4, 2 }, { 2, 4 }, { 2, 3, 2 } } do
+    for _, side in ipairs { "right", "left" } do
+      local a = h.random(shape, 5)
+      local name = ("polar, %s, of %d axes, %d rows"):format(side, #shape, shape[#shape - 1])
+      h.case(name, function(x) return linalg.polar(x, { side = side }) end, { a }, { second = false })
+      h.case(name .. ", complex", function(x) return linalg.polar(x, { side = side }) end, { h.complex(a) }, { second = false })
+      it(name .. " gives factors", function()
+        local u, p = linalg.polar(a, side)
+        assert.is_true(damo.allclose(side == "right" and damo.matmul(u, p) or damo.matmul(p, u), a))
+        assert.is_true(damo.allclose(p, h.transposed(p)))
+        assert.is_true(damo.all(damo.ge(linalg.eigvalsh(p), -1e-12)))
+      end)
+    end
+  end
+
+  it("polar has gradients where singular values are equal", function()
+    for _, m in ipairs { damo.eye(2), damo.array { { 0, -2 }, { 2, 0 } }, damo.array { { .8, -.6 }, { .6, .8 } } } do
+      for _, side in ipairs { "right", "left" } do
+        damo.verify_grad(function(x)
+          local u, p = linalg.polar(x, { side = side })
+          return damo.sum(p * damo.array { { 1, 2 }, { 3, 5 } }) + damo.sum(u * damo.array { { 2, 1 }, { 0, 3 } })
+        end, { m })
+      end
+    end
+  end)
+
+  local low = damo.matmul(h.random({ 5, 2 }, 3), h.random({ 2, 4 }, 4)) -- of rank 2
+  for _, a in ipairs { low, low.T, h.complex(low), damo.cast(low, "float32"), damo.zeros { 3, 2 }, h.random({ 2, 3 }, 8) } do
+    it(("orth and null_space of %d x %d, %s"):format(a.shape[1], a.shape[2], a.dtype), function()
+      local q, z = linalg.orth(a), linalg.null_space(a)
+      local tol = { atol = a.dtype == "float32" and 1e-5 or 1e-12 }
+      local rank = linalg.matrix_rank(a)
+      assert.same({ a.shape[1], rank }, q.shape)
+      assert.same({ a.shape[2], a.shape[2] - rank }, z.shape)
+      assert.equal(a.dtype, q.dtype)
+      assert.is_true(damo.allclose(damo.dot(adjoint(q), q), damo.eye(rank), tol))
+      assert.is_true(damo.allclose(damo.dot(adjoint(z), z), damo.eye(z.shape[2]), tol))
+      assert.is_true(damo.allclose(damo.dot(q, damo.dot(adjoint(q), a)), a, tol))
+      assert.is_true(damo.allclose(damo.dot(a, z), damo.zeros { a.shape[1], z.shape[2] }, tol))
+    end)
+  end
+  h.case("the projection on the range", function(x)
+    local q = linalg.orth(x)
+    return damo.dot(q, adjoint(q))
+  end, { h.random({ 4, 2 }, 6) }, { second = false })
+  h.case("the projection on the null space", function(x)
+    local z = linalg.null_space(x)
+    return damo.dot(z, adjoint(z))
+  end, { h.random({ 2, 4 }, 6) }, { second = false })
+
+  it("tell what is wrong, and take rcond", function()
+    assert.same({ 2, 1 }, linalg.orth(damo.diag(damo.array { 1, 1e-3 }), { rcond = 0.01 }).shape)
+    assert.same({ 2, 1 }, linalg.null_space(damo.diag(damo.array { 1, 1e-3 }), 0.01).shape)
+    assert.equal('linalg.polar: side is "right" or "left", got "up"', (message(linalg.polar, damo.eye(2), "up")))
+    assert.equal("linalg.orth: a matrix is expected, since the result's shape depends on values; got rank 3",
+      (message(linalg.orth, damo.zeros { 2, 2, 2 })))
   end)
 end)

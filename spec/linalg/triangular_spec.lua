@@ -60,7 +60,7 @@ describe("solve_triangular", function()
   for trans = 0, 2 do
     for _, lower in ipairs { true, false } do
       local o = { lower = lower, trans = trans }
-      local name = (" lower=%s trans=%d"):format(lower, trans)
+      local name = (" lower=%s trans=%d"):format(tostring(lower), trans)
       h.case("of a vector" .. name, function(a, b) return linalg.solve_triangular(a, b, o) end, { t, h.random({ 4 }, 5) })
       h.case("of a stack of matrices" .. name, function(a, b) return linalg.solve_triangular(a, b, o) end, { t, h.random({ 2, 4, 3 }, 5) })
       h.case("of complex matrices" .. name, function(a, b) return linalg.solve_triangular(a, b, o) end,

@@ -277,6 +277,26 @@ describe("into", function()
     collectgarbage "restart"
     assert.equal(before, after)
   end)
+
+  it("makes no garbage, however many targets there are", function()
+    local s = damo.shared(damo.zeros { 2 }, "s")
+    local f = damo.compile({ v }, { v + 1, damo.sum(v), v * s, v * 2 }, { updates = { { s, s + v } } })
+    local a, into = damo.ones { 2 }, { damo.zeros { 2 }, damo.array(0.0), damo.zeros { 2 }, damo.zeros { 2 } }
+    local g = f:into(into[1], into[2], into[3], into[4])
+    local function count()
+      local before = collectgarbage "count"
+      for _ = 1, 100 do g(a) end
+      return collectgarbage "count" - before
+    end
+    collectgarbage()
+    collectgarbage "stop"
+    count() -- LuaJIT compiles the loop
+    count()
+    local garbage = count()
+    collectgarbage "restart"
+    assert.equal(0, garbage)
+    assert.same({ 299, 299 }, into[3]:totable())
+  end)
 end)
 
 describe("a Function", function()

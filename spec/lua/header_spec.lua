@@ -7,7 +7,10 @@ local function read(path)
 end
 
 -- Functions that take a lua_State; host_test.c does it for these.
-local elsewhere = { luaopen_damo_core = true, damo_lua_set_context = true }
+local elsewhere = {
+  luaopen_damo_core = true, damo_lua_set_context = true, damo_lua_get_context = true, damo_lua_get = true,
+  damo_lua_push = true, damo_lua_raise = true,
+}
 -- Functions without invalid arguments: a new context's allocator may be NULL.
 local anything_goes = { damo_ctx_new = true }
 

@@ -14,15 +14,18 @@ local function run(script)
 end
 
 describe("loading damo", function()
-  it("takes less than 400 KB of Lua's heap", function()
+  -- Tables and closures take more on the Luas before 5.4.
+  local limit = (_VERSION == "Lua 5.4" or jit) and 400 or 550 -- luacheck: ignore
+  it("takes less than " .. limit .. " KB of Lua's heap", function()
     local out = run [[
+      pcall(require, "ffi") -- LuaJIT's own library, which is no part of damo
       collectgarbage()
       local before = collectgarbage "count"
       require "damo"
       collectgarbage()
       collectgarbage()
       print(collectgarbage "count" - before)]]
-    assert.is_true((tonumber(out) or math.huge) < 400, out)
+    assert.is_true((tonumber(out) or math.huge) < limit, out)
   end)
 
   it("leaves optimisers, plots and progress for when they are used", function()
@@ -42,17 +45,17 @@ describe("loading damo", function()
         local name = path:match "lua/damo/(.*)%.lua"
         if name ~= "meta" then
           local file = assert(io.open(path))
-          local text = file:read "a"
+          local text = file:read "*a"
           file:close()
           code[name == "init" and "damo" or "damo." .. name] = text
         end
       end
-      for name, text in pairs(code) do package.preload[name] = assert(load(text, "=" .. name)) end
+      for name, text in pairs(code) do package.preload[name] = assert((loadstring or load)(text, "=" .. name)) end
       package.preload["damo.core"] = package.loadlib(os.getenv "DAMO_BUILT_CORE", "luaopen_damo_core")
       package.path, package.cpath = "", ""
       local damo = require "damo"
       for name in pairs(code) do require(name) end
       print(damo.sum { 1, 2 })]]
-    assert.equal("3.0\n", out)
+    assert.equal(tostring(3.0) .. "\n", out)
   end)
 end)

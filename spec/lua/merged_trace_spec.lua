@@ -25,7 +25,7 @@ describe("the trace of merged nodes", function()
   end)
 
   it("has each line once, and then the calls around the first one", function()
-    local function product(x, y) return damo.dot(x, y) end
+    local function product(x, y) local p = damo.dot(x, y) return p end -- a tail call may leave no line
     local lines = lines_of(function(x, y)
       local a = product(x, y)
       return a + damo.exp(product(x, y))

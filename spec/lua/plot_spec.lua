@@ -10,7 +10,7 @@ local have_gnuplot = os.execute "command -v gnuplot >/dev/null 2>&1"
 local function get(path)
   local file = io.open(path, "rb")
   if not file then return nil end
-  local text = file:read "a"
+  local text = file:read "*a"
   file:close()
   return text
 end
@@ -55,7 +55,7 @@ describe("plot.image", function()
         local plot = require "damo".plot
         local function script(z)
           plot.image(z, { path = dir .. "/a.png" })
-          return io.open(dir .. "/a.png"):read "a":match "(plot '.*e\n)unset multiplot"
+          return io.open(dir .. "/a.png"):read("*a"):match "(plot '.*e\n)$"
         end
         io.write(script { { 1, 2 } }, script { { 1 }, { 2 } }, script { { 1, 2 }, { 3, 4 } })
       ]], env)
@@ -122,9 +122,9 @@ describe("plot.lines", function()
   end)
 
   it("selects the format by the path's extension, and refuses unknown ones", function()
-    for _, path in ipairs { "a.gif", "a", "png", "|id", "a.png ", "a.png|id", "" } do
+    for _, path in ipairs { "a.gif", "a.eps", "a.jpg", "a", "png", "|id", "a.png ", "a.png|id", "" } do
       local e = failure("value", plot.lines, { { y = { 1, 2 } } }, { path = path })
-      assert.equal(("plot.lines: option 'path' must end in .png, .svg, .pdf, .eps or .jpg, got '%s'"):format(path),
+      assert.equal(("plot.lines: option 'path' must end in .png, .svg or .pdf, got '%s'"):format(path),
         e.message)
     end
     failure("value", plot.image, { { 1, 2 } }, { path = "a.txt" })
@@ -133,8 +133,7 @@ describe("plot.lines", function()
   if not have_gnuplot then return end
 
   it("has the format of its extension", function()
-    local begin = { png = "\137PNG", svg = "<?xml", pdf = "%PDF", eps = "%!PS", jpg = "\255\216\255",
-      jpeg = "\255\216\255", PNG = "\137PNG" }
+    local begin = { png = "\137PNG", svg = "<?xml", pdf = "%PDF", PNG = "\137PNG" }
     with_folder(function(dir)
       for ending, head in pairs(begin) do
         local path = dir .. "/a." .. ending
@@ -164,7 +163,7 @@ describe("plot.lines", function()
       local e = failure("io", plot.lines, { { y = { 1, 2 } } }, { path = dir .. "/none/a.png" })
       assert.equal(dir .. "/none/a.png: can't be written: No such file or directory", e.message)
       failure("io", plot.image, { { 1 } }, { path = dir .. "/none/a.png" })
-      assert.equal("", io.popen("ls -A " .. dir):read "a")
+      assert.equal("", io.popen("ls -A " .. dir):read "*a")
     end)
   end)
 
@@ -181,7 +180,7 @@ describe("plot.lines", function()
         plot.lines({ { y = { 1, 2 }, name = text }, { y = { 2, 1 }, name = text } },
           { title = text, xlabel = text, ylabel = text, path = path })
         plot.image({ { z = { { 1, 2 } }, name = text } }, { title = text, path = path })
-        assert.equal("a.png\n", io.popen("ls -A " .. dir):read "a", text)
+        assert.equal("a.png\n", io.popen("ls -A " .. dir):read "*a", text)
       end
       local names = { "`" .. run .. "`.png", "|touch run; echo .png", "a'; !touch run; '.png", "$(touch run).png" }
       for _, name in ipairs(names) do
@@ -190,6 +189,207 @@ describe("plot.lines", function()
       end
     end)
     assert.is_nil(get "run")
+  end)
+end)
+
+--- The counts that text bars end with.
+local function last_numbers(text)
+  local numbers = {}
+  for line in text:gmatch "[^\n]+" do numbers[#numbers + 1] = tonumber(line:match "|%S* (%S+)$") end
+  return numbers
+end
+
+describe("plot.hist", function()
+  it("counts values in bins as NumPy does: the last edge belongs to the last bin", function()
+    assert.same({ 2, 1, 2 }, last_numbers(plot.hist({ 0, 0.5, 1, 2, 3 }, { bins = 3 })))
+    assert.same({ 1, 3 }, last_numbers(plot.hist(damo.array { 0, 1, 1.5, 2, 7 }, { bins = { 0, 1, 2 } })))
+    assert.same({ 0.2, 0.4 }, last_numbers(plot.hist({ 1, 2, 3 }, { bins = { 0, 5 / 3, 10 / 3 }, density = true })))
+  end)
+
+  it("chooses the number of bins by the rule of Sturges or of Freedman and Diaconis", function()
+    local values = {}
+    for k = 1, 1000 do values[k] = k end
+    assert.equal(11, #last_numbers(plot.hist(values))) -- ceil(log2(1000) + 1)
+    assert.equal(1, #last_numbers(plot.hist { 3, 3, 3 }))
+    assert.equal(1, #last_numbers(plot.hist { 0 / 0 }))
+  end)
+
+  it("refuses bins that are none", function()
+    for _, bins in ipairs { 0, 1.5, -1, { 1 }, { 1, 1 }, { 2, 1 }, { 0, 1 / 0 } } do
+      failure("value", plot.hist, { 1, 2 }, { bins = bins })
+    end
+    failure("type", plot.hist, { 1, 2 }, { bins = { "a", 2 } })
+    failure("type", plot.hist, { 1, 2 }, { bins = "many" })
+  end)
+end)
+
+describe("plot.bar", function()
+  it("draws a bar for each place and series", function()
+    assert.equal("a |########## 1\nb |---------------------------------------- -4",
+      plot.bar({ 1, -4 }, { labels = { "a", "b" } }))
+    local text = plot.bar({ { name = "one", y = { 1, 2 } }, { name = "two", y = { 3, 4 } } }, { stacked = true })
+    assert.same({ 1, 3, 2, 4 }, last_numbers(text))
+    failure("shape", plot.bar, { 1, 2 }, { labels = { "a" } })
+  end)
+end)
+
+describe("plot.box", function()
+  it("has Tukey's whiskers", function()
+    with_standin(function(dir, env)
+      local out = child(("local dir = %q\n"):format(dir) .. [[
+        local plot = require "damo".plot
+        plot.box({ 1, 2, 3, 4, 100 }, { path = dir .. "/a.svg" })
+        io.write((io.open(dir .. "/a.svg"):read "*a":match "(1 2[^e]*e\n1 3.*)$"))
+      ]], env)
+      assert.equal("1 2 1 4 4 0.5\ne\n1 3 0.5\ne\n1 100\ne\n", out) -- quartiles 2 and 4, whiskers 1 and 4, 100 beyond
+    end)
+  end)
+end)
+
+describe("plot.spy", function()
+  it("draws stored entries, row 1 on top", function()
+    assert.equal("2 × 3, 2 stored\n|* *|\n|   |", plot.spy { { 1, 0, 2 }, { 0, 0, 0 } })
+    local csc = damo.sparse.csc_from_dense and damo.sparse.csc_from_dense(damo.array { { 0, 1 }, { 0, 0 } })
+    if csc then assert.equal("2 × 2, 1 stored\n| *|\n|  |", plot.spy(csc)) end
+    assert.truthy(plot.spy(damo.sparse.eye(3000)):find("3000 × 3000, 3000 stored", 1, true))
+  end)
+end)
+
+describe("plot.heatmap", function()
+  it("writes values with the names of rows and columns", function()
+    assert.equal("   x    y\na  1    2\nb  3  nan", plot.heatmap({ { 1, 2 }, { 3, 0 / 0 } },
+      { values = true, rows = { "a", "b" }, columns = { "x", "y" } }):gsub("%-nan", "nan"), nil)
+    failure("shape", plot.heatmap, { { 1, 2 } }, { rows = { "a", "b" } })
+  end)
+end)
+
+describe("plot.figure", function()
+  it("draws several plots", function()
+    local text = plot.figure({ { "lines", { 1, 2 }, { title = "first" } }, { "image", { { 1, 2 } } },
+      { "bar", { 3 } } }, { title = "all" })
+    assert.truthy(text:find("^all\nfirst\n"))
+    assert.truthy(text:find("values from 1 (' ') to 2 ('@')", 1, true))
+    assert.truthy(text:find("1 |######################################## 3", 1, true))
+  end)
+
+  it("refuses what is no plot", function()
+    assert.equal("plot.figure: plot 1 must begin with the name of a function of damo.plot, as 'lines', got 'liens'",
+      failure("value", plot.figure, { { "liens", { 1, 2 } } }).message)
+    failure("type", plot.figure, {})
+    failure("value", plot.figure, { 1 })
+    assert.equal("plot.lines: unknown option 'path'",
+      failure("value", plot.figure, { { "lines", { 1, 2 }, { path = "a.png" } } }).message:match "^[^:]*:[^:]*")
+  end)
+end)
+
+describe("every plot", function()
+  local z = { { 1, 2, 3 }, { 2, 4, 9 }, { 0 / 0, 1, 0 } }
+  local first = {
+    lines = { { y = { 1, 2, 3 }, error = { 1, 1, 1 } } }, scatter = { { y = { 1, 2 }, color = { 0, 1 } } },
+    bar = { 1, 2 },
+    hist = { 1, 2, 2 }, box = { 1, 2, 9 }, image = z, heatmap = z, contour = z, surface = z,
+    quiver = { u = z, v = z }, spy = damo.sparse.eye(4), figure = { { "lines", { 1, 2 } }, { "spy", z } },
+  }
+
+  it("gives text, and refuses unknown options and values that are no data", function()
+    for name, data in pairs(first) do
+      assert.equal("string", type(plot[name](data)), name)
+      assert.equal("string", type(plot[name](data, { text = true, title = "t" })), name)
+      failure("value", plot[name], data, { tilte = "x" })
+      failure("value", plot[name], data, { path = "a.gif" })
+      failure("value", plot[name], data, { path = "a.png", text = true })
+      failure("type", plot[name], data, { title = {} })
+      failure("value", plot[name], data, { width = 0.5 })
+      for _, wrong in ipairs { 3, "abc", true, {} } do failure("type", plot[name], wrong) end
+      failure("type", plot[name], nil)
+      failure("type", plot[name], damo.dvector "v")
+    end
+  end)
+
+  it("takes integers and bools, and refuses complex numbers", function()
+    assert.equal(plot.lines { 0, 1, 1 }, plot.lines(damo.array({ 0, 1, 1 }, "bool")))
+    assert.equal(plot.bar { 0, 1, 1 }, plot.bar(damo.array({ 0, 1, 1 }, "int32")))
+    failure("type", plot.lines, damo.zeros({ 3 }, "complex128"))
+  end)
+
+  if not have_gnuplot then return end
+
+  it("draws pictures of each kind", function()
+    with_folder(function(dir)
+      for name, data in pairs(first) do
+        for _, ending in ipairs { "png", "svg", "pdf" } do
+          local path = dir .. "/" .. name .. "." .. ending
+          assert.equal(path, plot[name](data, { path = path, title = name, width = 400, height = 300 }))
+          assert.is_true(#get(path) > 500, path)
+        end
+      end
+    end)
+  end)
+
+  it("draws constants, single entries, and values that are not finite", function()
+    with_folder(function(dir)
+      local path = dir .. "/a.svg"
+      local none = { { 0 / 0, 1 / 0 }, { 0 / 0, 0 / 0 } }
+      for _, name in ipairs { "image", "heatmap", "contour", "surface", "spy" } do
+        plot[name](none, { path = path })
+        plot[name]({ { 2, 2 }, { 2, 2 } }, { path = path })
+        plot[name]({ { 1e300, 2 }, { -1e300, 2 } }, { path = path })
+      end
+      plot.heatmap({ { 1 } }, { path = path, values = true })
+      for _, name in ipairs { "lines", "scatter", "bar", "hist", "box" } do
+        for _, values in ipairs { { 0 / 0 }, { 1 / 0, 1 }, { 3 }, { 2, 2, 2 }, { 1e300, -1e300 } } do
+          plot[name](values, { path = path })
+          plot[name](values, { path = path, logy = true })
+        end
+      end
+      plot.quiver({ x = { 1 }, y = { 1 }, u = { 0 }, v = { 0 } }, { path = path })
+      plot.quiver({ x = { 1, 2 }, y = { 1, 1 }, u = { 0 / 0, 1 }, v = { 0, 1 / 0 } }, { path = path })
+      plot.contour({ { 1, 2 }, { 3, 4 } }, { path = path, levels = { 100 }, filled = true })
+      plot.image(damo.zeros { 1, 4, 3 }, { path = path })
+      plot.image(damo.zeros({ 2, 4, 3 }, "uint8"), { path = path })
+    end)
+  end)
+
+  it("executes nothing in its texts", function()
+    with_folder(function(dir)
+      local run = "touch " .. dir .. "/run"
+      local texts = { "`" .. run .. "`", "x\n!" .. run, "' ; system('" .. run .. "') ; '", "\"", "@run", "\\" }
+      for _, text in ipairs(texts) do
+        local path, labels = dir .. "/a.png", { text, text, text }
+        plot.bar({ 1, 2, 3 }, { path = path, labels = labels, title = text, ylabel = text })
+        plot.box({ { y = { 1 }, name = text } }, { path = path })
+        plot.heatmap(z, { path = path, rows = labels, columns = labels, xlabel = text, values = true })
+        plot.surface(z, { path = path, zlabel = text })
+        plot.figure({ { "hist", { { x = { 1 }, name = text } }, { title = text } }, { "spy", z } },
+          { path = path, title = text })
+        assert.equal("a.png\n", io.popen("ls -A " .. dir):read "*a", text)
+      end
+    end)
+  end)
+
+  it("has labels that do not overlap, however long", function()
+    local svg_text = require "spec.support.svg_text"
+    with_folder(function(dir)
+      local path, names, series = dir .. "/a.svg", {}, {}
+      for k = 1, 12 do
+        names[k] = "a name of some length " .. k
+        series[k] = { name = names[k], y = { k, 2 * k, k } }
+      end
+      local calls = {
+        function() plot.lines(series, { path = path, title = "many", xlabel = "time", ylabel = "value" }) end,
+        function() plot.bar(series[12].y, { path = path, labels = { "one", "two", "three" }, ylabel = "ms" }) end,
+        function() plot.bar({ { name = "n", y = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 } } },
+          { path = path, labels = names }) end,
+        function() plot.heatmap(z, { path = path, values = true, title = "z", xlabel = "x" }) end,
+        function() plot.figure({ { "lines", series[1].y, { title = "a" } }, { "image", z },
+          { "contour", z, { title = "c" } }, { "hist", { 1, 2, 3 } } }, { path = path, title = "four" }) end,
+      }
+      for k, call in ipairs(calls) do
+        call()
+        assert.same({}, svg_text.overlaps(get(path)), k)
+        assert.same({}, svg_text.cut(get(path)), k)
+      end
+    end)
   end)
 end)
 
@@ -244,21 +444,25 @@ describe("the script for gnuplot", function()
         io.write(tostring(ok), " ", e.kind, " ", e.message)
       ]]):format(dir), "PATH=" .. dir .. ":$PATH")
       assert.equal(("false io %s/a.png: gnuplot failed to draw it: no such terminal"):format(dir), out)
-      assert.equal("gnuplot\n", io.popen("ls -A " .. dir):read "a")
+      assert.equal("gnuplot\n", io.popen("ls -A " .. dir):read "*a")
     end)
   end)
 
-  it("is drawn as text if gnuplot is not installed", function()
+  it("names gnuplot's package in the error if it is not installed", function()
     with_folder(function(dir)
-      local lua = io.popen("command -v '" .. (arg and arg[-1] or "lua5.4") .. "'"):read "l"
+      local lua = io.popen("command -v '" .. (arg and arg[-1] or "lua5.4") .. "'"):read "*l"
       os.execute(("ln -s '%s' %s/the_lua"):format(lua, dir))
       local file = assert(io.open(dir .. "/script.lua", "w"))
       file:write(([[
         local damo = require "damo"
-        io.write(damo.plot.lines({ { y = { 1, 2 }, name = "steps" } }, { path = "%s/a.png" }))
+        local one = { { y = { 1, 2 }, name = "steps" } }
+        local ok, e = pcall(damo.plot.lines, one, { path = "%s/a.png" })
+        io.write(tostring(ok), " ", e.kind, " ", e.message, "\n", damo.plot.lines(one))
       ]]):format(dir))
       file:close()
-      local out = io.popen(("PATH=%s %s/the_lua %s/script.lua 2>&1"):format(dir, dir, dir)):read "a"
+      local out = io.popen(("PATH=%s %s/the_lua %s/script.lua 2>&1"):format(dir, dir, dir)):read "*a"
+      assert.truthy(out:find(("false io plot.lines: %s/a.png needs the program gnuplot, which is not installed " ..
+        "(Debian's package is gnuplot-nox); leave path out for text\n"):format(dir), 1, true), out)
       assert.truthy(out:find("a  steps", 1, true), out)
       assert.is_nil(get(dir .. "/a.png"))
     end)

@@ -39,7 +39,7 @@ describe("a record", function()
   it("of named outputs prints the results, and is a plain table", function()
     local f = damo.compile({ x }, { twice = x * 2, sum = damo.sum(x), m = damo.outer(x, x) })
     local out = f(damo.array { 1, 2 })
-    assert.equal("m =\n  [[1. 2.]\n   [2. 4.]]\nsum = 3.0\ntwice = [2. 4.]", tostring(out))
+    assert.equal("m =\n  [[1. 2.]\n   [2. 4.]]\nsum = " .. tostring(3.0) .. "\ntwice = [2. 4.]", tostring(out))
     local names = {}
     for name in pairs(out) do names[#names + 1] = name end
     table.sort(names)
@@ -47,7 +47,7 @@ describe("a record", function()
     assert.same({ a = 3.0 }, damo.compile({ x }, { a = damo.sum(x) })(damo.array { 1, 2 }))
     out.more = { 1, { 2 } }
     assert.truthy(tostring(out):find("more = {1, {2}}", 1, true))
-    assert.truthy(tostring(f:call { x = damo.array { 1 } }):find("sum = 1.0", 1, true))
+    assert.truthy(tostring(f:call { x = damo.array { 1 } }):find("sum = " .. tostring(1.0), 1, true))
   end)
 
   it("that contains itself ends", function()
@@ -82,6 +82,27 @@ describe("a node", function()
     assert.equal("Elemwise{exp}(x)", tostring(damo.exp(x).owner))
     assert.equal("Elemwise{add}(x, y)", tostring((x + y).owner))
     assert.truthy(tostring(damo.sum(M, { axis = 1 }).owner):find("axis", 1, true))
+  end)
+end)
+
+describe("printing.dot to .html", function()
+  local folder = require "spec.support.folder"
+
+  it("writes one page that needs nothing beside it", function()
+    folder(function(dir)
+      local z = damo.exp(damo.dvector "</script>")
+      local text = damo.printing.dot(z, { path = dir .. "/g.html" })
+      assert.equal(damo.printing.dot(z), text)
+      local file = assert(io.open(dir .. "/g.html"))
+      local page = file:read "*a"
+      file:close()
+      local _, ends = page:gsub("</script", "")
+      assert.equal(1, ends)
+      assert.truthy(page:find("Elemwise{exp}", 1, true))
+      assert.truthy(page:find("<title>g</title>", 1, true))
+      for address in page:gmatch "https?://[^'\"]*" do assert.equal("http://www.w3.org/2000/svg", address) end
+      assert.falsy(page:find "%ssrc=")
+    end)
   end)
 end)
 

@@ -280,7 +280,7 @@ describe("a profile shown", function()
     assert.equal("profile:print: unknown option 'path': the options are file",
       failure("value", p.print, p, { path = "a" }).message)
     failure("type", p.print, p, { file = 3 })
-    assert.equal("profile:plot: option 'path' must end in .png, .svg, .pdf, .eps or .jpg, got 'a.txt'",
+    assert.equal("profile:plot: option 'path' must end in .png, .svg or .pdf, got 'a.txt'",
       failure("value", p.plot, p, { path = "a.txt" }).message)
     failure("type", p.plot, p, { path = 3 })
     failure("type", p.trace, p, { path = 3 })

@@ -1,5 +1,6 @@
 -- Cycles through Lua are collected, and nothing that is still reachable is lost.
 local damo = require "damo"
+local has = require "spec.support.has"
 
 local function settle()
   for _ = 1, 3 do collectgarbage() end
@@ -120,8 +121,11 @@ describe("a cycle through Lua is collected:", function()
 
   it("100,000 Lua Ops that capture themselves do not grow memory", function()
     local x = damo.dvector "x"
+    -- Weak tables keep the size that the most garbage between two collections gave them, which differs from cycle to
+    -- cycle by as much as a megabyte: so there are collections at fixed places, and little garbage between them.
     local function round(n)
-      for _ = 1, n do
+      for i = 1, n do
+        if i % 250 == 0 then collectgarbage() end
         local op, y
         op = damo.Op {
           name = "Self",
@@ -134,6 +138,7 @@ describe("a cycle through Lua is collected:", function()
       settle()
       return collectgarbage "count" / 1024, damo.memory()
     end
+    for _ = 1, 3 do round(10000) end -- tables of the interpreter and of damo grow to a level of their own first
     local lua_before, before = round(10000)
     local most = 0
     for _ = 1, 9 do
@@ -141,7 +146,7 @@ describe("a cycle through Lua is collected:", function()
       most = math.max(most, lua_now - lua_before, (now.bytes - before.bytes) / 2 ^ 20)
       assert.is_true(now.objects <= before.objects + 10)
     end
-    assert.is_true(most < 0.5, most .. " MB more")
+    assert.is_true(most < 0.1, most .. " MB more")
   end)
 end)
 
@@ -316,11 +321,11 @@ describe("a Lua state", function()
     assert.is_true(ok)
   end)
 
-  for _, mode in ipairs { "incremental", "generational" } do
+  for _, mode in ipairs(has.generational and { "incremental", "generational" } or { "incremental" }) do
     it("that drops 10,000 Arrays of 1 MB never holds 150 MB in " .. mode .. " mode", function()
       local out, ok = run_script(([[
         local damo = require "damo"
-        collectgarbage "%s"
+        pcall(collectgarbage, "%s")
         local others, ring = {}, {}
         for i = 1, 200000 do others[i] = { i } end
         for i = 1, 10000 do ring[i %% 20 + 1] = damo.empty(131072) end

@@ -1,6 +1,7 @@
 -- f:snapshot() and f:restore(): the shared values and random streams of a Function as bytes.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local xor = require("spec.support.operators").xor
 
 local function walker(by)
   local s = damo.shared(damo.array { 1, 2, 3 }, "s")
@@ -44,7 +45,7 @@ describe("a snapshot", function()
     f(damo.zeros { 3 })
     for i = 1, #bytes do
       for bit = 0, 7 do
-        local flipped = bytes:sub(1, i - 1) .. string.char(bytes:byte(i) ~ 1 << bit) .. bytes:sub(i + 1)
+        local flipped = bytes:sub(1, i - 1) .. string.char(xor(bytes:byte(i), 2 ^ bit)) .. bytes:sub(i + 1)
         failure("value", f.restore, f, flipped)
       end
       failure("value", f.restore, f, bytes:sub(1, i - 1))

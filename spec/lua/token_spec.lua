@@ -64,6 +64,33 @@ describe("a token", function()
     assert.is_true(rawequal(f.shared[1], s))
   end)
 
+  it("goes with the form of nested tables", function()
+    local w, b = damo.dvector "w", damo.dscalar "b"
+    local f = damo.compile({ { layers = { { w = w, bias = b } }, ["a;b {1}"] = x, [7] = damo.dscalar "unused" } },
+      { sum = w * b + x, parts = { w, { b } } }, { name = "net;1", on_unused_input = "ignore" })
+    local tree = { layers = { { w = damo.array { 1, 2 }, bias = 3 } }, ["a;b {1}"] = damo.array { 10, 20 }, [7] = 0 }
+    local g = damo.from_token(f:token())
+    local got = g:copy()(tree)
+    assert.same({ 13, 26 }, got.sum:totable())
+    assert.same({ 1, 2 }, got.parts[1]:totable())
+    assert.equal(3, got.parts[2][1])
+    assert.equal(f:token(), f:token())
+    assert.equal(3, damo.from_token(g:token())(tree).parts[2][1])
+    tree.layers[1].bias = nil
+    local ok, err = pcall(f, tree)
+    local ok_by_token, by_token = pcall(g, tree)
+    assert.is_false(ok or ok_by_token)
+    assert.equal(err.message, by_token.message)
+    -- tables with names, not nested, and lists of trees
+    local named = damo.compile({ { w, { b } } }, { twice = b * 2 }, { on_unused_input = "ignore" })
+    local one = damo.from_token(named:token())
+    assert.equal(6, one({ { 1 }, { 3 } }).twice)
+    local two = damo.from_token(damo.compile({ b }, { b, { more = b + 1 } }):token())
+    local first, second = two(1)
+    assert.equal(1, first)
+    assert.equal(2, second.more)
+  end)
+
   it("holds as long as a Function of the program lives", function()
     local f = damo.compile({ x }, x + 1)
     local t = f:token()
@@ -98,7 +125,19 @@ describe("a token", function()
     assert.is_false(ok)
     assert.equal("shape", err.kind)
     assert.is_truthy(err.op)
-    assert.matches("token_spec.lua", err.message .. table.concat(err.trace or {}))
+    assert.matches("token_spec.lua", table.concat(err.trace))
+    assert.equal(err.op, err.node.op.name)
+    assert.equal(2, err.node.inputs[1].type.ndim)
+    assert.matches("the node was made at spec/lua/token_spec.lua", tostring(err), 1, true)
+    assert.is_falsy(err.message:find "token_spec")
+    -- in a loop: the node of its step
+    local g = damo.from_token(damo.compile({ a, x }, damo.scan(function(h) return damo.dot(a, h) * 2 end,
+      { outputs_info = x, n_steps = 3 })):token())
+    ok, err = pcall(g, damo.ones { 3, 3 }, damo.ones { 2 })
+    assert.is_false(ok)
+    assert.equal("shape", err.kind)
+    assert.is_truthy(err.node)
+    assert.same({ 4, 4 }, f(damo.ones { 2, 4 }, damo.ones { 4 }):totable())
   end)
 end)
 
@@ -134,6 +173,23 @@ describe("a Function made by a token", function()
     local f = damo.compile({ s }, { t[-1], damo.grad(t[-1], s) })
     local g = same(f, 0.25)
     for _ = 1, 5 do assert.equal(numbers((f(0.25))), numbers((g(0.25)))) end
+  end)
+
+  it("gives results of no steps the shapes that they would have", function()
+    local n, m = damo.lscalar "n", damo.dmatrix "m"
+    local function shapes(inputs, out, want, ...)
+      local f = damo.compile(inputs, out)
+      local g = damo.from_token(f:token())
+      for _ = 1, 2 do
+        assert.same(want, f(...).shape)
+        assert.same(want, g(...).shape)
+      end
+    end
+    shapes({ x, n }, damo.scan(function() return x * 2 end, { n_steps = n }), { 0, 3 }, damo.ones { 3 }, 0)
+    shapes({ x, n }, damo.scan(function(h) return h + x end, { outputs_info = damo.zeros_like(x), n_steps = n }),
+      { 0, 3 }, damo.ones { 3 }, 0)
+    shapes({ m }, damo.scan(function(row) return damo.concatenate { row, row } end, { sequences = m }), { 0, 8 },
+      damo.zeros { 0, 4 })
   end)
 
   it("draws from streams of its own", function()

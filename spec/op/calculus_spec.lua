@@ -16,10 +16,29 @@ h.run_errors("calculus", {
       function() return damo.convolve(m, a) end },
     { "the convolution of nothing", "value", "convolve: operand 2 is empty",
       function() return damo.convolve(a, damo.zeros { 0 }) end },
+    { "what turns out to be nothing", "value", "convolve: operand 1 is empty",
+      function() return damo.compile({ x, y }, damo.convolve(x, y))(damo.zeros { 0 }, a) end },
+    { "two that turn out to be nothing", "value", "convolve: operand 1 is empty",
+      function() return damo.compile({ x, y }, damo.correlate(x, y))(damo.zeros { 0 }, damo.zeros { 0 }) end },
     { "another mode", "value", 'correlate: the mode is "full", "same" or "valid", got "half"',
       function() return damo.correlate(a, a, "half") end },
     { "a matrix of coefficients", "shape", "polyval: the coefficients must be a vector, got 2 axes",
       function() return damo.polyval(m, a) end },
+    { "no degree", "type", "polyfit: the degree deg is missing", function() return damo.polyfit(a, a) end },
+    { "a negative degree", "value", "polyfit: the degree lies between 0 and 1000, got -1",
+      function() return damo.polyfit(a, a, -1) end },
+    { "points and values that are not as many", "shape", "polyfit: 4 points x, 2 values y",
+      function() return damo.polyfit(a, damo.ones { 2 }, 1) end },
+    { "points in a matrix", "shape", "polyfit: x and the weights are vectors, y a vector or a matrix",
+      function() return damo.polyfit(m, a, 1) end },
+    { "a fit to nothing", "value", "polyfit: there is no point",
+      function() return damo.polyfit(damo.zeros { 0 }, damo.zeros { 0 }, 1) end },
+    { "weights that are no vector", "type", "polyfit: the weights w are a vector",
+      function() return damo.polyfit(a, a, { deg = 1, w = 3 }) end },
+    { "a matrix of coefficients of a polynomial's zeros", "shape",
+      "roots: the coefficients must be a vector, got 2 axes", function() return damo.roots(m) end },
+    { "the zeros of nothing", "value", "roots: there is no coefficient",
+      function() return damo.roots(damo.zeros { 0 }) end },
     { "too few samples", "value", "gradient: axis 1 has 2 samples, 3 are needed",
       function() return damo.gradient(m, { edge_order = 2 }) end },
     { "another order at the edges", "value", "gradient: edge_order is 1 or 2, got 3",
@@ -109,5 +128,32 @@ describe("differences", function()
     assert.is_true(damo.allclose(damo.compile({ x, y }, d)(damo.sqr(points), points), 2 * points, { atol = 1e-12 }))
     damo.verify_grad(function(s, t) return damo.sum(damo.sqr(damo.gradient(s, { spacing = t, edge_order = 2 }))) end,
       { a, points })
+  end)
+end)
+
+describe("a polynomial", function()
+  it("has zeros with derivatives", function()
+    local p = damo.dvector "p"
+    local z = damo.roots(p)
+    local cost = damo.sum(damo.sqr(damo.real(z)) + 3 * damo.sqr(damo.imag(z)))
+    local f, g = damo.compile({ p }, cost), damo.compile({ p }, damo.grad(cost, p))
+    for _, at in ipairs { { 2, -3, 1, 4 }, { 0, 1, -3, 2, 0 }, { 1, 5 } } do
+      local got = g(damo.array(at))
+      for k, v in ipairs(at) do
+        if v ~= 0 then -- the zeros at the ends are not coefficients
+          local up, down = damo.array(at), damo.array(at)
+          up[k], down[k] = v + 1e-6, v - 1e-6
+          assert.near((f(up) - f(down)) / 2e-6, got[k], 1e-6)
+        end
+      end
+    end
+  end)
+
+  it("is fitted with weights that have derivatives", function()
+    local w = damo.dvector "w"
+    local c = damo.polyfit(damo.array { 0, 1, 2, 3 }, damo.array { 1, 2, 0, 5 }, { deg = 1, w = w })
+    damo.verify_grad(function(v)
+      return damo.graph.clone_replace(c, { [w] = v })
+    end, { damo.array { 1, 2, 0.5, 1.5 } })
   end)
 end)

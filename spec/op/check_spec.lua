@@ -20,7 +20,7 @@ local function macro(text, name)
   local from = text:find("#define " .. name .. "(", 1, true)
   if not from then return "" end
   local lines = {}
-  for line in text:sub(from):gmatch "[^\n]*" do
+  for line in (text:sub(from) .. "\n"):gmatch "([^\n]*)\n" do
     lines[#lines + 1] = line
     if line:sub(-1) ~= "\\" then break end
   end

@@ -40,7 +40,7 @@ describe("an Op class", function()
     local seen = {}
     for _, class in ipairs(classes) do
       for _, key in ipairs { class.symbol, class.name } do
-        assert.is_nil(seen[key], ("%s: %s, as in %s"):format(class.path, key, seen[key]))
+        assert.is_nil(seen[key], ("%s: %s, as in %s"):format(class.path, key, tostring(seen[key])))
         seen[key] = class.path
       end
     end

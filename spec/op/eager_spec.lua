@@ -4,6 +4,28 @@ local has = require "spec.support.has"
 local is_float = require "spec.support.is_float"
 
 describe("a call with values only", function()
+  -- The count is of instructions of Lua, of which a call has few: only looks from inside of it come to so many.
+  it("ends at an error of a debug hook, and works on", function()
+    local x = damo.ones { 4000000 }
+    local target = damo.zeros { 4 }
+    for _, call in ipairs {
+      function() return damo.sin(x) end, function() return damo.sort(damo.cos(x)) end,
+      function() return damo.cumsum(damo.tanh(x) + x) end,
+    } do
+      local looks = 0
+      debug.sethook(function()
+        looks = looks + 1
+        if looks == 2 then error("enough", 0) end
+      end, "", 1000)
+      local ok, err = pcall(call)
+      debug.sethook()
+      assert.is_false(ok)
+      assert.equal("enough", err)
+      assert.near(4 * math.sin(1), damo.sum(damo.sin(damo.ones { 4 })), 1e-12)
+      assert.equal(target, damo.exp(target, { out = target }))
+    end
+  end)
+
   it("computes at once; with a Variable it builds graph", function()
     assert.equal(5, damo.add(2, 3))
     assert.equal("integer", math.type(damo.add(2, 3)))

@@ -15,8 +15,9 @@
 --   tol    relative and absolute tolerance of values, default 1e-12
 --   compiled, layouts  false: not run
 --
--- Every case runs eagerly; as a method; on strided operands; compiled in both modes; on float32 and int64 operands;
--- and its gradient is compared with central differences in float64. h.each makes the cases of elementwise functions.
+-- Every case runs eagerly; as a method; on strided operands; compiled in both modes, in one of them from the bytes of a
+-- file; on float32 and int64 operands; and its gradient is compared with central differences in float64.
+-- h.each makes the cases of elementwise functions.
 --
 -- Busted's functions exist only in the environment of a spec file, which passes them on:
 -- local h = assert(loadfile "spec/op/harness.lua")(describe, it)
@@ -24,6 +25,7 @@ local describe, it = ...
 local damo = require "damo"
 local luassert = require "luassert"
 local lua_float = require "spec.support.is_float"
+local stored = require "spec.support.stored"
 local plain = dofile "spec/op/plain_math.lua"
 
 local h = { plain = plain }
@@ -294,6 +296,7 @@ local function run_compiled(f, case)
   local outputs = { table.unpack(results, 1, results.n) }
   for i = 1, #outputs do assert(damo.is_variable(outputs[i]), "a Variable gives no Variable") end
   for _, mode in ipairs(modes) do
+    if mode == "FAST_COMPILE" then vars, outputs = stored(vars, outputs) end
     local g = damo.compile(vars, outputs, { mode = mode, on_unused_input = "ignore" })
     local got = table.pack(g(table.unpack(values)))
     check_results(got, case, dtypes_of(case, got.n), case.tol or 1e-12, mode)
@@ -409,8 +412,10 @@ local function run_gradient(f, case)
   local cost = cost_of(results, weights)
   local wrt_vars = {}
   for k, i in ipairs(wrt) do wrt_vars[k] = vars[i] end
+  local slopes = damo.grad(cost, wrt_vars)
   for _, mode in ipairs(modes) do
-    local g = damo.compile(vars, damo.grad(cost, wrt_vars), { mode = mode, on_unused_input = "ignore" })
+    if mode == "FAST_COMPILE" then vars, slopes = stored(vars, slopes) end
+    local g = damo.compile(vars, slopes, { mode = mode, on_unused_input = "ignore" })
     local got = table.pack(g(table.unpack(values)))
     for k, i in ipairs(wrt) do
       local function run(changed)

@@ -57,6 +57,12 @@ h.run_errors("nn", {
     { "filters that the groups do not divide", "shape",
       "nn.conv1d: axis 1 of operand 2 (w) is 3, no multiple of num_groups, 2",
       function() return nn.conv1d(Z { 1, 4, 4 }, Z { 3, 2, 3 }, { num_groups = 2 }) end },
+    { "more channels than can be counted", "value",
+      "nn.conv1d: axis 2 of operand 2 (w) is 4, in 4611686018427387904 groups: too many channels",
+      function() return nn.conv1d(Z { 1, 0, 4 }, Z { 0, 4, 3 }, { num_groups = 2 ^ 62 }) end },
+    { "more channels of a transposed convolution than can be counted", "value",
+      "nn.conv1d_transpose: axis 2 of operand 2 (w) is 4, in 4611686018427387904 groups: too many channels",
+      function() return nn.conv1d_transpose(Z { 1, 0, 4 }, Z { 0, 4, 3 }, { num_groups = 2 ^ 62 }) end },
     { "a filter longer than x", "shape",
       "nn.conv2d: axis 4 of operand 1 (x) is 2, with its padding shorter than the filter, 5",
       function()

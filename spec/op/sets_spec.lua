@@ -1,5 +1,6 @@
 -- Sorting, searching, counting and sets.
 local damo = require "damo"
+local has = require "spec.support.has"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 
 h.run_family "sets"
@@ -46,6 +47,16 @@ h.run_errors("sets", {
         damo.compile({ xp, fp }, damo.interp(2.5, xp, fp))(a, damo.zeros { 4 })
       end },
 })
+
+if has.integers then
+  h.run_errors("sets, of the greatest and least integers,", {
+    { "a number without modulus", "value", "topk: k is -9223372036854775808, no axis has as many entries",
+      function() return damo.topk(x, math.mininteger) end },
+    { "more bins than any memory holds", "value",
+      "histogram2d: 4611686018427387904 bins are more than any memory holds",
+      function() return damo.histogram2d(a, a, { bins = math.floor(2 ^ 62) }) end },
+  })
+end
 
 describe("long vectors", function()
   local n = 3000

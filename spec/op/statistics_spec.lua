@@ -6,6 +6,7 @@ h.run_family "statistics"
 
 local nan = 0 / 0
 local V = damo.array { 3, 1, 2 }
+local E = damo.dvector "e"
 
 h.run_errors("statistics", {
   { "a slice of nan", "value", "nanargmax: a slice is nan throughout",
@@ -28,6 +29,14 @@ h.run_errors("statistics", {
     function() return damo.quantile(damo.complex({ 1 }, { 2 }), 0.5) end },
   { "the median of nothing", "value", "median: the reduced axes have no elements",
     function() return damo.median(damo.zeros { 0 }) end },
+  { "the median of what turns out to be nothing", "value", "median: the reduced axes have no elements",
+    function() return damo.compile({ E }, damo.median(E))(damo.zeros { 0 }) end },
+  { "a quantile of what turns out to be nothing", "value", "percentile: the reduced axes have no elements",
+    function() return damo.compile({ E }, damo.percentile(E, 30))(damo.zeros { 0 }) end },
+  { "the mode of what turns out to be nothing", "value", "mode: the reduced axes have no elements",
+    function() return damo.compile({ E }, { damo.mode(E) })(damo.zeros { 0 }) end },
+  { "q outside 0 … 100 of what is no nan", "value", "nanpercentile: q lies outside 0 … 100",
+    function() return damo.nanpercentile(V, -1) end },
   { "the mode of nothing", "value", "mode: the reduced axes have no elements",
     function() return damo.mode(damo.zeros { 2, 0 }, { axis = 2 }) end },
 })

@@ -32,6 +32,7 @@ local function least(wrt) return damo.grad(damo.sum(damo.sqr((sparse.lstsq(x, v)
 local far = damo.constant(sparse.csr { data = { 1, 2, 3 }, indices = { 7, 90000, 7 }, indptr = { 0, 2, 3 },
   shape = { 2, 100000 } })
 local tall = sparse.factorize(x.T)
+local two = damo.constant(damo.array(2, "float64"))
 local plain = damo.Mode { linker = "debug", optimizer = "none" }
 -- A node of the named class over these inputs, in a graph that is not rewritten.
 local function alone(class, props, ...)
@@ -53,8 +54,8 @@ local list = {
   { "SparseDot", function() return of("Dot", {}, x, d.T) end, mode = plain },
   alone("StructuredDot", {}, x, d.T), alone("TrueDot", {}, x, z.T),
   alone("SamplingDot", {}, d, d, x[{ { 1, 2 }, { 1, 2 } }]),
-  alone("Usmm", {}, 2.0, x, right, d), alone("UsmmCscDense", {}, 2.0, y, right, d),
-  alone("UsmmCsrDense", {}, 2.0, x, right, d),
+  alone("Usmm", {}, two, x, right, d), alone("UsmmCscDense", {}, two, y, right, d),
+  alone("UsmmCsrDense", {}, two, x, right, d),
   { "SampledProduct", function()
     local gy = damo.grad(nil, { y, right }, { known_grads = { [sparse.structured_dot(y, right)] = d } })
     local gx = damo.grad(nil, { x, right }, { known_grads = { [sparse.structured_dot(x, right)] = d } })

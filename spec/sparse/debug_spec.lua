@@ -3,6 +3,7 @@ local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
 local graphs = require "spec.sparse.class_graphs"
+local stored = require "spec.support.stored"
 
 local A = sparse.csr { data = { 1, 2, 3 }, indices = { 0, 2, 1 }, indptr = { 0, 2, 3 }, shape = { 2, 3 } }
 local T = sparse.SparseTensorType("csr", "float64")
@@ -74,6 +75,12 @@ describe("DEBUG", function()
       for _, node in ipairs(f.fgraph.apply_nodes) do found = found or node.op.name == row[1] end
       assert.is_true(found, "no " .. row[1])
       f(table.unpack(graphs.values))
+    end)
+
+    it("computes " .. row[1] .. " as it stands in a file", function()
+      local inputs, outputs = stored(graphs.inputs, { row[2]() })
+      local mode = { mode = row.mode or "DEBUG", on_unused_input = "ignore" }
+      damo.compile(inputs, outputs, mode)(table.unpack(graphs.values))
     end)
   end
 

@@ -2,6 +2,7 @@
 -- entries after a conversion.
 
 local damo = require "damo"
+local has = require "spec.support.has"
 local op = require "spec.support.operators"
 local s = require "spec.sparse.support"
 
@@ -35,6 +36,7 @@ describe("diags and eye at the limits of int64", function()
   end)
 
   it("refuse impossible sizes", function()
+    if not has.integers then return pending "numbers of this Lua are exact to 2^53 only" end
     for _, k in ipairs { math.maxinteger, math.mininteger } do
       s.raises("value", ("diags: offset %d is no diagonal of any matrix"):format(k),
         function() return sparse.diags({ { 1, 2 } }, { k }) end)
@@ -192,7 +194,7 @@ describe("messages", function()
   it("say that a Matrix Market file is compressed", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "wb"))
-    file:write "\x1f\x8b\x08\0\0\0\0\0\0\3"
+    file:write "\31\139\8\0\0\0\0\0\0\3"
     file:close()
     s.raises("io", path .. ": compressed by gzip; decompress it first (gunzip)",
       function() return damo.io.read_mtx(path) end)

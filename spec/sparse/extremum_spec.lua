@@ -58,7 +58,8 @@ describe("max, min, argmax, argmin", function()
       assert.is_true(v ~= v)
       assert.equal(2, sparse["arg" .. name](a))
     end
-    local big = sparse.csr { data = damo.array({ 9007199254740992, 9007199254740993 }, "int64"), indices = { 0, 1 },
+    local big = sparse.csr { indices = { 0, 1 },
+      data = damo.array({ 2 ^ 53, 2 ^ 53 }, "int64") + damo.array({ 0, 1 }, "int64"),
       indptr = { 0, 2 }, shape = { 1, 2 } }
     assert.equal(2, sparse.argmax(big))
     local u = sparse.cast(big, "uint64")

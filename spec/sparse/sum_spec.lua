@@ -43,7 +43,7 @@ describe("sp_sum", function()
     local name = "over axis " .. tostring(case.axis)
     for _, structured in ipairs { false, true } do
       local function sum(x) return sparse.sp_sum(x, { axis = case.axis, sparse_grad = structured }) end
-      it(("%s, sparse_grad %s: value and gradients"):format(name, structured), function()
+      it(("%s, sparse_grad %s: value and gradients"):format(name, tostring(structured)), function()
         for _, dtype in ipairs { case.axis and "float32" or "float64", "float64", "int8", "uint8", "int64" } do
           for _, m in ipairs(s.matrices(dtype, { fixed = true })) do s.check_value(sum, { m.value }, case.reference) end
         end
@@ -57,7 +57,7 @@ describe("sp_sum", function()
         end
       end)
 
-      it(("%s, sparse_grad %s: pattern of the gradient"):format(name, structured), function()
+      it(("%s, sparse_grad %s: pattern of the gradient"):format(name, tostring(structured)), function()
         for _, format in ipairs(s.formats) do
           local a = s.matrix { format = format }
           local x = sparse.matrix(format, "x")

@@ -33,7 +33,8 @@ function s.numbers(seed, low, high)
   local state = seed or 1
   low, high = low or -2, high or 2
   return function()
-    state = (state * 1103515245 + 12345) % 2147483648
+    -- state * 1103515245 + 12345, in two parts that a float64 holds
+    state = (state * 16838 % 2147483648 * 65536 + state * 20077 + 12345) % 2147483648
     return low + (high - low) * (state / 2147483648)
   end
 end

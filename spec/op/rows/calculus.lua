@@ -50,6 +50,33 @@ return function(h)
     { { 5 }, v, want = { 5, 5, 5, 5 } },
     { {}, v, want = { 0, 0, 0, 0 } },
   }
+  rows.polyfit = {
+    { { 0, 1, 2, 3 }, { 1, 2, 5, 10 }, opts = { deg = 2 }, want = { 1, 0, 1 }, tol = 1e-12 },
+    { { 0, 1, 2, 3 }, { 1, 2, 5, 10 }, opts = 1, want = { 3, 0 }, tol = 1e-12 },
+    { { 0, 1, 2 }, { { 1, 2 }, { 2, 0 }, { 4, 1 } }, opts = { deg = 1 }, want = { { 1.5, -0.5 }, { 5 / 6, 1.5 } } },
+    { { 0, 1, 2 }, { 1, 2, 4 }, opts = { deg = 1, w = damo.array { 1, 0, 1 } }, want = { 1.5, 1 }, f32 = false },
+    { { 2, 2 }, { 3, 5 }, opts = { deg = 0 }, want = { 4 } },
+    { h.ints { 0, 1 }, h.ints { 3, 5 }, opts = { deg = 1 }, want = { 2, 3 } },
+  }
+  local function parts(re, im)
+    return function(z)
+      assert(z.dtype == "complex128" or z.dtype == "complex64")
+      local tol = z.dtype == "complex64" and 2e-5 or 1e-12
+      h.compare(damo.sort(damo.real(z)), re, tol, "real parts")
+      h.compare(damo.sort(damo.imag(z)), im, tol, "imaginary parts")
+    end
+  end
+  rows.roots = {
+    { { 1, -6, 11, -6 }, check = parts({ 1, 2, 3 }, { 0, 0, 0 }) },
+    { { 1, 0, 4 }, check = parts({ 0, 0 }, { -2, 2 }) },
+    { { 0, 0, 2, -6, 4, 0, 0 }, check = parts({ 0, 0, 1, 2 }, { 0, 0, 0, 0 }) },
+    { { 0, 3, -6 }, check = parts({ 2 }, { 0 }) },
+    { { 0, 5, 0 }, check = parts({ 0 }, { 0 }) },
+    { { 5 }, check = parts(h.shape(0), h.shape(0)) },
+    { { 0, 0 }, check = parts(h.shape(0), h.shape(0)) },
+    { h.ints { 1, -3, 2 }, check = parts({ 1, 2 }, { 0, 0 }) },
+    { damo.complex({ 1, 0, 0 }, { 0, 0, -2 }), check = parts({ -1, 1 }, { -1, 1 }) },
+  }
   rows.trapezoid = {
     { v, want = 5, int = "float64" },
     { v, opts = { dx = 0.5 }, want = 2.5 },

@@ -24,6 +24,14 @@ return function(h)
   rows.logical_or = logical({ false, true, true, true }, { true, false, true })
   rows.logical_xor = logical({ false, true, false, true }, { false, false, true })
 
+  rows.logical_not = {
+    { truths[1], want = { true, false, false, true }, dtype = "bool", f32 = "bool", grad = false },
+    { h.ints { { 0, 5 }, { -1, 0 } }, want = { { true, false }, { false, true } }, dtype = "bool" },
+    { h.bools { true, false }, want = { false, true }, dtype = "bool" },
+    { damo.complex({ 0, 0, 1 }, { 0, 2, 0 }), want = { true, false, false }, dtype = "bool" },
+    { {}, want = h.shape(0), dtype = "bool" },
+  }
+
   rows.rint = { { { 0.5, 1.5, 2.5, -0.5, -1.2, 7 }, want = { 0, 2, 2, 0, -1, 7 }, grad = false } }
   rows.positive = { case({ 1, -2, 3 }, { 1, -2, 3 }), case({}, h.shape(0)) }
   rows.kn = { { damo.array(2.0), { 0.5, 1, 3 }, want = { 7.5501835512408695, 1.6248388986351774, 0.06151045847174205 },

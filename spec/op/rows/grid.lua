@@ -34,6 +34,40 @@ return function(h)
     { 2, wants = { { 1, 1, 2 }, { 1, 2, 2 } }, dtype = two },
     { opts = { n = 2, k = 1, m = 3 }, wants = { { 1, 1, 2 }, { 2, 3, 3 } }, dtype = two },
   }
+  rows.tril_indices_from = {
+    { m, wants = { { 1, 2, 2 }, { 1, 1, 2 } }, dtype = two, int = two },
+    { m, opts = { k = 1 }, wants = { { 1, 1, 2, 2, 2 }, { 1, 2, 1, 2, 3 } }, dtype = two },
+  }
+  rows.triu_indices_from = {
+    { m, wants = { { 1, 1, 1, 2, 2 }, { 1, 2, 3, 2, 3 } }, dtype = two },
+    { m, opts = 2, wants = { { 1 }, { 3 } }, dtype = two },
+  }
+  rows.indices = {
+    { opts = { 2, 3 }, want = { { { 1, 1, 1 }, { 2, 2, 2 } }, { { 1, 2, 3 }, { 1, 2, 3 } } }, dtype = "int64" },
+    { opts = { shape = { 2, 3 }, sparse = true }, wants = { { { 1 }, { 2 } }, { { 1, 2, 3 } } }, dtype = two },
+    { opts = { shape = { 2 } }, want = { { 1, 2 } }, dtype = "int64" },
+    { opts = { shape = { 0, 2 } }, want = h.shape(2, 0, 2), dtype = "int64" },
+  }
+  rows.inverse_permutation = {
+    { ints { 3, 1, 2 }, want = { 2, 3, 1 }, dtype = "int64" },
+    { ints { { 3, 1, 2 }, { 1, 3, 2 } }, want = { { 2, 3, 1 }, { 1, 3, 2 } }, dtype = "int64" },
+    { damo.array({ 2, 1 }, "uint8"), want = { 2, 1 }, dtype = "int64" },
+    { damo.zeros({ 0 }, "int64"), want = h.shape(0), dtype = "int64" },
+  }
+  rows.broadcast_shape = {
+    { list { v, { { 1 }, { 2 } } }, want = { 2, 3 }, dtype = "int64", compiled = false },
+    { list { { { 1 } }, w }, want = { 1, 2 }, dtype = "int64", compiled = false },
+    { list { w, w }, want = { 2 }, dtype = "int64" },
+    { list { ints { 2, 1 }, ints { 3 } }, opts = { arrays_are_shapes = true }, want = { 2, 3 }, dtype = "int64",
+      compiled = false, layouts = false },
+    { list { damo.array(2.5) }, want = h.shape(0), dtype = "int64" },
+  }
+  rows.concat_with_broadcast = {
+    { list { { { 1 }, { 2 } }, m }, opts = { axis = 2 }, want = { { 1, 1, 2, 3 }, { 2, 4, 5, 6 } }, int = "int64" },
+    { list { { { 1 }, { 2 } }, m }, want = { { 1, 1, 1 }, { 2, 2, 2 }, { 1, 2, 3 }, { 4, 5, 6 } }, compiled = false },
+    { list { v, w }, want = { 1, 2, 3, 4, 5 } },
+    { list { ints { 1 }, w }, want = { 1, 4, 5 }, f32 = false },
+  }
   rows.diag_indices = {
     { 2, wants = { { 1, 2 }, { 1, 2 } }, dtype = two },
     { damo.array(3, "int64"), opts = { ndim = 1 }, want = { 1, 2, 3 }, dtype = "int64" },

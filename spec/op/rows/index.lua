@@ -65,6 +65,11 @@ return function(h)
     { h.bools { true, false, true }, want = { 1, 3 }, dtype = "int64" },
     { {}, want = h.shape(0), dtype = "int64" },
   }
+  rows.nonzero_values = {
+    { { { 0, 5 }, { -1, 0 } }, want = { 5, -1 }, int = "int64", grad = false },
+    { h.bools { true, false, true }, want = { true, true }, dtype = "bool" },
+    { {}, want = h.shape(0) },
+  }
   rows.argwhere = {
     { { { 0, 5 }, { -1, 0 } }, want = { { 1, 2 }, { 2, 1 } }, dtype = "int64", int = "int64" },
     { { 0, 2 }, want = { { 2 } }, dtype = "int64" },

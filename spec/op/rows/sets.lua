@@ -47,6 +47,12 @@ return function(h)
     { v, {}, want = { 1, 2, 3 }, grad = false },
     { {}, v, want = h.shape(0), grad = false },
   }
+  rows.setxor1d = {
+    { v, { 5, 3, 3 }, want = { 1, 2, 5 }, grad = false, int = i64 },
+    { { nan, 1, nan }, { nan, 2 }, want = { 1, 2, nan }, grad = false },
+    { v, {}, want = { 1, 2, 3 }, grad = false },
+    { {}, {}, want = h.shape(0) },
+  }
   rows.searchsorted = {
     { { 1, 2, 2, 4 }, { 0, 1, 2, 3, 9 }, want = { 1, 1, 2, 4, 5 }, dtype = i64, int = i64 },
     { { 1, 2, 2, 4 }, { 0, 1, 2, 3, 9 }, opts = { side = "right" }, want = { 1, 2, 4, 4, 5 }, dtype = i64, int = i64 },

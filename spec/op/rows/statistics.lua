@@ -129,6 +129,26 @@ return function(h)
     { v, { 30, 77 }, want = { 1.0, 3.292 } },
     { f, opts = { q = 50, axis = 1 }, want = { 4, 1.75, -2.25 } },
   }
+  rows.nanmedian = {
+    { m, want = 3.75 },
+    { m, opts = { axis = 2 }, want = { 2.75, 4.75 } },
+    { m, opts = { axis = 1, keepdims = true }, want = { { 4, 4.5, 2.5 } } },
+    { { { nan, nan }, { 4, 1 } }, opts = { axis = 2 }, want = { nan, 2.5 }, grad = false },
+    { { { { 1, nan }, { 7, 2 } }, { { nan, 5 }, { 3, nan } } }, opts = { axis = { 1, 3 } }, want = { 3, 3 } },
+    { h.ints { 1, 2 }, want = 1.5 },
+  }
+  rows.nanquantile = {
+    { m, { 0.3, 0.75 }, want = { 2.95, 4.625 }, grad = { 1 } },
+    { m, { 0.25, 0.5 }, opts = { axis = 2 }, want = { { 2.625, 4.625 }, { 2.75, 4.75 } }, grad = { 1 } },
+    { m, opts = { q = 0.5, axis = 1, method = "lower" }, want = { 3, 4.5, 2.5 } },
+    { m, opts = { q = { 0.5 }, axis = 2, method = "hazen", keepdims = true }, want = { { { 2.75 }, { 4.75 } } } },
+    { { { nan, nan }, { 4, 1 } }, opts = { q = { 0, 1 }, axis = 2 }, want = { { nan, 1 }, { nan, 4 } }, grad = false },
+    { h.ints { 1, 2, 5 }, 0.5, want = 2 },
+  }
+  rows.nanpercentile = {
+    { m, { 30, 75 }, want = { 2.95, 4.625 }, grad = { 1 } },
+    { m, opts = { q = 50, axis = 2 }, want = { 2.75, 4.75 } },
+  }
   rows.mode = {
     { { 3, 1, 3, 1, 2 }, wants = { 1, 2 }, dtype = { "float64", "int64" }, grad = false },
     { { { 3, 1, 3 }, { 2, 2, 5 } }, opts = { axis = 2 }, wants = { { 3, 2 }, { 2, 2 } }, dtype = { "float64", "int64" },

@@ -1,0 +1,134 @@
+-- Ops of models in an exported file, with their gradients.
+local damo = require "damo"
+local exported = require "spec.support.exported"
+
+local dir = os.tmpname()
+os.remove(dir)
+os.execute("mkdir " .. dir)
+
+local values = exported.values
+local x, y, A, B = damo.dvector "x", damo.dvector "y", damo.dmatrix "A", damo.dmatrix "B"
+local T, U, X, K = damo.tensor3 "T", damo.tensor3 "U", damo.tensor4 "X", damo.tensor4 "K"
+local i, j, classes = damo.lvector "i", damo.lvector "j", damo.lvector "classes"
+local function ints(...) return damo.array({ ... }, "int64") end
+local function squares(v) return damo.sum(damo.sqr(v)) end
+
+local models = {}
+local function near(name, inputs, outputs, args)
+  models[#models + 1] = { name, inputs, outputs, args }
+  return models[#models]
+end
+local function exact(...) near(...).exact = true end
+
+near("softmax", { A }, { damo.nn.softmax(A, 1), damo.nn.softmax(A, 2), damo.nn.log_softmax(A, 1) }, { values { 5, 7 } })
+near("softmax_grad", { A, B }, { damo.grad(damo.sum(damo.nn.softmax(A, 1) * B), A),
+  damo.grad(damo.sum(damo.nn.softmax(A, 2) * B), A), damo.grad(damo.sum(damo.nn.log_softmax(A, 1) * B), A) },
+  { values { 5, 7 }, values({ 5, 7 }, 3) })
+local loss = damo.mean(damo.nn.categorical_crossentropy(damo.nn.softmax(A, 2), classes))
+near("crossentropy", { A, classes }, { loss, damo.grad(loss, A) }, { values { 5, 7 }, ints(1, 7, 3, 2, 2) })
+exact("one_hot", { classes }, { damo.one_hot(classes, 7) }, { ints(1, 7, 3, 2, 2) })
+near("matmul", { T, U }, { damo.matmul(T, U), damo.grad(squares(damo.matmul(T, U)), T) },
+  { values { 3, 4, 5 }, values { 3, 5, 2 } })
+near("tensordot", { T, U }, { damo.tensordot(T, U, { axes = { { 2, 3 }, { 2, 1 } } }) },
+  { values { 3, 4, 5 }, values { 5, 4, 2 } })
+near("layer", { A, B, x }, { damo.tanh(A:dot(B) + x), damo.grad(damo.sum(damo.tanh(A:dot(B) + x)), B) },
+  { values { 40, 30 }, values { 30, 20 }, values { 20 } })
+exact("cumulative", { x, A }, { damo.cumsum(x), damo.cumprod(x), damo.cumsum(A, { axis = 1 }),
+  damo.cumsum(A, { axis = 2 }), damo.grad(squares(damo.cumsum(x)), x), damo.cummax(x), damo.cummin(x) },
+  { values { 9 }, values { 3, 4 } })
+exact("sorted", { x, A }, { damo.sort(x), damo.argsort(x), damo.sort(A, { axis = 1 }),
+  damo.grad(damo.sum(damo.sort(x) * damo.arange(1, 10)), x) }, { values { 9 }, values { 3, 4 } })
+exact("known_lists", { A }, { A[{ damo.idx { 1, 3, 2 }, damo.idx { 2, 2, 4 } }], A[{ damo.idx { 1, 3 }, { 2, 3 } }],
+  A[{ { 1, 2 }, damo.idx { 4, 1 } }] }, { values { 3, 4 } })
+exact("lists", { A, i, j }, { A[{ i, j }], damo.grad(squares(A[{ i, j }]), A), A[{ i, 2 }] },
+  { values { 3, 4 }, ints(1, -1, 2), ints(2, 2, -4) })
+exact("lists_apart", { T, i, j }, { T[{ i, {}, j }], T[{ {}, i, j }] },
+  { values { 3, 4, 5 }, ints(1, -1, 2), ints(2, 2, -4) })
+exact("masks", { x, A }, { x[damo.array { true, false, true, true }], damo.set_subtensor(x[damo.gt(x, 0)], 0.5),
+  damo.set_subtensor(A[damo.gt(A, 0)], 0.5),
+  damo.inc_subtensor(A[{ {}, damo.array { true, false, true, true } }], 1.0) }, { values { 4 }, values { 3, 4 } })
+exact("taken", { A, i }, { damo.take(A, i, { axis = 2 }),
+  damo.take_along_axis(A, damo.argsort(A, { axis = 2 }), { axis = 2 }) }, { values { 3, 4 }, ints(2, 1, 4) })
+exact("segments", { x, classes }, { damo.segment_sum(x, classes, { num_segments = 4 }),
+  damo.segment_max(x, classes, { num_segments = 4 }),
+  damo.grad(squares(damo.segment_sum(x, classes, { num_segments = 4 })), x) }, { values { 6 }, ints(1, 2, 2, 4, 1, 2) })
+exact("segments_of_rows", { A, classes }, { damo.segment_prod(A, classes, { num_segments = 4 }),
+  damo.segment_min(A, classes, { num_segments = 4 }) }, { values { 3, 2 }, ints(1, 2, 2) })
+exact("scattered", { x, i, y }, { damo.scatter_max(x, i, y), damo.scatter_min(x, i, y), damo.scatter_add(x, i, y) },
+  { values { 6 }, ints(1, 2, -1), values({ 3 }, 4) })
+exact("matrices", { A, x }, { damo.tril(A), damo.triu(A), damo.diagonal(A), damo.diag(x), damo.trace(A),
+  damo.eye(3) + A, damo.arange(3) * 2, damo.grad(squares(damo.diagonal(A)), A) }, { values { 3, 3 }, values { 3 } })
+local filtered = damo.nn.conv2d(X, K, { subsample = 2, border_mode = "half" })
+near("filtered", { X, K }, { filtered, damo.grad(squares(filtered), X), damo.grad(squares(filtered), K) },
+  { values { 2, 3, 7, 6 }, values { 4, 3, 3, 3 } })
+local grouped = damo.nn.conv2d(X, K, { num_groups = 2, filter_dilation = 2, border_mode = "full", filter_flip = false })
+near("grouped", { X, K }, { grouped, damo.grad(squares(grouped), X), damo.grad(squares(grouped), K) },
+  { values { 2, 4, 6, 5 }, values { 2, 2, 3, 2 } })
+local most = damo.nn.max_pool2d(X, { size = 2 })
+local mean = damo.nn.avg_pool2d(X, { size = 3, stride = 2, pad = 1 })
+near("pooled", { X }, { most, mean, damo.grad(squares(most), X), damo.grad(squares(mean), X) },
+  { values { 2, 3, 6, 6 } })
+local edge = damo.nn.avg_pool2d(X, { size = 3, stride = 2, pad = 1, count_include_pad = false })
+near("pooled_edge", { X }, { edge, damo.grad(squares(edge), X), damo.Rop(most, X, X * 2) }, { values { 1, 2, 5, 6 } })
+
+do -- a known sparse matrix by dense operands
+  local sparse = damo.sparse
+  local entries = damo.array { { 1.5, 0, 2, 0 }, { 0, 0, 0, 0 }, { 0, 3, 0, -1 }, { 4, 0, 0.5, 0 }, { 0, 0, 7, 0 } }
+  for _, made in ipairs { "csr", "csc" } do
+    local S = damo.constant(sparse[made .. "_from_dense"](entries))
+    local z = sparse.dot(S, x)
+    near("sparse_vector_" .. made, { x, y }, { z, damo.grad(squares(damo.sin(z)), x), sparse.dot(y, S) },
+      { values { 4 }, values { 5 } })
+    near("sparse_matrix_" .. made, { A, B }, { sparse.dot(S, A), damo.grad(squares(sparse.dot(S, A)), A),
+      sparse.dot(B, S) }, { values { 4, 3 }, values { 2, 5 } })
+  end
+end
+do -- draws: the streams lie in the state
+  local g = damo.random.RandomStream(7)
+  exact("draws", {}, { g:normal { size = { 5 } }, g:uniform { size = { 2, 3 } }, g:integers(1, 6, { size = { 7 } }),
+    g:bernoulli(0.3, { size = { 9 } }), g:exponential(2, { size = { 4 } }), g:gumbel(0, 1, { size = { 4 } }) }, {})
+  models[#models].calls = 3
+  exact("more_draws", { x }, { g:lognormal(x, 0.5), g:halfnormal(0, 2, { size = { 3 } }), g:laplace(x, 1),
+    g:logistic(0, 1, { size = { 3 } }), g:weibull(2, 1, { size = { 3 } }), g:pareto(3, 1, { size = { 3 } }),
+    g:rayleigh(2, { size = { 3 } }), damo.grad(squares(g:normal(x, 2)), x) }, { values { 4 } })
+  models[#models].calls = 2
+  near("noisy_loop", { x }, { damo.scan(function(v, h) return damo.tanh(h + v * g:normal()) end,
+    { sequences = x, outputs_info = damo.constant(0.0) }) }, { values { 6 } }).calls = 3
+end
+
+describe("export_c of Ops", function()
+  teardown(function() os.execute("rm -rf " .. dir) end)
+
+  for _, compiler in ipairs(exported.compilers) do
+    it("gives the virtual machine's results, by " .. compiler, function()
+      assert.same({}, exported.run(models, dir, compiler))
+    end)
+  end
+
+  it("fails where a position that is computed lies outside of its axis", function()
+    local cases = {
+      { "outside_list", { A, i }, { A[{ i, 2 }] }, { values { 3, 4 }, ints(1, 4) } },
+      { "outside_zero", { A, i }, { A[{ i, 2 }] }, { values { 3, 4 }, ints(0, 3) } },
+      { "outside_below", { A, i }, { A[{ i, 2 }] }, { values { 3, 4 }, ints(1, -4) } },
+      { "outside_class", { classes }, { damo.one_hot(classes, 3) }, { ints(1, 4) } },
+      { "outside_segment", { x, i }, { damo.segment_sum(x, i, { num_segments = 2 }) }, { values { 2 }, ints(1, 3) } },
+      { "outside_scatter", { x, i, y }, { damo.scatter_max(x, i, y) }, { values { 6 }, ints(1, 7), values { 2 } } },
+    }
+    for _, m in ipairs(cases) do
+      m.fails = true
+      assert.same({}, exported.run({ m }, dir, exported.compilers[1]))
+    end
+  end)
+
+  it("refuses results whose shapes depend on values", function()
+    local f = damo.compile({ x }, x[damo.gt(x, 0)])
+    local ok, err = pcall(f.export_c, f, { name = "chosen", dir = dir, shapes = { { 3 } } })
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find("a mask that is computed", 1, true), tostring(err))
+    f = damo.compile({ classes }, damo.bincount(classes))
+    ok, err = pcall(f.export_c, f, { name = "chosen", dir = dir, shapes = { { 3 } } })
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find("SegmentLength", 1, true), tostring(err))
+    assert.is_nil(io.open(dir .. "/chosen.c"))
+  end)
+end)

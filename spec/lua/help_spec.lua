@@ -1,0 +1,161 @@
+-- damo.help: what it says of names, functions, objects and words. Each example that it shows is run, and must give what
+-- it shows.
+local damo = require "damo"
+local failure = require "spec.support.failure"
+
+local function has(text, pattern) assert.is_truthy(text:find(pattern), pattern .. "\n" .. text) end
+local load_text = loadstring or load -- luacheck: ignore
+
+local function help(x) return damo.help(x, { file = "str" }) end
+
+local labels = { "call", "options", "shapes", "gradient", "example", "see also" }
+
+-- The part of a page under a label, as lines.
+local function part(page, label)
+  local lines, inside = {}, false
+  for line in (page .. "\n"):gmatch "([^\n]*)\n" do
+    local head, rest = line:match "^(%l[%l ]-)  +(.*)$"
+    if head then inside = head == label elseif line:match "^see also" then inside = false end
+    if head and inside then lines[#lines + 1] = rest elseif inside then lines[#lines + 1] = line:sub(11) end
+  end
+  return lines
+end
+
+local function text_of(v)
+  if type(v) ~= "table" or getmetatable(v) then return tostring(v) end
+  local texts = {}
+  for i, item in ipairs(v) do texts[i] = text_of(item) end
+  return "{" .. table.concat(texts, ", ") .. "}"
+end
+
+local function page_path(row)
+  return row.random and not row.name:find(".", 1, true) and "random." .. row.name or row.name
+end
+
+describe("damo.help of a row of the registry", function()
+  for _, row in ipairs(damo.registry()) do
+    it(row.name .. " has each part, and its example gives what it shows", function()
+      local page = help(page_path(row))
+      for _, label in ipairs(labels) do
+        assert.is_truthy(("\n" .. page):find("\n" .. label .. " ", 1, true), label .. "\n" .. page)
+      end
+      assert.is_truthy(page:find("damo." .. page_path(row) .. ":", 1, true) == 1, page)
+      for _, o in ipairs(row.options) do has(page, "\n[ %l]* " .. o.name .. ": ") end
+      local code, shown = {}, {}
+      for _, line in ipairs(part(page, "example")) do
+        local is_result = #shown > 0 or line:match "^%-%-> "
+        if is_result then shown[#shown + 1] = line:sub(5) else code[#code + 1] = line end
+      end
+      assert.is_truthy(code[1]:find "damo[.:]", row.name .. " needs a call in lua/damo/help_examples.lua")
+      code[#code] = "return " .. code[#code]
+      local chunk = assert(load_text("local damo = require 'damo'\n" .. table.concat(code, "\n")))
+      local results, texts = { chunk() }, {}
+      if #shown == 0 then return assert.is_truthy(row.random) end -- drawn from the context's own stream
+      for i, v in ipairs(results) do texts[i] = text_of(v) end
+      local all, page_text = table.concat(texts, "\n"), table.concat(shown, "\n")
+      local cut = page_text:find("…", 1, true)
+      assert.equal(cut and all:sub(1, cut - 1) or all, cut and page_text:sub(1, cut - 1) or page_text)
+    end)
+  end
+end)
+
+describe("damo.help", function()
+  it("takes a name with and without damo, a module's name, and a method", function()
+    assert.equal(help "dot", help "damo.dot")
+    assert.equal(help "dot", help "dot()")
+    assert.equal(help "dot", help "x:dot")
+    assert.equal(help "solve_triangular", help "linalg.solve_triangular")
+    has(help "damo.sparse.dot", "^damo%.sparse%.dot: ")
+    has(help "linalg", "damo%.linalg%.svd ")
+    has(help "reshape", "x:reshape%(")
+  end)
+
+  it("tells of functions that are no rows, with what they take", function()
+    local page = help "compile"
+    has(page, "damo%.compile%(inputs, outputs, options%)")
+    has(page, "example   local x")
+    has(help "damo.optim.adam", "`lr` %(0%.001%)")
+    has(help "Normal", "damo%.dist%.Normal%(mu, sigma%)")
+    has(help "Variable:get_value", "call      Variable:get_value")
+    has(help "Variable.owner", "the node that computes it")
+  end)
+
+  it("takes functions: of modules, and methods", function()
+    assert.equal(help "exp", help(damo.exp))
+    assert.equal(help "linalg.svd", help(damo.linalg.svd))
+    assert.equal(help "sum", help(damo.ones({ 2 }).sum))
+    assert.equal(help "grad", help(damo.grad))
+    has(help(print), "not damo's")
+  end)
+
+  it("takes objects", function()
+    local x = damo.dvector "x"
+    has(help(x), "^x: a Variable of TensorType%(float64")
+    has(help(damo.exp(x)), "damo%.exp: e to the power x")
+    has(help(damo.exp(x)), "help_spec%.lua:%d+")
+    has(help(damo.exp(x).owner.op), "^Elemwise{exp}: an Op")
+    has(help(damo.dot(x, x).owner), "damo%.dot: ")
+    has(help(damo.ones { 2, 3 }), "^an Array of float64, shape %(2, 3%)")
+    has(help(damo.sparse.eye(2)), "Sparse: fields and methods")
+    has(help(damo.compile({ x }, x * 2)), "Function:into")
+    has(help(x.type), "^TensorType")
+    has(help(damo.linalg), "^damo%.linalg: ")
+    has(help(damo), "modules")
+    has(help(damo.random.RandomStream(1)), "RandomStream")
+    assert.equal(help "Array", (help(damo.ones { 2 }):gsub("^.-\n\n", "")))
+  end)
+
+  it("without an argument says what there is", function()
+    local page = help(nil)
+    has(page, "damo%.linalg")
+    has(page, "Trigonometry")
+  end)
+
+  it("searches by several words", function()
+    local page = help "matrix product"
+    has(page, "damo%.dot ")
+    has(page, "damo%.matmul ")
+    has(help "linear system", "damo%.linalg%.solve ")
+    has(help "running sum", "damo%.cumsum ")
+    has(help "quite zzzyx unheard", "nothing is found")
+  end)
+
+  it("compares no long text with all names", function()
+    local before = os.clock()
+    assert.matches("there is no name", damo.help(("x"):rep(100000), { file = "str" }))
+    assert.is_true(os.clock() - before < 5)
+  end)
+
+  it("suggests near names of an unknown one", function()
+    has(help "dto", "there is no name 'dto', did you mean damo%.dot")
+    has(help "sofmax", "damo%.softmax")
+    has(help "linalg.sovle", "damo%.linalg%.solve")
+    has(help "qqqqqqqqqqqq", "there is no name 'qqqqqqqqqqqq'")
+  end)
+
+  it("prints, or writes to a file", function()
+    local got = {}
+    assert.is_nil(damo.help("dot", { file = { write = function(_, text) got[#got + 1] = text end } }))
+    assert.equal(help "dot" .. "\n", table.concat(got))
+    local print_before, printed = _G.print, nil
+    _G.print = function(text) printed = text end
+    local ok, err = pcall(damo.help, "dot")
+    _G.print = print_before
+    assert.is_true(ok, err)
+    assert.equal(help "dot", printed)
+  end)
+
+  it("refuses what is no name, function or object, and unknown options", function()
+    local err = failure("type", damo.help, 3)
+    has(err.message, "argument 1 %(x%) must be a name, a function or an object of damo, got number")
+    failure("type", damo.help, { 1, 2 })
+    failure("value", damo.help, "dot", { fiel = "str" })
+    failure("type", damo.help, "dot", { file = 3 })
+  end)
+
+  it("has lines that fit a terminal", function()
+    for _, name in ipairs { "dot", "sum", "scan", "Array" } do
+      for line in help(name):gmatch "[^\n]+" do assert.is_true(#line <= 130, line) end
+    end
+  end)
+end)
