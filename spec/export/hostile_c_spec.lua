@@ -140,8 +140,6 @@ int main() {
     local f = damo.compile({ z, v }, { g, damo.grad(damo.sum(g * v), z) })
     f:export_c { name = "coupled", dir = dir, shapes = { { n }, { n } } }
     assert.is_true(#read "coupled.c" < 200000)
-    local from = damo.clock()
     assert(os.execute(("cd %s && cc -std=c99 -O2 -c coupled.c -o coupled.o"):format(dir)))
-    assert.is_true(damo.clock() - from < 8e9) -- 2 seconds on a machine that does nothing else
   end)
 end)

@@ -120,10 +120,8 @@ describe("damo.help", function()
     has(help "quite zzzyx unheard", "nothing is found")
   end)
 
-  it("compares no long text with all names", function()
-    local before = os.clock()
-    assert.matches("there is no name", damo.help(("x"):rep(100000), { file = "str" }))
-    assert.is_true(os.clock() - before < 5)
+  it("compares no long text with all names: that would take hours", function()
+    assert.matches("there is no name", damo.help(("x"):rep(1000000), { file = "str" }))
   end)
 
   it("suggests near names of an unknown one", function()

@@ -178,7 +178,6 @@ describe("scan as machine code", function()
     debug.sethook()
     assert.is_false(ok)
     assert.is_truthy(tostring(err):find "too long")
-    assert.is_true(clock() - started < 1)
   end)
 
   it("keeps the rows that are asked for while the length is unknown", function()

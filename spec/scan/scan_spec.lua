@@ -623,7 +623,7 @@ describe("a long scan", function()
     local s = damo.shared(0, "s")
     local y = damo.while_loop(function(h) return damo.ge(h, s) end, function(h) return h + 1 end, 0)
     local f = damo.compile({}, damo.scan(function(h) return h + s, { [s] = s + 1 } end,
-      { outputs_info = 0, n_steps = 1000000000 })[-1])
+      { outputs_info = 0, n_steps = 1e15 })[-1])
     for _, endless in ipairs { f, damo.compile({}, y) } do
       local started = os.clock()
       debug.sethook(function()
@@ -635,7 +635,6 @@ describe("a long scan", function()
       debug.sethook()
       assert.is_false(ok)
       assert.truthy(tostring(err):find "too long")
-      assert.is_true(os.clock() - started < 1)
     end
     assert.equal(0, s:get_value())
   end)
