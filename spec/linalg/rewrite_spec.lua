@@ -96,6 +96,31 @@ describe("a determinant", function()
     assert.is_true(x ~= x)
     assert.equal(-math.huge, f(damo.zeros { 2, 2 }))
   end)
+  it("that overflows or vanishes has a logarithm with a gradient", function()
+    local a, t = damo.dmatrix "a", damo.dtensor3 "t"
+    local function gradient(x, value)
+      return damo.compile({ x }, damo.grad(damo.sum(damo.log(value(linalg.det(x))) * -0.5), x), { mode = all })
+    end
+    for _, value in ipairs { function(d) return d end, damo.abs } do
+      local f, g = gradient(a, value), gradient(t, value)
+      for _, scale in ipairs { 100, 0.01 } do
+        local x = damo.eye(200) * scale
+        assert.is_true(damo.array_equal(damo.eye(200) * (-0.5 / scale), f(x)))
+        local y = g(damo.stack { x, x * 2 })
+        assert.equal(-0.5 / scale, y[{ 1, 7, 7 }])
+        assert.equal(-0.25 / scale, y[{ 2, 200, 200 }])
+      end
+      assert.is_false(pcall(f, damo.zeros { 2, 2 }))
+    end
+    local f = damo.compile({ a }, damo.grad(damo.log(damo.abs(linalg.det(a))), a), { mode = all })
+    assert.equal(1, f(damo.array { { 0, 1 }, { 1, 0 } })[{ 1, 2 }])
+  end)
+  it("divided by itself is nan where it is 0", function()
+    local a = damo.dmatrix "a"
+    local d = linalg.det(a)
+    local x = damo.compile({ a }, d / d, { mode = all })(damo.zeros { 2, 2 })
+    assert.is_true(x ~= x)
+  end)
   rule("of a transpose is that of the matrix", "a", function(a) return linalg.det(a.T) end, "Det")
   rule("of a triangle is the product of its diagonal", "a", function(a) return linalg.det(damo.tril(a)) end, "", true)
   rule("of a triangle that may not be square stays", "a", function(a) return linalg.det(damo.tril(a)) end)

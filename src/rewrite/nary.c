@@ -14,6 +14,7 @@
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
+#include "op/linalg/decompose.h"
 #include "op/op.h"
 
 #include <math.h>
@@ -276,11 +277,46 @@ static bool strip_operands(build *b, factor_list *p, int ndim) {
 
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
-void factor_list_cancel(factor_list *p) {
+/* Whether v is the determinant of a matrix that the graph inverts: it is not 0 where the inverse does not fail. The
+ * gradient of log(det(A)) has such a quotient, and A's determinant may overflow. */
+static bool is_det_of_inverted(const damo_fgraph *fg, const damo_var *v) {
+  const damo_apply *det = match_class(v, &det_def);
+  const fg_clients *c = det != NULL ? fgraph_clients(fg, det->in[0]) : NULL;
+  for (int i = 0; c != NULL && i < c->n; i++) {
+    const damo_apply *node = c->at[i].node;
+    if (node != NULL && node->op->def == &inv_def && !prop_given(OP_PROPS(node->op, inverse_props)->on_fail))
+      return true;
+  }
+  return false;
+}
+
+/* sign(d)·d / |d| → 1 for a real determinant d. */
+static void cancel_sign_of_det(const damo_fgraph *fg, factor_list *p) {
+  for (int k = 0; k < p->n; k++) {
+    const damo_apply *abs = p->below[k] ? match_scalar(p->at[k], SCALAR_abs) : NULL;
+    if (abs == NULL || !is_det_of_inverted(fg, abs->in[0]) || var_dtype(abs->in[0]) != var_dtype(p->at[k])) continue;
+    int det = -1, sign = -1;
+    for (int i = 0; i < p->n; i++) {
+      const damo_apply *s = match_scalar(p->at[i], SCALAR_sign);
+      if (p->below[i]) continue;
+      if (p->at[i] == abs->in[0]) det = i;
+      if (s != NULL && s->in[0] == abs->in[0]) sign = i;
+    }
+    if (det < 0 || sign < 0) continue;
+    p->gone[p->n_gone++] = p->at[k];
+    for (int i = p->n - 1; i >= 0; i--) {
+      if (i == k || i == det || i == sign) factor_list_remove(p, i);
+    }
+    return;
+  }
+}
+
+void factor_list_cancel(const damo_fgraph *fg, factor_list *p) {
+  cancel_sign_of_det(fg, p);
   for (int i = 0; i < p->n; i++) {
     for (int j = i + 1; j < p->n; j++) {
       if (p->at[i] != p->at[j] || p->below[i] == p->below[j]) continue;
-      if (!match_facts(p->at[i], FACT_FINITE | FACT_NONZERO)) continue;
+      if (!match_facts(p->at[i], FACT_FINITE | FACT_NONZERO) && !is_det_of_inverted(fg, p->at[i])) continue;
       p->gone[p->n_gone++] = p->at[i];
       factor_list_remove(p, j);
       factor_list_remove(p, i);

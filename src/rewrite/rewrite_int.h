@@ -90,10 +90,10 @@ typedef struct factor_list {
 /* Splits v into factors, through nodes that have no other use; false if there are too many. */
 bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p);
 void factor_list_remove(factor_list *p, int k); /* the last one takes its place */
-/* Cancels each factor that is in both numerator and denominator and is never 0 or infinite in exact arithmetic. It may
- * be so by rounding, and then the value without it is the accurate one. Any other factor stays, so that 0/0 and inf/inf
- * remain nan. */
-void factor_list_cancel(factor_list *p);
+/* Cancels each factor that is in both numerator and denominator and is never 0 or infinite in exact arithmetic, or is
+ * the determinant of a matrix that the graph inverts. It may be so by rounding, and then the value without it is the
+ * accurate one. Any other factor stays, so that 0/0 and inf/inf remain nan. */
+void factor_list_cancel(const damo_fgraph *fg, factor_list *p);
 /* Whether u comes before v in the order of operands, which depends on the user's graph alone. */
 bool operand_before(const damo_var *u, const damo_var *v);
 damo_var *factor_list_multiply(build *b, const factor_list *p, damo_dtype dtype);

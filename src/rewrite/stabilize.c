@@ -295,7 +295,7 @@ static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, d
   damo_var *out = node->out[0];
   factor_list p;
   if (!is_float(out) || !factor_list_collect(fg, out, &p)) return DAMO_OK;
-  factor_list_cancel(&p);
+  factor_list_cancel(fg, &p);
   if (p.n_gone == 0) return DAMO_OK;
   for (int k = 0; k < p.n; k++) {
     if (var_dtype(p.at[k]) != var_dtype(out)) return DAMO_OK;
