@@ -33,6 +33,8 @@ h.run_errors("statistics", {
     function() return damo.compile({ E }, damo.median(E))(damo.zeros { 0 }) end },
   { "a quantile of what turns out to be nothing", "value", "percentile: the reduced axes have no elements",
     function() return damo.compile({ E }, damo.percentile(E, 30))(damo.zeros { 0 }) end },
+  { "the median without nan of what turns out to be nothing", "value", "nanmedian: the reduced axes have no elements",
+    function() return damo.compile({ E }, damo.nanmedian(E))(damo.zeros { 0 }) end },
   { "the mode of what turns out to be nothing", "value", "mode: the reduced axes have no elements",
     function() return damo.compile({ E }, { damo.mode(E) })(damo.zeros { 0 }) end },
   { "q outside 0 … 100 of what is no nan", "value", "nanpercentile: q lies outside 0 … 100",

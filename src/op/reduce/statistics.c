@@ -101,6 +101,15 @@ static damo_var *slices_last(build *b, damo_var *x, const int *axes, int n) {
   return build_reshape(b, x, build_vector(b, dims, kept + 1), kept + 1);
 }
 
+/* The number or numbers n that positions are computed from, which fail where slices, x's last axis, are empty. */
+static damo_var *slices_some(build *b, const fn_args *a, damo_var *x, damo_var *n) {
+  const int last = var_ndim(x) - 1;
+  if (x->type->shape[last] > 0) return n;
+  char text[80];
+  snprintf(text, sizeof text, "%s: the reduced axes have no elements", a->func->name);
+  return build_assert(b, n, build_gt(b, build_dim(b, x, last), build_i64(b, 0)), text);
+}
+
 static damo_status slices_sort(build *b, const fn_args *a, const prop_value *axis, bool keepdims, damo_dtype dt,
                                sorted_slices *s) {
   damo_var *x;
@@ -114,20 +123,16 @@ static damo_status slices_sort(build *b, const fn_args *a, const prop_value *axi
   if (x->type->shape[last] == 0)
     return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the reduced axes have no elements", a->func->name);
   s->sorted = build_take_along_axis(b, x, build_argsort(b, x, last), last);
-  s->n = build_dim(b, x, last);
-  if (x->type->shape[last] < 0) {
-    char text[80];
-    snprintf(text, sizeof text, "%s: the reduced axes have no elements", a->func->name);
-    s->n = build_assert(b, s->n, build_gt(b, s->n, build_i64(b, 0)), text);
-  }
+  s->n = slices_some(b, a, x, build_dim(b, x, last));
   return b->status;
 }
 
 /* Lets the functions leave out what is nan: it stands last. */
-static void slices_leave_out_nan(build *b, sorted_slices *s) {
+static void slices_leave_out_nan(build *b, const fn_args *a, sorted_slices *s) {
   if (s->sorted == NULL || dtype_is_discrete(var_dtype(s->sorted))) return;
   const int last = var_ndim(s->sorted) - 1;
-  s->count = build_reduce(b, REDUCE_SUM, build_eq(b, s->sorted, s->sorted), &last, 1, true);
+  damo_var *count = build_reduce(b, REDUCE_SUM, build_eq(b, s->sorted, s->sorted), &last, 1, true);
+  s->count = count != NULL ? slices_some(b, a, s->sorted, count) : NULL;
 }
 
 /* How many entries of a slice count: a scalar, or of the shape of the kept axes and one more. */
@@ -336,7 +341,7 @@ static damo_status fn_quantile(build *b, const fn_args *a, ptrvec *out) {
   if (q == NULL) return b->status;
   DAMO_TRY(quantile_dtype(b, a, quantile_takes_one(quantile_methods[method].rule), &dt));
   DAMO_TRY(slices_sort(b, a, &o->axis, prop_bool_or(o->keepdims, false), dt, &s));
-  if (leaves_out_nan(a)) slices_leave_out_nan(b, &s);
+  if (leaves_out_nan(a)) slices_leave_out_nan(b, a, &s);
   damo_var *y = slices_poison(b, &s, quantile_values(b, &s, method, q));
   if (y == NULL) return b->status;
   const int kept = var_ndim(y) - 1, listed = var_ndim(q);
@@ -355,7 +360,7 @@ static damo_status fn_median(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(quantile_dtype(b, a, false, &dt));
   DAMO_TRY(slices_sort(b, a, &o->axis, prop_bool_or(o->keepdims, false), dt, &s));
-  if (leaves_out_nan(a)) slices_leave_out_nan(b, &s);
+  if (leaves_out_nan(a)) slices_leave_out_nan(b, a, &s);
   damo_var *two = build_int(b, 2), *one = build_i64(b, 1), *half = build_num(b, 0.5), *n = slices_count(&s);
   const int last = var_ndim(s.sorted) - 1;
   if (s.count == NULL) n = build_new_axis(b, n, 0);
