@@ -18,7 +18,7 @@
  * lua/func/func.c the op functions and methods, lua/func/args.c and lua/func/call.c their calls; lua/graph/type.c Types; lua/graph/var.c
  * Variables; lua/graph/graph.c Apply, walks; lua/graph/fgraph.c FunctionGraphs, lua/graph/feature.c their features; lua/op/op.c Ops,
  * lua/op/class.c classes written in Lua, lua/op/node.c nodes of Ops, lua/op/member.c, lua/op/call.c callbacks of the
- * core, lua/op/run.c their runs,
+ * core, lua/op/run.c their runs, lua/op/params.c the params of nodes,
  * lua/op/thunk.c thunks that scripts make, lua/graph/test_value.c; lua/op/from_graph.c; lua/op/host_op.c damo.ops; lua/graph/print.c
  * texts of graphs; names.c names that are not there, record.c tables that print what is in them; lua/graph/grad.c;
  * lua/function/compile.c Functions; lua/graph/rewrite.c rewrite rules; lua/value/random.c; io.c files, system.c what damo's Lua files

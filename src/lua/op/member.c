@@ -2,7 +2,7 @@
  * definition lacks the member. A member of the definition is found first; it is the script's own function. */
 #include "member.h"
 #include "class.h"
-#include "run.h"
+#include "params.h"
 #include "lua/graph/test_value.h"
 #include "grad/grad.h"
 

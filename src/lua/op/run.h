@@ -9,8 +9,5 @@ damo_status bind_op_perform(const thunk *t, frame *f);
 damo_status bind_op_make_thunk(const thunk *t, frame *f, const thunk_request *how);
 /* Makes the thunk's workspace at once, not at its first run, so that errors in it are raised here. */
 damo_status bind_op_furnish(const thunk *t, frame *f);
-/* Pushes the params of the node: the results of get_params, converted as params_type says; without get_params the
- * properties; nil if there are none. */
-void bind_push_params(lua_State *L, const damo_apply *node);
 
 #endif
