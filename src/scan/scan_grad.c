@@ -1,14 +1,12 @@
-/* scan_grad.c: L_op and R_op of a Scan, which are Scans again.
+/* scan_grad.c: L_op of a Scan, which is a Scan again.
  *
- * Reverse. Let x_t = f(u_t, x_{t-1} … x_{t-L}, w) and y_t = g(the same), t = 0 … n-1, and a bar mark cotangents. With B the
+ * Let x_t = f(u_t, x_{t-1} … x_{t-L}, w) and y_t = g(the same), t = 0 … n-1, and a bar mark cotangents. With B the
  * vector-Jacobian product of (f, g), step t of the reverse loop, which runs from n-1 down, computes
  *     (du, dx_1 … dx_L, dw) = B(u_t, x_{t-1} … x_{t-L}, w; x̄_t + c_1, ȳ_t),
  *     c_j ← c_{j+1} + dx_j (c_{L+1} = 0), w̄ ← w̄ + dw, and gives ū_t = du:
  * c_j is what later steps contribute to x_{t-j}. In the end c_j is the cotangent of the initial x_{-j}. The reverse loop
  * reads the states of the forward loop from its stacked results, so it recomputes no state; states of generators are
  * stacked for that purpose, so it draws the same numbers.
- *
- * Forward. The tangents ride along: a loop over the states and their tangents.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,17 +69,15 @@ static damo_var *rows_from(build *b, damo_var *x, int64_t first, damo_var *n) {
 
 /* ---- The inner graph's derivatives ------------------------------------------------------------------------------- */
 
-/* Whether cotangents of values of the Type flow. */
-static bool flows(const damo_type *t) { return type_is_tensor(t) && !dtype_is_discrete(t->dtype); }
+bool scan_flows(const damo_type *t) { return type_is_tensor(t) && !dtype_is_discrete(t->dtype); }
 
 static bool is_null(const damo_var *v) { return v != NULL && v->type->kind == TYPE_NULL; }
 
-static bool is_flow(const damo_var *v) {
+bool scan_is_flow(const damo_var *v) {
   return v != NULL && v->type->kind != TYPE_NULL && v->type->kind != TYPE_DISCONNECTED;
 }
 
-/* Gives the n owned results of grad to the scope. */
-static damo_status keep_flows(build *b, damo_var **v, int n, damo_status s) {
+damo_status scan_keep_flows(build *b, damo_var **v, int n, damo_status s) {
   for (int i = 0; i < n; i++) {
     if (v[i] == NULL) continue;
     if (s == DAMO_OK) {
@@ -155,7 +151,7 @@ static damo_status reverse_alloc(reverse_scan *r) {
   return DAMO_OK;
 }
 
-static damo_var *placeholder(build *b, damo_type *t) { return build_take(b, var_new(b->ctx, t, NULL)); }
+damo_var *scan_placeholder(build *b, damo_type *t) { return build_take(b, var_new(b->ctx, t, NULL)); }
 
 /* The part that computes inner output o. */
 static const scan_part *part_of_output(const scan_class *s, int o) {
@@ -212,10 +208,10 @@ static void reverse_activate(reverse_scan *r, int o) {
   damo_type *t = value_type(r->s, o);
   damo_var *rows = cotangent_of(r, p->stack);
   const bool last_alone = p->role == SCAN_STATE && !r->s->flipped && last_row_alone(rows) != NULL;
-  if (rows != NULL && !last_alone) r->slice[o] = placeholder(b, t);
+  if (rows != NULL && !last_alone) r->slice[o] = scan_placeholder(b, t);
   r->total[o] = r->slice[o];
   if (p->role != SCAN_STATE) return;
-  for (int j = r->ring[o]; j < r->ring[o + 1]; j++) r->carry[j] = placeholder(b, t);
+  for (int j = r->ring[o]; j < r->ring[o + 1]; j++) r->carry[j] = scan_placeholder(b, t);
   damo_var *first = r->carry[r->ring[o]];
   r->total[o] = r->slice[o] != NULL ? build_add(b, r->slice[o], first) : first;
 }
@@ -239,7 +235,7 @@ static damo_status reverse_flow(reverse_scan *r) {
   damo_var *const *wrt = (damo_var *const *)r->s->fgraph->inputs.at;
   memset(r->flow, 0, (size_t)r->s->n_in * sizeof *r->flow);
   const damo_status s = grad_reverse(b->ctx, NULL, wrt, r->s->n_in, &options, r->flow);
-  return keep_flows(b, r->flow, s == DAMO_OK ? r->s->n_in : 0, s);
+  return scan_keep_flows(b, r->flow, s == DAMO_OK ? r->s->n_in : 0, s);
 }
 
 /* Activates what has a cotangent from outside, then the states into whose past cotangents flow, until there is no
@@ -250,7 +246,7 @@ static damo_status reverse_close(reverse_scan *r) {
   for (int o = 0; o < r->n_outer; o++) {
     const scan_part *p = part_of_output(s, o);
     const bool given = cotangent_of(r, p->stack) != NULL || cotangent_of(r, p->last) != NULL;
-    if (!given || !flows(value_type(s, o))) continue;
+    if (!given || !scan_flows(value_type(s, o))) continue;
     reverse_activate(r, o);
     more = true;
   }
@@ -260,8 +256,8 @@ static damo_status reverse_close(reverse_scan *r) {
     for (int i = 0; i < s->n_state; i++) {
       const scan_part *p = scan_state_at(s, i);
       bool into = false;
-      for (int k = p->first; k < p->first + p->n; k++) into = into || is_flow(r->flow[k]);
-      if (!into || r->total[i] != NULL || !flows(value_type(s, i))) continue;
+      for (int k = p->first; k < p->first + p->n; k++) into = into || scan_is_flow(r->flow[k]);
+      if (!into || r->total[i] != NULL || !scan_flows(value_type(s, i))) continue;
       reverse_activate(r, i);
       more = true;
     }
@@ -432,7 +428,7 @@ static void reverse_carries(reverse_scan *r, int i) {
   for (int j = 1; j <= p->span && b->status == DAMO_OK; j++) {
     damo_var **c = r->carry + r->ring[i] + j - 1, *next = j < p->span ? c[1] : NULL;
     for (int k = p->first; k < p->first + p->n; k++) {
-      if (s->tap[k] == -j && is_flow(r->flow[k])) next = add_present(b, next, r->flow[k]);
+      if (s->tap[k] == -j && scan_is_flow(r->flow[k])) next = add_present(b, next, r->flow[k]);
     }
     if (next == NULL) next = build_zeros_like(b, *c);
     scan_part *made = scan_draft_state(&r->d, j == 1 && last != NULL ? last : zero, 1, &tap_before, c, next);
@@ -448,14 +444,14 @@ static void reverse_sum(reverse_scan *r, int i) {
   build *b = r->b;
   const scan_part *p = scan_fixed_at(s, i);
   damo_var *dw = r->flow[p->first], *w = r->node->in[scan_in(s, p)], *next;
-  if (!is_flow(dw)) return;
+  if (!scan_is_flow(dw)) return;
   damo_var *zero = build_zero_grad(b, w);
   if (type_is_sparse(w->type) && !type_is_sparse(dw->type)) zero = sparse_form.to_dense(b, zero);
   if (type_is_sparse(dw->type)) dw = sparse_form.to_format(b, dw, (damo_format)w->type->format);
   if (zero == NULL || dw == NULL) return;
   if (!type_is_sparse(zero->type) && var_dtype(zero) != var_dtype(dw)) zero = build_cast(b, zero, var_dtype(dw));
   if (zero == NULL) return;
-  r->sum[i] = placeholder(b, zero->type);
+  r->sum[i] = scan_placeholder(b, zero->type);
   next = type_is_sparse(w->type) ? sparse_form.add_cotangents(b, scan_inner_in(s, p->first), r->sum[i], dw)
                                  : build_add(b, r->sum[i], dw);
   if (next == NULL) return;
@@ -475,7 +471,7 @@ static damo_status reverse_parts(reverse_scan *r) {
   for (int k = 0; k < s->n_seq && b->status == DAMO_OK; k++) {
     const scan_part *p = &s->part[k];
     for (int j = p->first; j < p->first + p->n; j++) {
-      if (is_flow(r->flow[j])) scan_draft_collect(&r->d, r->flow[j]);
+      if (scan_is_flow(r->flow[j])) scan_draft_collect(&r->d, r->flow[j]);
     }
   }
   DAMO_TRY(b->status);
@@ -543,14 +539,14 @@ static void reverse_results(reverse_scan *r, const scan_class *made, damo_var *c
   for (int i = 0; i < s->n_fixed; i++) {
     const scan_part *p = scan_fixed_at(s, i);
     damo_var *flow = r->flow[p->first];
-    r->gin[scan_in(s, p)] = is_flow(flow) ? out[scan_state_at(made, state++)->last] : is_null(flow) ? flow : NULL;
+    r->gin[scan_in(s, p)] = scan_is_flow(flow) ? out[scan_state_at(made, state++)->last] : is_null(flow) ? flow : NULL;
   }
   for (int i = 0; i < s->n_seq && b->status == DAMO_OK; i++) {
     const scan_part *p = &s->part[i];
     damo_var **gin = &r->gin[scan_in(s, p)];
     for (int k = p->first; k < p->first + p->n && b->status == DAMO_OK; k++) {
       if (is_null(r->flow[k])) *gin = r->flow[k];
-      if (!is_flow(r->flow[k])) continue;
+      if (!scan_is_flow(r->flow[k])) continue;
       damo_var *g = out[scan_collect_at(made, collect++)->stack];
       damo_var *whole = rows_cotangent(r, r->node->in[1 + i], p->before + s->tap[k], p->span == 0, g);
       if (!is_null(*gin)) *gin = add_present(b, *gin, whole);
@@ -606,7 +602,7 @@ static damo_status reverse_build(reverse_scan *r) {
   r->n = s->until ? r->node->out[s->n_out - 1] : r->node->in[0];
   for (int o = 0; o < r->n_outer; o++) {
     const scan_part *p = part_of_output(s, o);
-    if (p->last >= 0 && r->gout[p->last] != NULL && !flows(value_type(s, o)) && type_is_sparse(value_type(s, o)))
+    if (p->last >= 0 && r->gout[p->last] != NULL && !scan_flows(value_type(s, o)) && type_is_sparse(value_type(s, o)))
       build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no gradient through a sparse output", s->def.name);
   }
   DAMO_TRY(b->status);
@@ -638,173 +634,6 @@ damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_va
   r.d.flipped = r.d.derived = r.d.no_updates = true;
   for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
   reverse_build(&r);
-  scan_draft_clear(&r.d);
-  mem_free(b->ctx, r.block, r.bytes);
-  return b->status;
-}
-
-/* ---- Forward ----------------------------------------------------------------------------------------------------- */
-
-typedef struct forward_scan {
-  build *b;
-  const scan_class *s;
-  damo_apply *node;
-  damo_var *const *eval;
-  damo_var **tangent; /* by inner input: the placeholder of its tangent, or NULL */
-  damo_var **rise;    /* by inner output: its tangent in a step, or NULL */
-  damo_var **wrt, **along;
-  bool *active; /* by state: it has a tangent */
-  void *block;
-  size_t bytes;
-  scan_draft d;
-} forward_scan;
-
-static damo_status forward_alloc(forward_scan *r) {
-  const size_t n_in = (size_t)r->s->n_in, n_out = (size_t)r->s->fgraph->outputs.n;
-  r->bytes = (3 * n_in + n_out) * sizeof(damo_var *) + (size_t)r->s->n_state;
-  r->block = mem_calloc(r->b->ctx, r->bytes);
-  if (r->block == NULL) return r->b->status = DAMO_EMEMORY;
-  r->tangent = r->block;
-  r->wrt = r->tangent + n_in;
-  r->along = r->wrt + n_in;
-  r->rise = r->along + n_in;
-  r->active = (bool *)(r->rise + n_out);
-  return DAMO_OK;
-}
-
-static damo_var *eval_of(const forward_scan *r, const scan_part *p) {
-  damo_var *e = r->eval[scan_in(r->s, p)];
-  const damo_type *t = scan_inner_in(r->s, p->first)->type;
-  if (e == NULL || e->type->kind == TYPE_DISCONNECTED) return NULL;
-  return type_is_tensor(e->type) && flows(t) && e->type->dtype != t->dtype ? build_cast(r->b, e, t->dtype) : e;
-}
-
-static void forward_placeholders(forward_scan *r, const scan_part *p) {
-  for (int k = p->first; k < p->first + p->n; k++) r->tangent[k] = placeholder(r->b, scan_inner_in(r->s, k)->type);
-}
-
-static damo_status forward_rise(forward_scan *r) {
-  build *b = r->b;
-  const damo_fgraph *fg = r->s->fgraph;
-  const int n_out = (int)fg->outputs.n - r->s->until;
-  int n = 0;
-  for (int i = 0; i < r->s->n_in; i++) {
-    if (r->tangent[i] == NULL) continue;
-    r->wrt[n] = fg->inputs.at[i];
-    r->along[n++] = r->tangent[i];
-  }
-  memset(r->rise, 0, (size_t)fg->outputs.n * sizeof *r->rise);
-  if (n == 0) return b->status;
-  const grad_options options = {.disconnected_inputs = DISCONNECTED_IGNORE, .return_disconnected = RETURN_NONE};
-  const damo_status s =
-      grad_forward(b->ctx, (damo_var *const *)fg->outputs.at, n_out, r->wrt, r->along, n, &options, r->rise);
-  return keep_flows(b, r->rise, s == DAMO_OK ? n_out : 0, s);
-}
-
-static damo_status forward_close(forward_scan *r) {
-  const scan_class *s = r->s;
-  for (int i = 0; i < s->n_parts; i++) {
-    const scan_part *p = &s->part[i];
-    if (p->role == SCAN_COLLECT || eval_of(r, p) == NULL) continue;
-    if (p->role == SCAN_STATE && !flows(scan_inner_in(s, p->first)->type)) continue;
-    forward_placeholders(r, p);
-    if (p->role == SCAN_STATE) r->active[p - scan_state_at(s, 0)] = true;
-  }
-  for (bool more = true; more && r->b->status == DAMO_OK;) {
-    more = false;
-    DAMO_TRY(r->b->status);
-    DAMO_TRY(forward_rise(r));
-    for (int i = 0; i < s->n_state; i++) {
-      const scan_part *p = scan_state_at(s, i);
-      if (r->active[i] || !is_flow(r->rise[p->out]) || !flows(scan_inner_in(s, p->first)->type)) continue;
-      forward_placeholders(r, p);
-      r->active[i] = more = true;
-    }
-  }
-  return r->b->status;
-}
-
-/* Adds part p of the forward loop, or with `tangent` of its tangents. */
-static void forward_part(forward_scan *r, const scan_part *p, bool tangent) {
-  const scan_class *s = r->s;
-  damo_var *outer = p->role == SCAN_COLLECT ? NULL : r->node->in[scan_in(s, p)];
-  damo_var *const *inner = (damo_var *const *)s->fgraph->inputs.at + p->first;
-  damo_var *next = p->out >= 0 ? scan_inner_out(s, p->out) : NULL;
-  build *b = r->b;
-  if (tangent) {
-    outer = p->role == SCAN_COLLECT ? NULL : eval_of(r, p);
-    inner = r->tangent + p->first;
-    next = p->out >= 0 ? r->rise[p->out] : NULL;
-    if (p->role == SCAN_STATE && outer == NULL) outer = build_zeros_like(b, r->node->in[scan_in(s, p)]);
-    if (p->role == SCAN_STATE && !is_flow(next)) next = build_zeros_like(b, inner[0]);
-    if (b->status != DAMO_OK) return;
-  }
-  scan_part *made = NULL;
-  switch (p->role) {
-    case SCAN_SEQUENCE: made = scan_draft_sequence(&r->d, outer, p->n, s->tap + p->first, inner); break;
-    case SCAN_STATE: made = scan_draft_state(&r->d, outer, p->n, s->tap + p->first, inner, next); break;
-    case SCAN_FIXED: made = scan_draft_fixed(&r->d, outer, inner[0]); break;
-    case SCAN_COLLECT: made = scan_draft_collect(&r->d, next); break;
-  }
-  if (made == NULL || p->role == SCAN_SEQUENCE || p->role == SCAN_FIXED) return;
-  made->bare = p->bare;
-  made->number = p->number;
-  made->tail = p->tail;
-  made->stack = tangent && p->stack >= 0 ? 0 : -1;
-  made->last = tangent && p->last >= 0 ? 0 : -1;
-  if (!tangent && p->role == SCAN_STATE) made->update = p->update;
-  if (made->update) made->last = 0;
-}
-
-/* Adds the parts in the order of their roles. The forward loop's collected values are not needed. */
-static damo_status forward_parts(forward_scan *r) {
-  const scan_class *s = r->s;
-  for (int i = 0; i < s->n_parts; i++) {
-    const scan_part *p = &s->part[i];
-    if (p->role != SCAN_COLLECT) forward_part(r, p, false);
-  }
-  for (int i = 0; i < s->n_parts && r->b->status == DAMO_OK; i++) {
-    const scan_part *p = &s->part[i];
-    const bool has = p->role == SCAN_COLLECT ? is_flow(r->rise[p->out])
-                     : p->role == SCAN_STATE ? r->active[i - s->n_seq]
-                                             : r->tangent[p->first] != NULL;
-    if (has) forward_part(r, p, true);
-  }
-  return r->b->status;
-}
-
-static void forward_results(forward_scan *r, const damo_apply *loop, damo_var **rout) {
-  const scan_class *s = r->s, *made = scan_at(loop->op);
-  int state = s->n_state, collect = 0;
-  for (int i = 0; i < s->n_parts; i++) {
-    const scan_part *p = &s->part[i], *of = NULL;
-    if (p->role == SCAN_STATE && r->active[i - s->n_seq]) of = scan_state_at(made, state++);
-    if (p->role == SCAN_COLLECT && is_flow(r->rise[p->out])) of = scan_collect_at(made, collect++);
-    if (of == NULL) continue;
-    if (p->stack >= 0) rout[p->stack] = loop->out[of->stack];
-    if (p->last >= 0) rout[p->last] = loop->out[of->last];
-  }
-}
-
-damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  const scan_class *s = scan_at(node->op);
-  forward_scan r = {.b = b, .s = s, .node = node, .eval = eval};
-  for (int o = 0; o < node->n_out; o++) rout[o] = NULL;
-  DAMO_TRY(forward_alloc(&r));
-  scan_draft_init(&r.d, b);
-  r.d.n_steps = node->in[0];
-  r.d.until = s->until ? scan_inner_out(s, (int)s->fgraph->outputs.n - 1) : NULL;
-  r.d.mode = s->mode;
-  r.d.name = s->name;
-  r.d.flipped = s->flipped;
-  r.d.derived = r.d.no_updates = true;
-  r.d.hands_back = s->hands_back;
-  r.d.truncate = s->truncate;
-  r.d.checkpoint = s->checkpoint;
-  damo_status status = forward_close(&r);
-  if (status == DAMO_OK) status = forward_parts(&r);
-  const damo_apply *loop = status == DAMO_OK ? scan_draft_node(&r.d) : NULL;
-  if (loop != NULL) forward_results(&r, loop, rout);
   scan_draft_clear(&r.d);
   mem_free(b->ctx, r.block, r.bytes);
   return b->status;

@@ -77,6 +77,16 @@ damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_
 /* scan_grad.c */
 extern const op_def scan_bits_def;
 damo_status scan_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+/* Whether cotangents of values of the Type flow, and tangents. */
+bool scan_flows(const damo_type *t);
+/* Whether v is a cotangent or tangent that there is. */
+bool scan_is_flow(const damo_var *v);
+/* Gives the n owned results of grad to the scope. */
+damo_status scan_keep_flows(build *b, damo_var **v, int n, damo_status s);
+/* A new Variable of the inner graph, for such a value; borrowed from the scope. */
+damo_var *scan_placeholder(build *b, damo_type *t);
+
+/* scan_forward.c */
 damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 
 /* scan_edit.c */
