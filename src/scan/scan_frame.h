@@ -56,6 +56,11 @@ void scan_frame_release(const scan_class *s, scan_frame *w, bool keep);
 /* Releases everything. */
 void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx);
 
+/* Releases *at and empties it. */
+void scan_drop(damo_obj **at);
+/* The name by which messages call the loop, written to dst, which it returns: "Scan", "Scan{rnn}". */
+char *scan_loop_name(char *dst, size_t n, const scan_class *s);
+
 /* Checks that the sequences are long enough for n steps. */
 damo_status scan_check_lengths(const thunk *t, frame *f, const scan_class *s, const scan_frame *w, int64_t n);
 damo_status scan_start(const thunk *t, frame *f, const scan_class *s, scan_frame *w);
@@ -75,6 +80,8 @@ void scan_turn_rings(const scan_class *s, scan_frame *w);
 void scan_advance(const thunk *t, const frame *f, const scan_class *s, scan_frame *w);
 /* Moves the views of sequences to step k. */
 void scan_seek(const thunk *t, const frame *f, const scan_class *s, scan_frame *w, int64_t k);
+/* The row of a stacked result for step k of n; -1: it is not kept. */
+int64_t scan_stack_row(const scan_class *s, const scan_part *p, const scan_rows *r, int64_t k, int64_t n);
 /* Puts results after n steps into the cells. */
 damo_status scan_give(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n);
 
