@@ -31,6 +31,28 @@ describe("the ffi front", function()
     assert.same({ 2, 4, 6 }, target:totable())
   end)
 
+  -- In the bits of some nans LuaJIT would see nil, true, a string or another object.
+  it("gives every nan as a number", function()
+    local f, g = damo.compile({ x }, x), damo.compile({ x, y }, { x, y }) -- the bits go through
+    local a, b = damo.array(0), damo.array(0)
+    local into, both, copy = f:into(a), g:into(a, b), damo.compile({ v }, v:sum())
+    for _, last in ipairs { 0xff, 0x7f } do
+      for high = 0xf1, 0xff do
+        local bytes = ("\1\0\0\0\0\0%c%c"):format(high, last)
+        local nan, row = damo.frombytes(bytes, "float64", {}), damo.frombytes(bytes, "float64", { 1 })
+        for _ = 1, 100 do
+          local p, q, r = f(nan), into(nan), copy(row)
+          local s, t = g(nan, nan)
+          local h, k = both(nan, nan)
+          for _, n in ipairs { p, q, r, s, t, h, k } do
+            assert.equal("number", type(n))
+            assert.is_true(n ~= n)
+          end
+        end
+      end
+    end
+  end)
+
   it("leaves to the C API what it can't take, errors too", function()
     local out = damo.array(0)
     local f = damo.compile({ x }, x * x + 1)

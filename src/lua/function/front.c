@@ -91,6 +91,10 @@ static damo_obj *front_argument(front_call *c, const damo_function *f, int i, fr
   return &a->obj;
 }
 
+/* LuaJIT keeps other values in the bits of a nan, and takes a double of the ffi as it is: of all nans only this one is
+ * safe to give. */
+static inline double front_number(double v) { return v == v ? v : (double)NAN; }
+
 static damo_status front_run_scalars(front_call *c, damo_function *f, damo_obj *const *args) {
   scalar results[FRONT_OUT];
   DAMO_TRY(function_run_scalars(f, (damo_array *const *)args, results));
@@ -99,7 +103,7 @@ static damo_status front_run_scalars(front_call *c, damo_function *f, damo_obj *
     const bool doubles = results[i].dtype == DAMO_FLOAT64;
     if (out && doubles) *(double *)out->data = results[i].v.f;
     if (out && !doubles) array_set(out, NULL, results[i]);
-    c->left.results[i] = doubles ? results[i].v.f : scalar_to_double(results[i]);
+    c->left.results[i] = front_number(doubles ? results[i].v.f : scalar_to_double(results[i]));
   }
   return DAMO_OK;
 }
@@ -109,7 +113,7 @@ static damo_status front_run_any(front_call *c, damo_function *f, damo_obj *cons
   for (int i = 0; i < c->n_out; i++) {
     if (f->program->outputs[i].type->ndim > 0) continue;
     const damo_obj *v = c->into[i] ? c->into[i] : function_peek(f, i);
-    c->left.results[i] = scalar_to_double(array_item((const damo_array *)v));
+    c->left.results[i] = front_number(scalar_to_double(array_item((const damo_array *)v)));
   }
   function_finish(f);
   return DAMO_OK;
