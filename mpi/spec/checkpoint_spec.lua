@@ -3,6 +3,7 @@ local damo = require "damo"
 local mpi = require "damo.mpi"
 local core = require "damo.mpi.core"
 local agree = require "damo.mpi.agree"
+local refused = require("mpi.spec.support.check").refused
 
 local folder, path
 
@@ -23,13 +24,6 @@ local function write(name, bytes)
   local file = assert(io.open(name, "wb"))
   file:write(bytes)
   file:close()
-end
-
-local function assert_error(kind, text, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.are.equal(kind, err.kind, tostring(err))
-  if text then assert.is_truthy(err.message:find(text, 1, true), err.message) end
 end
 
 describe("checkpoints:", function()
@@ -140,7 +134,7 @@ describe("checkpoints:", function()
       { a = damo.shared(damo.zeros { 2 }), w = damo.shared(damo.zeros({ 2 }, { dtype = "float32" })) },
       { w = damo.shared(damo.zeros { 2, 2 }) },
     } do
-      assert_error("value", nil, mpi.restore, path, case)
+      refused("value", nil, mpi.restore, path, case)
       assert.are.equal(0, damo.sum(case.w:get_value()))
     end
   end)
@@ -148,24 +142,24 @@ describe("checkpoints:", function()
   it("refuses what differs between ranks without a mark", function()
     if mpi.size == 1 then return end
     for _, value in ipairs { mpi.rank, damo.full({ 2 }, mpi.rank), damo.zeros { mpi.rank + 1 }, "r" .. mpi.rank } do
-      assert_error("value", "layers[1].x differs between ranks", mpi.checkpoint, path, { layers = { { x = value } } })
+      refused("value", "layers[1].x differs between ranks", mpi.checkpoint, path, { layers = { { x = value } } })
     end
-    assert_error("value", "differ", mpi.checkpoint, path, mpi.rank == 0 and { a = 1 } or { a = 1, b = 2 })
-    assert_error("value", "differ", mpi.checkpoint, path, { x = mpi.shard(damo.zeros { 2, mpi.rank + 1 }) })
+    refused("value", "differ", mpi.checkpoint, path, mpi.rank == 0 and { a = 1 } or { a = 1, b = 2 })
+    refused("value", "differ", mpi.checkpoint, path, { x = mpi.shard(damo.zeros { 2, mpi.rank + 1 }) })
   end)
 
   it("refuses what a file can't hold", function()
-    assert_error("type", "x.f", mpi.checkpoint, path, { x = { f = print } })
-    assert_error("type", "indptr", mpi.checkpoint, path, { A = damo.sparse.eye(2) })
-    assert_error("type", nil, mpi.checkpoint, path, { [1.5] = 1 })
-    assert_error("type", nil, mpi.checkpoint, path, 3)
-    assert_error("type", nil, mpi.checkpoint, nil, {})
+    refused("type", "x.f", mpi.checkpoint, path, { x = { f = print } })
+    refused("type", "indptr", mpi.checkpoint, path, { A = damo.sparse.eye(2) })
+    refused("type", nil, mpi.checkpoint, path, { [1.5] = 1 })
+    refused("type", nil, mpi.checkpoint, path, 3)
+    refused("type", nil, mpi.checkpoint, nil, {})
     local round = {}
     round.round = round
-    assert_error("value", "contains itself", mpi.checkpoint, path, round)
-    assert_error("type", nil, mpi.shard, 3)
-    assert_error("value", nil, mpi.shard, damo.zeros { 2 }, 2)
-    assert_error("type", nil, mpi.own, damo.dvector "x")
+    refused("value", "contains itself", mpi.checkpoint, path, round)
+    refused("type", nil, mpi.shard, 3)
+    refused("value", nil, mpi.shard, damo.zeros { 2 }, 2)
+    refused("type", nil, mpi.own, damo.dvector "x")
   end)
 
   it("refuses a file of which any byte was changed, or that was cut", function()
@@ -177,24 +171,24 @@ describe("checkpoints:", function()
       alone(function()
         write(other, bytes:sub(1, at - 1) .. string.char((bytes:byte(at) + 1) % 256) .. bytes:sub(at + 1))
       end)
-      assert_error("io", nil, mpi.restore, other)
+      refused("io", nil, mpi.restore, other)
     end
     for _, n in ipairs { 0, 5, 8, 100, #bytes - 1 } do
       alone(function() write(other, bytes:sub(1, n)) end)
-      assert_error("io", nil, mpi.restore, other)
+      refused("io", nil, mpi.restore, other)
     end
     alone(function() write(other, bytes .. "x") end)
-    assert_error("io", nil, mpi.restore, other)
+    refused("io", nil, mpi.restore, other)
     alone(function() damo.io.save(other, { a = damo.ones { 2 } }) end)
-    assert_error("io", "no checkpoint", mpi.restore, other)
-    assert_error("io", nil, mpi.restore, folder .. "/none.safetensors")
+    refused("io", "no checkpoint", mpi.restore, other)
+    refused("io", nil, mpi.restore, folder .. "/none.safetensors")
   end)
 
   it("refuses files that are not the same for all ranks", function()
     if mpi.size == 1 then return end
     local mixed = folder .. "/mixed" .. (mpi.rank == 1 and 1 or 0)
     for i = 0, 1 do mpi.checkpoint(folder .. "/mixed" .. i, { step = i }) end
-    assert_error("io", "different files", mpi.restore, mixed)
+    refused("io", "different files", mpi.restore, mixed)
   end)
 
   it("leaves the old file where a rank fails to write", function()
@@ -206,7 +200,7 @@ describe("checkpoints:", function()
     assert.is_false(ok)
     assert.are.equal("io", err.kind)
     assert.are.equal(2, damo.sum(mpi.restore(path).x))
-    assert_error("io", nil, mpi.restore, path .. ".part")
+    refused("io", nil, mpi.restore, path .. ".part")
   end)
 end)
 

@@ -1,6 +1,7 @@
 -- Eigenpairs of distributed symmetric matrices against damo.linalg.eigh of the whole, their gradients and failures.
 local damo = require "damo"
 local mpi = require "damo.mpi"
+local check = require "mpi.spec.support.check"
 local differences = require "mpi.spec.support.differences"
 local poisson = require "mpi.spec.support.poisson"
 
@@ -8,6 +9,8 @@ if not pcall(require, "damo.mpi.petsc") then
   describe("distributed eigenpairs", function() pending "need a build with PETSc" end)
   return
 end
+
+local close, shared_error = check.close, check.shared_error
 
 -- Symmetric, and without symmetries that would make eigenvalues equal.
 local function entry(i, j)
@@ -18,20 +21,6 @@ end
 local block, whole, first, stop = poisson.both(3, entry)
 local A = mpi.matrix(block)
 local dense = damo.linalg.eigvalsh(whole:toarray()) -- ascending
-
-local function close(want, got, tolerance)
-  tolerance = tolerance or 1e-7
-  assert.is_true(damo.allclose(got, want, { rtol = tolerance, atol = tolerance }), tostring(got) .. " is not "
-    .. tostring(want))
-end
-
-local function shared_error(kind, text, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.are.equal(kind, err.kind, tostring(err))
-  assert.is_truthy(err.message:find(text, 1, true), err.message)
-  mpi.barrier()
-end
 
 describe("eigenpairs", function()
   it("are those that are asked for", function()

@@ -1,17 +1,9 @@
 -- What the ranks do not agree on is an error on every rank, and nobody waits for ever.
 local damo = require "damo"
 local mpi = require "damo.mpi"
+local refused = require("mpi.spec.support.check").refused
 
 local size, rank = mpi.size, mpi.rank
-
--- Calls fn, which must fail with an error of that kind and text on every rank; the ranks can go on then.
-local function refused(kind, text, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.are.equal(kind, err.kind)
-  assert.is_truthy(err.message:find(text, 1, true), err.message)
-  return err.message
-end
 
 if size == 1 then
   describe("one rank", function()

@@ -2,6 +2,7 @@
 -- differences, and what happens when a method fails.
 local damo = require "damo"
 local mpi = require "damo.mpi"
+local check = require "mpi.spec.support.check"
 local differences = require "mpi.spec.support.differences"
 local poisson = require "mpi.spec.support.poisson"
 
@@ -11,25 +12,12 @@ if not pcall(require, "damo.mpi.petsc") then
 end
 
 local size, rank = mpi.size, mpi.rank
+local close, shared_error = check.close, check.shared_error
 
 local function part(x, first, stop) return x[{ { first + 1, stop } }] end
 local function wave(n, m)
   local x = damo.sin(damo.arange(1, n * (m or 1) + 0.5) * 1.3)
   return m and damo.reshape(x, { n, m }) or x
-end
-
-local function close(want, got, tolerance)
-  tolerance = tolerance or 1e-7
-  assert.is_true(damo.allclose(got, want, { rtol = tolerance, atol = tolerance }), tostring(got) .. " is not "
-    .. tostring(want))
-end
-
-local function shared_error(kind, text, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.are.equal(kind, err.kind, tostring(err))
-  assert.is_truthy(err.message:find(text, 1, true), err.message)
-  mpi.barrier()
 end
 
 -- This rank's block of a matrix with those entries, a vector and the solutions with it and its transpose.

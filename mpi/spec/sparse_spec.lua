@@ -1,6 +1,7 @@
 -- Distributed matrices and vectors: values on any number of ranks against the same with damo.sparse on the whole.
 local damo = require "damo"
 local mpi = require "damo.mpi"
+local check = require "mpi.spec.support.check"
 local poisson = require "mpi.spec.support.poisson"
 
 if not pcall(require, "damo.mpi.petsc") then
@@ -10,6 +11,7 @@ end
 
 local size, rank = mpi.size, mpi.rank
 local inf = math.huge
+local shared_error = check.shared_error
 
 -- Entries first + 1 to stop of a vector (or rows of a matrix) that is the same on all ranks.
 local function part(x, first, stop) return x[{ { first + 1, stop } }] end
@@ -19,18 +21,7 @@ local function wave(...)
   return damo.sin(damo.reshape(damo.arange(1, n + 0.5), { ... }) * 1.3)
 end
 
-local function close(want, got)
-  assert.is_true(damo.allclose(got, want, { rtol = 1e-9, atol = 1e-9 }), tostring(got) .. " is not " .. tostring(want))
-end
-
--- The error of fn, which every rank must raise, and with one message.
-local function shared_error(kind, text, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.are.equal(kind, err.kind, tostring(err))
-  assert.is_truthy(err.message:find(text, 1, true), err.message)
-  mpi.barrier()
-end
+local function close(want, got) check.close(want, got, 1e-9) end
 
 -- A rectangular block: rows × cols with some places stored.
 local function rectangle(rows, cols, first, stop)
