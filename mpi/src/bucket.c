@@ -227,11 +227,6 @@ static damo_status start_grad(const damo_op *op, damo_apply *node, damo_var *con
 
 /* ---- Classes ----------------------------------------------------------------------------------------------------- */
 
-static bool never_folded(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 static void drop_world(void *user) { world_release(user); }
 
 damo_status bucket_register(world *w, damo_ctx *ctx) {
@@ -247,7 +242,6 @@ damo_status bucket_register(world *w, damo_ctx *ctx) {
                          .grad = start_grad,
                          .rop = start_grad,
                          .connection_pattern = start_connection,
-                         .do_constant_folding = never_folded,
                          .impure = true,
                          .user = w,
                          .destroy = drop_world};
@@ -263,7 +257,6 @@ damo_status bucket_register(world *w, damo_ctx *ctx) {
                         .rop = wait_rop,
                         .infer_shape = wait_shape,
                         .connection_pattern = wait_connection,
-                        .do_constant_folding = never_folded,
                         .impure = true,
                         .user = w,
                         .destroy = drop_world};

@@ -213,11 +213,6 @@ static damo_status rop(const damo_op *op, damo_apply *node, damo_var *const *eva
 
 /* ---- Classes ----------------------------------------------------------------------------------------------------- */
 
-static bool never_folded(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 static void class_free(void *user) {
   collective_class *k = user;
   world_release(k->w);
@@ -249,7 +244,6 @@ static damo_status register_class(world *w, damo_ctx *ctx, collective_kind kind,
                            .rop = rop,
                            .infer_shape = knows_shape(&f) ? infer_shape : NULL,
                            .connection_pattern = connection_pattern,
-                           .do_constant_folding = never_folded,
                            .impure = true,
                            .user = user,
                            .destroy = class_free};
@@ -291,7 +285,6 @@ static damo_status register_after(damo_ctx *ctx) {
                            .grad = after_grad,
                            .infer_shape = after_shape,
                            .connection_pattern = after_connection,
-                           .do_constant_folding = never_folded,
                            .impure = true,
                            .destroy_map = same};
   return damo_op_register(ctx, &k);
@@ -318,7 +311,6 @@ static damo_status register_ticket(damo_ctx *ctx) {
                            .n_in = 2,
                            .infer_type = ticket_type,
                            .perform = ticket_perform,
-                           .do_constant_folding = never_folded,
                            .impure = true};
   return damo_op_register(ctx, &k);
 }
@@ -353,7 +345,6 @@ static damo_status register_same(world *w, damo_ctx *ctx) {
                            .n_in = 2,
                            .infer_type = ticket_type,
                            .perform = same_perform,
-                           .do_constant_folding = never_folded,
                            .impure = true,
                            .user = w,
                            .destroy = drop_world};

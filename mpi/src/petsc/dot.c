@@ -4,11 +4,6 @@
 #include "node.h"
 #include "ops.h"
 
-static bool dot_fold(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 static bool is_transposed(const damo_op *op) {
   bool transposed = false;
   damo_op_get_bool(op, "transposed", &transposed);
@@ -148,7 +143,6 @@ const damo_op_class dot_class = {.name = "MpiDot",
                                  .grad = dot_grad,
                                  .rop = dot_rop,
                                  .connection_pattern = dot_connected,
-                                 .do_constant_folding = dot_fold,
                                  .impure = true};
 
 /* ---- MpiSample --------------------------------------------------------------------------------------------------- */
@@ -282,5 +276,4 @@ const damo_op_class sample_class = {.name = "MpiSample",
                                     .grad = sample_grad,
                                     .rop = sample_rop,
                                     .connection_pattern = sample_connected,
-                                    .do_constant_folding = dot_fold,
                                     .impure = true};

@@ -263,11 +263,6 @@ static void eigs_connected(const damo_apply *node, bool *connected) {
   }
 }
 
-static bool eigs_fold(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 const damo_op_class eigs_class = {.name = "MpiEigs",
                                   .doc = "eigenvalues and eigenvectors of a symmetric distributed matrix",
                                   .props = "seq k which sigma tol max_it options",
@@ -277,7 +272,6 @@ const damo_op_class eigs_class = {.name = "MpiEigs",
                                   .perform = eigs_perform,
                                   .grad = eigs_grad,
                                   .connection_pattern = eigs_connected,
-                                  .do_constant_folding = eigs_fold,
                                   .impure = true};
 
 /* ---- MpiSimple --------------------------------------------------------------------------------------------------- */
@@ -353,5 +347,4 @@ const damo_op_class simple_class = {.name = "MpiSimple",
                                     .perform = simple_perform,
                                     .grad = simple_grad,
                                     .connection_pattern = simple_connected,
-                                    .do_constant_folding = eigs_fold,
                                     .impure = true};

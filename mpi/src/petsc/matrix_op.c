@@ -83,11 +83,6 @@ static damo_status matrix_perform(damo_thunk *t) {
   return s;
 }
 
-static bool matrix_fold(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 const damo_op_class matrix_class = {.name = "MpiMatrix",
                                     .doc = "gives a block of rows to PETSc; the handle of the distributed matrix",
                                     .props = "seq constant",
@@ -100,5 +95,4 @@ const damo_op_class matrix_class = {.name = "MpiMatrix",
                                     .grad = matrix_grad,
                                     .rop = matrix_rop,
                                     .connection_pattern = matrix_connected,
-                                    .do_constant_folding = matrix_fold,
                                     .impure = true};

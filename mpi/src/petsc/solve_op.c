@@ -154,11 +154,6 @@ static damo_status solve_shape(const damo_op *op, damo_apply *node, damo_var *co
   return out[OUT_REPORT][0] != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static bool solve_fold(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 const damo_op_class solve_class = {.name = "MpiSolve",
                                    .doc = "x of A·x = b for a distributed matrix, and iterations, residual and reason",
                                    .props = "seq transposed ksp pc assume options rtol atol max_it",
@@ -170,5 +165,4 @@ const damo_op_class solve_class = {.name = "MpiSolve",
                                    .rop = solve_rop,
                                    .infer_shape = solve_shape,
                                    .connection_pattern = solve_connected,
-                                   .do_constant_folding = solve_fold,
                                    .impure = true};
