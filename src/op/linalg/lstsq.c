@@ -156,64 +156,78 @@ const op_def lstsq_def = {
 
 /* ---- Pinv -------------------------------------------------------------------------------------------------------- */
 
+/* Single precision is computed in double and rounded once: derivatives multiply the result by itself, and would enlarge
+ * the error of singular vectors. */
+static damo_dtype pinv_dtype(const core_call *c) {
+  return !lstsq_is_single(c->dtype) ? c->dtype : dtype_is_complex(c->dtype) ? DAMO_COMPLEX128 : DAMO_FLOAT64;
+}
+
 /* The matrix by rows is LAPACK's n × m matrix M = Aᵀ = U·S·Vᴴ, and M⁺ = V·S⁺·Uᴴ, m × n, by columns is A⁺ by rows.
- * Workspace: S, U (n × k), Vᴴ (k × m), rwork, iwork, work. */
+ * Workspace: S, U (n × k), Vᴴ (k × m), rwork, iwork, then A and A⁺ in double precision, work. */
 typedef struct pinv_space {
-  size_t u, vt, rwork, iwork, work, bytes;
+  size_t u, vt, rwork, iwork, a, y, work, bytes;
   lapack_int length;
 } pinv_space;
 
 static pinv_space pinv_space_of(const core_call *c) {
   const lapack_int m = (lapack_int)c->dim[0], n = (lapack_int)c->dim[1], k = m < n ? m : n, query = -1;
-  const size_t size = dtype_size(c->dtype);
+  const damo_dtype dtype = pinv_dtype(c);
+  const size_t size = dtype_size(dtype), matrix = whole_lines((size_t)m * (size_t)n * size);
   const size_t most = (size_t)(m > n ? m : n), least = (size_t)k;
   double work[2] = {0};
   lapack_int info = 0, iwork = 0;
   pinv_space s = {.length = 1};
   if (k > 0) {
-    lapack_of(c->dtype)->gesdd("S", &n, &m, work, &n, work, work, &n, work, &k, work, &query, work, &iwork, &info, 1);
-    s.length = lapack_work_length(c->dtype, work);
+    lapack_of(dtype)->gesdd("S", &n, &m, work, &n, work, work, &n, work, &k, work, &query, work, &iwork, &info, 1);
+    s.length = lapack_work_length(dtype, work);
   }
   s.u = whole_lines((least + 1) * sizeof(double));
   s.vt = s.u + whole_lines((size_t)n * least * size);
   s.rwork = s.vt + whole_lines((size_t)m * least * size);
   /* LAPACK 3.7's bound for jobz = S */
   const size_t bound = 5 * least * least + 5 * least, other = 2 * most * least + 2 * least * least + least;
-  s.iwork = s.rwork + (dtype_is_complex(c->dtype) ? whole_lines((bound > other ? bound : other) * sizeof(double)) : 64);
-  s.work = s.iwork + whole_lines((8 * least + 1) * sizeof(lapack_int));
+  s.iwork = s.rwork + (dtype_is_complex(dtype) ? whole_lines((bound > other ? bound : other) * sizeof(double)) : 64);
+  s.a = s.iwork + whole_lines((8 * least + 1) * sizeof(lapack_int));
+  s.y = s.a + (dtype == c->dtype ? 0 : matrix);
+  s.work = s.y + (dtype == c->dtype ? 0 : matrix);
   s.bytes = s.work + (size_t)s.length * size;
   return s;
 }
 
 static size_t pinv_workspace(const core_call *c) { return pinv_space_of(c).bytes; }
 
+/* U's columns divided by the singular values, 0 where these count as 0. */
+static void pinv_scale(const core_call *c, double *u, const double *values, lapack_int k) {
+  const double rcond = rcond_of_call(c);
+  const int64_t length = c->dim[1] * (dtype_is_complex(c->dtype) ? 2 : 1);
+  for (int64_t j = 0; j < k; j++) {
+    const double scale = values[j] > rcond * values[0] ? 1 / values[j] : 0;
+    for (int64_t i = 0; i < length; i++) u[j * length + i] *= scale;
+  }
+}
+
 static damo_status pinv_run(core_call *c) {
-  const lapack_table *la = lapack_of(c->dtype);
+  const damo_dtype dtype = pinv_dtype(c);
+  const lapack_table *la = lapack_of(dtype);
   const pinv_space s = pinv_space_of(c);
   const lapack_int m = (lapack_int)c->dim[0], n = (lapack_int)c->dim[1], k = m < n ? m : n;
+  const int64_t numbers = (int64_t)m * n * (dtype_is_complex(dtype) ? 2 : 1);
+  const bool wide = dtype != c->dtype;
   lapack_int info = 0;
   DAMO_TRY(spectral_check_finite(c, &c->in[0]));
-  char *u = c->work + s.u, *vt = c->work + s.vt;
-  la->gesdd("S", &n, &m, c->in[0].data, &n, c->work, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
+  double *u = (double *)(void *)(c->work + s.u), *values = (double *)(void *)c->work;
+  void *vt = c->work + s.vt, *a = wide ? (void *)(c->work + s.a) : c->in[0].data;
+  void *y = wide ? (void *)(c->work + s.y) : c->out[0].data;
+  if (wide)
+    for (int64_t i = 0; i < numbers; i++) ((double *)a)[i] = (double)((const float *)(const void *)c->in[0].data)[i];
+  la->gesdd("S", &n, &m, a, &n, values, u, &n, vt, &k, c->work + s.work, &s.length, c->work + s.rwork,
             (lapack_int *)(void *)(c->work + s.iwork), &info, 1);
   DAMO_TRY(spectral_outcome(c, info, "the singular values do not converge"));
-  const bool single = lstsq_is_single(c->dtype);
-  const double rcond = rcond_of_call(c);
-  double most = 0;
-  const int parts = dtype_is_complex(c->dtype) ? 2 : 1;
-  for (int64_t j = 0; j < k; j++) {
-    const double value = single ? (double)((const float *)(void *)c->work)[j] : ((const double *)(void *)c->work)[j];
-    if (j == 0) most = value;
-    const double scale = value > rcond * most ? 1 / value : 0;
-    for (int64_t i = 0; i < (int64_t)n * parts; i++) {
-      if (single)
-        ((float *)(void *)u)[j * n * parts + i] *= (float)scale;
-      else
-        ((double *)(void *)u)[j * n * parts + i] *= scale;
-    }
-  }
-  la->gemm(parts == 2 ? "C" : "T", parts == 2 ? "C" : "T", &m, &n, &k, lapack_one(c->dtype), vt, &k, u, &n,
-           lapack_zero(c->dtype), c->out[0].data, &m, 1, 1);
+  pinv_scale(c, u, values, k);
+  const char *op = dtype_is_complex(dtype) ? "C" : "T";
+  la->gemm(op, op, &m, &n, &k, lapack_one(dtype), vt, &k, u, &n, lapack_zero(dtype), y, &m, 1, 1);
+  if (wide)
+    for (int64_t i = 0; i < numbers; i++) ((float *)(void *)c->out[0].data)[i] = (float)((const double *)y)[i];
   return DAMO_OK;
 }
 
