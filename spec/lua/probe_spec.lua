@@ -130,6 +130,49 @@ describe("a probe", function()
     end
   end)
 
+  it("reads what is inside a Loop, to the bit", function()
+    local w = damo.shared(damo.array { 0.5, 2, -1 }, "w")
+    local h = damo.tanh(x * w)
+    local z = damo.exp(h) + damo.sin(x)
+    local loss = damo.sum(z * z)
+    local f = damo.compile({ x }, { loss, h * 2 }, { updates = { [w] = w - 0.1 * damo.grad(loss, w) } })
+    local kept = damo.compile({ x }, { h, z })
+    assert.truthy(damo.printing.debugprint(f, { file = "str" }):find "Loop")
+    local p, at = f:probe(h, z, w, x), damo.array { 0.3, -1.2, 2 }
+    for _ = 1, 3 do
+      local before = w:get_value()
+      local want_h, want_z = kept(at)
+      local got_h, got_z, got_w, got_x = p(at)
+      assert.is_true(damo.array_equal(want_h, got_h))
+      assert.is_true(damo.array_equal(want_z, got_z))
+      assert.is_true(damo.array_equal(before, got_w))
+      assert.is_true(damo.array_equal(at, got_x))
+      assert.is_true(damo.array_equal(before, w:get_value()))
+      f(at)
+    end
+  end)
+
+  it("reads what is inside a Loop beside default values, draws, Ops of a script and branches", function()
+    local i, rs = damo.dscalar "i", damo.random.RandomStream(5)
+    local Twice = damo.Op {
+      name = "Twice",
+      make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+      perform = function(_, _, inputs, outputs) outputs[1][1] = inputs[1] * 2 end,
+    }
+    local e = damo.exp(damo.fill(x, i))
+    local noise = damo.sin(rs:normal(0, 1, { size = { 2 } }))
+    local f = damo.compile({ x, damo.In(i, { value = 1, update = i + 1 }) }, damo.sum(Twice(e) + e * noise))
+    local p, at = f:probe(e, noise), damo.array { 0, 0 }
+    f(at)
+    local got_e, got_noise = p(at)
+    assert.same({ math.exp(2), math.exp(2) }, got_e:totable())
+    local _, again = p(at)
+    assert.is_true(damo.array_equal(got_noise, again))
+    assert.same({ math.exp(5), math.exp(5) }, p(at, 5):totable())
+    local copy = f:copy()
+    assert.same({ math.exp(2), math.exp(2) }, (copy:probe(e)(at)):totable())
+  end)
+
   it("says when a value is in a branch that was not taken", function()
     local c = damo.dscalar "c"
     local h = damo.dot(x, x)

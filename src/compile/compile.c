@@ -370,6 +370,16 @@ static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
   return s;
 }
 
+/* What a probe compiles again (probe.c). */
+static damo_status fill_rules(const compile_options *o, fn_program *p) {
+  const char *const *name = compile_optimizers;
+  while (*name != NULL && strcmp(*name, optimizer_of(o)) != 0) name++;
+  p->optimizer = *name;
+  DAMO_TRY(mem_copy_text(p->ctx, o->include, &p->include));
+  DAMO_TRY(mem_copy_text(p->ctx, o->exclude, &p->exclude));
+  return mem_copy_text(p->ctx, o->require, &p->require);
+}
+
 /* Builds the program and its first Function from a rewritten graph. watcher: the mode's, or NULL. pair_names: the names
  * of a companion's n_pairs pairs. order: as for plan_build. */
 static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrvec *fresh, const fn_watcher *watcher,
@@ -399,6 +409,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
   if (s == DAMO_OK && fresh != NULL && n_pairs == 0)
     s = program_set_source(p, (damo_var *const *)j->wanted.at, j->wanted.n, (damo_var *const *)j->targets.at,
                            j->targets.n);
+  if (s == DAMO_OK) s = fill_rules(j->options, p);
   if (s == DAMO_OK) s = program_set_pairs(p, pair_names, n_pairs);
   if (s == DAMO_OK && (f = function_over(j->ctx, p)) == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = fill_defaults(j, f);

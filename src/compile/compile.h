@@ -115,6 +115,9 @@ struct fn_program {
    * source_targets, shared Variables and inputs. Owned; empty in a companion. */
   damo_var **source, **source_targets;
   int64_t n_source, n_source_targets;
+  /* The rules that rewrote it: a name of compile_optimizers, and further tags, or NULL. */
+  const char *optimizer;
+  char *include, *exclude, *require;
   uint64_t fingerprint; /* of all that snapshots depend on; 0: not computed (program_fingerprint) */
   bool allow_downcast;
   int threads;       /* 0: those of the call that this one is inside, or of the context */
@@ -316,12 +319,12 @@ typedef struct fn_place {
   damo_obj *constant; /* of a constant: its value, borrowed; else NULL */
 } fn_place;
 
-/* The place of v in f's program: v is a Variable of its fgraph, one of f's inputs or shared Variables, or a Variable of
- * the graph that f was compiled from whose copy, or what has replaced that, is still computed. A value error if there
- * is none. */
-damo_status function_find(const damo_function *f, const damo_var *v, fn_place *out);
-/* A Function over f's program for function_probe alone. NULL on failure. */
-damo_function *function_probe_new(const damo_function *f);
+/* A Function for function_probe alone, and the places in its program of n Variables: those of f's graph after rewriting,
+ * f's inputs and shared Variables, and Variables of the graph that f was compiled from whose copy, or what has replaced
+ * that, is still computed. It is over f's program where that has them all in cells; where some are inside of a Loop, over
+ * the program that the same graph has without fusion, which computes the same bits (but for a product whose epilogue had
+ * cut it into blocks of rows). NULL on failure: a value error for a Variable that neither computes. */
+damo_function *function_probe_new(const damo_function *f, damo_var *const *vars, int64_t n, fn_place *places);
 /* Runs the program of g, made by function_probe_new of f, with f's default values and the shared values as they are,
  * and copies n values of it into results (owned). Updates nothing. */
 damo_status function_probe(damo_function *g, const damo_function *f, const fn_place *places, int64_t n,

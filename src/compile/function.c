@@ -37,6 +37,9 @@ static void program_free(ctx_lent *lent) {
   mem_free(ctx, p->fresh, (size_t)p->n_fresh * sizeof *p->fresh);
   mem_free(ctx, p->no_recycling, (size_t)p->n_no_recycling * sizeof *p->no_recycling);
   mem_strfree(ctx, p->name);
+  mem_strfree(ctx, p->include);
+  mem_strfree(ctx, p->exclude);
+  mem_strfree(ctx, p->require);
   report_free(ctx, p->report);
   if (p->group != NULL) token_release(p->group);
   damo_fgraph *fg = p->fgraph;

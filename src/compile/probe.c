@@ -1,6 +1,9 @@
 /* probe.c: reading of intermediate values. A probe is a Function of its own over the program, so that the frame of the
  * Function that it reads stays as it is. It runs the program as a call does, copies each value that is asked for as
  * soon as it is computed, before another thunk can overwrite it, and commits nothing.
+ *
+ * A Loop keeps what it computes in registers. For a value in there the probe is over another program: the same graph,
+ * rewritten by the same rules but those of fusion, which change no bit.
  */
 #include "compile_int.h"
 
@@ -34,23 +37,26 @@ static bool find_result(const fn_program *p, const damo_var *v, bool by_origin, 
   return false;
 }
 
-damo_status function_find(const damo_function *f, const damo_var *v, fn_place *out) {
-  char name[160];
+static bool find_place(const damo_function *f, const damo_var *v, fn_place *out) {
   *out = (fn_place){.thunk = -1, .cell = -1};
   if (v->kind == VAR_CONSTANT) {
     out->constant = v->value;
-    if (fgraph_clients(f->program->fgraph, v) != NULL) return DAMO_OK;
-  } else if (find_leaf(f, v, out) || find_result(f->program, v, false, out) || find_result(f->program, v, true, out)) {
-    return DAMO_OK;
+    return fgraph_clients(f->program->fgraph, v) != NULL;
   }
-  return ctx_fail(f->obj.ctx, DAMO_EVALUE,
-                  "probe: the program of %s does not compute %s; f.fgraph.variables lists what it computes",
-                  function_name(f), var_format(name, sizeof name, v));
+  return find_leaf(f, v, out) || find_result(f->program, v, false, out) || find_result(f->program, v, true, out);
 }
 
-/* ---- Running ----------------------------------------------------------------------------------------------------- */
+/* The first of n Variables that f's program does not compute; n if there is none. */
+static int64_t find_places(const damo_function *f, damo_var *const *vars, int64_t n, fn_place *places) {
+  int64_t i = 0;
+  while (i < n && find_place(f, vars[i], &places[i])) i++;
+  return i;
+}
 
-damo_function *function_probe_new(const damo_function *f) {
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
+
+/* A Function over f's own program. */
+static damo_function *probe_of_program(const damo_function *f) {
   damo_ctx *ctx = f->obj.ctx;
   const fn_program *p = f->program;
   damo_function *g = function_over(ctx, p);
@@ -65,6 +71,59 @@ damo_function *function_probe_new(const damo_function *f) {
   g->frame.frame.inner_mode = f->frame.frame.inner_mode;
   return g;
 }
+
+/* The Function of p's graph without fusion. New values of shared Variables and inputs are further results. */
+static damo_function *compile_unfused(const fn_program *p) {
+  damo_ctx *ctx = p->ctx;
+  const size_t in_bytes = (size_t)p->n_inputs * sizeof(in_spec), out_bytes = (size_t)p->n_source * sizeof(out_spec);
+  in_spec *in = mem_calloc(ctx, in_bytes);
+  out_spec *out = mem_calloc(ctx, out_bytes);
+  strbuf exclude;
+  strbuf_init(&exclude, ctx);
+  strbuf_addf(&exclude, "%s fusion", p->exclude != NULL ? p->exclude : "");
+  damo_function *g = NULL;
+  if (in != NULL && out != NULL && !exclude.failed) {
+    for (int64_t i = 0; i < p->n_inputs; i++)
+      in[i] = (in_spec){.var = p->inputs[i].var, .name = p->inputs[i].name, .strict = p->inputs[i].strict};
+    for (int64_t i = 0; i < p->n_source; i++) out[i].var = p->source[i];
+    const compile_options options = {.optimizer = p->optimizer,
+                                     .include = p->include,
+                                     .exclude = exclude.at,
+                                     .require = p->require,
+                                     .name = p->name,
+                                     .on_unused_input = UNUSED_IGNORE,
+                                     .allow_input_downcast = p->allow_downcast,
+                                     .no_default_updates = true,
+                                     .reproducible = p->reproducible,
+                                     .no_jit = true,
+                                     .threads = p->threads};
+    g = compile_function(ctx, in, p->n_inputs, out, p->n_source, &options);
+  }
+  strbuf_clear(&exclude);
+  mem_free(ctx, in, in_bytes);
+  mem_free(ctx, out, out_bytes);
+  return g;
+}
+
+damo_function *function_probe_new(const damo_function *f, damo_var *const *vars, int64_t n, fn_place *places) {
+  const fn_program *p = f->program;
+  char name[160];
+  int64_t missing = find_places(f, vars, n, places);
+  damo_function *g = NULL;
+  if (missing < n && p->ctx == f->obj.ctx && p->n_source > 0 && p->watcher == NULL) {
+    g = compile_unfused(p);
+    if (g == NULL) return NULL;
+    missing = find_places(g, vars, n, places);
+  }
+  if (missing == n) return g != NULL ? g : probe_of_program(f);
+  damo_release(g);
+  ctx_fail(f->obj.ctx, DAMO_EVALUE,
+           "probe: the program of %s does not compute %s; f.fgraph.variables lists what it computes", function_name(f),
+           var_format(name, sizeof name, vars[missing]));
+  return NULL;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 typedef struct probe_run {
   const fn_place *places;

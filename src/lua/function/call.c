@@ -578,16 +578,18 @@ int bind_function_probe(lua_State *L) {
   const int n = lua_gettop(L) - 1;
   if (f->freed) return caller_refuse_input(L, f, 0);
   if (n == 0) bind_raise(L, DAMO_ETYPE, "probe: there is no Variable to read");
-  damo_function *g = function_probe_new(f);
+  damo_var **vars = bind_alloc(L, (size_t)n, sizeof *vars);
+  for (int i = 0; i < n; i++) {
+    vars[i] = bind_to_var(L, 2 + i);
+    if (!vars[i]) bind_arg_error(L, "probe", 2 + i, "var", "a Variable");
+  }
+  fn_place *places = bind_alloc(L, (size_t)n, sizeof *places);
+  const int places_at = lua_gettop(L);
+  damo_function *g = function_probe_new(f, vars, n, places);
   if (!g) return bind_error(L);
   bind_push_function(L, g, false, false);
   lua_pushvalue(L, 1);
-  fn_place *places = bind_alloc(L, (size_t)n, sizeof *places);
-  for (int i = 0; i < n; i++) {
-    const damo_var *v = bind_to_var(L, 2 + i);
-    if (!v) bind_arg_error(L, "probe", 2 + i, "var", "a Variable");
-    bind_check(L, function_find(f, v, &places[i]));
-  }
+  lua_pushvalue(L, places_at);
   lua_pushinteger(L, n);
   bind_pushclosure(L, caller_probe_call, 4);
   return 1;
