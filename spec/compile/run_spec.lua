@@ -1,5 +1,6 @@
 -- Calls cut into time slices: f:start.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 local function run_to_end(run, us)
   local steps = 0
@@ -136,15 +137,9 @@ describe("a run", function()
         end
       end
       frames(20)
-      collectgarbage()
-      collectgarbage()
-      collectgarbage "stop"
-      local lua, native = collectgarbage "count", damo.memory()
-      frames(300)
-      local made, after = (collectgarbage "count" - lua) * 1024, damo.memory()
-      collectgarbage "restart"
-      assert.is_true(made < 1000)
-      assert.equal(native.bytes, after.bytes)
+      local native = garbage.collect().bytes
+      assert.equal(0, garbage.made(function() frames(50) end))
+      assert.equal(native, garbage.collect().bytes)
     end
   end)
 
@@ -172,8 +167,7 @@ describe("a run", function()
     run:restart(xs)
     assert.is_false(run:step(100))
     run = nil -- luacheck: ignore 311
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     xs[1] = 2
   end)
 end)

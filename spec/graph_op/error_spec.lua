@@ -1,5 +1,6 @@
 -- An error in any callback leaks nothing and leaves everything usable; memory stays constant over many objects.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 local x = damo.dvector "x"
 
@@ -46,7 +47,7 @@ local function flat(fn, n)
     for _ = 1, n do fn() end
     damo.config.memo_cap = 0 -- forgets the compiled graphs, whose memory grows to the cap
     damo.config.memo_cap = memo_cap
-    collectgarbage() collectgarbage()
+    garbage.collect()
     return damo.memory(), collectgarbage "count"
   end
   local native, lua = round()

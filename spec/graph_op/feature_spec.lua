@@ -1,6 +1,7 @@
 -- FunctionGraph features written in Lua: the arguments of each callback, and what happens if one fails.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local garbage = require "spec.support.garbage"
 local G = damo.graph
 
 local x, y = damo.dvector "x", damo.dvector "y"
@@ -181,6 +182,6 @@ it("features that hold their own graph are collected", function()
     fg:attach_feature(f)
     fg:replace(fg.outputs[1], damo.log(fg.inputs[1]))
   end
-  collectgarbage() collectgarbage() collectgarbage()
+  garbage.collect()
   assert.is_nil(next(gone))
 end)

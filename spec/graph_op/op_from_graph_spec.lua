@@ -1,5 +1,6 @@
 -- OpFromGraph and HasInnerGraph: a graph as an Op.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 local G = damo.graph
 
 local function near(expected, got, tolerance)
@@ -435,12 +436,12 @@ describe("memory of OpFromGraph", function()
       local y = damo.dvector "y"
       f = damo.compile({ y }, { op(y), damo.grad(damo.sum(op(y)), y) })
     end
-    collectgarbage() collectgarbage()
+    garbage.collect()
     local p, q = f(damo.array { 1, 2 })
     near({ 2, 4 }, p)
     near({ 2, 2 }, q)
     f = nil -- luacheck: ignore
-    collectgarbage() collectgarbage() collectgarbage()
+    garbage.collect()
     assert.is_nil(next(gone))
   end)
 
@@ -452,7 +453,7 @@ describe("memory of OpFromGraph", function()
       box.op = G.OpFromGraph({ x }, { x * 2 }, { lop_overrides = function(_, _, grads) return { grads[1], box } end })
       box.node = box.op(x)
     end
-    collectgarbage() collectgarbage() collectgarbage()
+    garbage.collect()
     assert.is_nil(next(gone))
   end)
 
@@ -467,7 +468,7 @@ describe("memory of OpFromGraph", function()
     for i = 1, 120 do
       round()
       if i % 60 == 0 then
-        collectgarbage() collectgarbage()
+        garbage.collect()
         local now = damo.memory().objects
         if before then assert.is_true(now <= before + 5, now .. " objects after " .. before) end
         before = now

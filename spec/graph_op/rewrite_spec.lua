@@ -2,6 +2,7 @@
 local damo = require "damo"
 local failure = require "spec.support.failure"
 local rewrite = require "damo.rewrite"
+local garbage = require "spec.support.garbage"
 
 local x = damo.dvector "x"
 
@@ -119,7 +120,7 @@ describe("a rewrite rule written in Lua", function()
       return Mine(node.inputs[1])
     end, "to_lua")
     local f = compile({ x }, damo.exp(x), { include = { "to_lua" } })
-    collectgarbage() collectgarbage()
+    garbage.collect()
     assert.same({ 3, 6 }, f({ 1, 2 }):totable())
     assert.same({ 3 }, f:copy()({ 1 }):totable())
   end)
@@ -393,11 +394,11 @@ describe("DEBUG with Ops that rewriting removed", function()
       }
       f = damo.compile({ x }, x + Gone(damo.constant { 1.0 }), { mode = "DEBUG" })
     end
-    collectgarbage() collectgarbage() collectgarbage()
+    garbage.collect()
     assert.same({ 3 }, f({ 1 }):totable())
     local g = f:copy()
     f = nil -- luacheck: ignore
-    collectgarbage() collectgarbage()
+    garbage.collect()
     assert.same({ 3 }, g({ 1 }):totable())
   end)
 end)
@@ -435,11 +436,11 @@ describe("damo.rewrite", function()
       gone[held] = true
       rewrite.register("holder", held.rule, "holder")
     end
-    collectgarbage() collectgarbage()
+    garbage.collect()
     compile({ x }, damo.exp(x), { include = { "holder" } })
     assert.is_not_nil(next(gone))
     rewrite.unregister "holder"
-    collectgarbage() collectgarbage() collectgarbage()
+    garbage.collect()
     assert.is_nil(next(gone))
   end)
 

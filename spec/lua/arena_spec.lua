@@ -1,15 +1,12 @@
 -- The arena of a Function: values stay right whatever shares memory, memory stays near what lives at once, calls with
 -- known shapes take none.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 local KB = 1024
 local apart = damo.Mode { exclude = { "fusion" } } -- without what Loops and products keep for themselves
 
-local function settle()
-  collectgarbage()
-  collectgarbage()
-  return damo.memory().bytes
-end
+local function settle() return garbage.collect().bytes end
 
 -- y = tanh(y · x), n times: of the n products and the n tanh's, one and its successor live at one time
 local function chain(x, n)
@@ -64,6 +61,7 @@ describe("the arena of a Function", function()
       a:free()
     end
     damo.config.plan_cap = 2 ^ 30
+    for n = 20, 60 do (damo.ones { n, n } / n):free() end -- what the context keeps for eager calls
     run(20)
     local small = settle()
     run(200)

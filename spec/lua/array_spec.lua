@@ -5,6 +5,7 @@ local closing = require "spec.support.closing"
 local failure = require "spec.support.failure"
 local has = require "spec.support.has"
 local op = require "spec.support.operators"
+local garbage = require "spec.support.garbage"
 
 describe("making an Array", function()
   it("takes nested tables, and floatX for numbers", function()
@@ -151,14 +152,12 @@ describe("making an Array", function()
       alive[owner] = true
       view = damo.frompointer(base:pointer(), "float64", { 3 }, owner)[{ { 2, 3 } }]
     end
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     assert.is_truthy(next(alive))
     view[1] = 20
     assert.equal(20, base[2])
     view = nil -- luacheck: ignore
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     assert.is_nil(next(alive))
     failure("type", damo.frompointer, 12, "float64", 3)
   end)

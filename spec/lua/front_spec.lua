@@ -3,6 +3,7 @@
 local damo = require "damo"
 local failure = require "spec.support.failure"
 local child = require "spec.support.child"
+local garbage = require "spec.support.garbage"
 
 if not pcall(require, "jit") then
   describe("the ffi front", function()
@@ -166,8 +167,7 @@ describe("the ffi front", function()
       assert.equal(i, f(0))
       seen[f] = true
     end
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     assert.is_true((next(seen)) == nil)
   end)
 

@@ -1,6 +1,7 @@
 -- Graphs as data: nodes, FunctionGraphs with features, walks, texts.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local garbage = require "spec.support.garbage"
 local graph = damo.graph
 
 local x, y = damo.dvector "x", damo.dvector "y"
@@ -79,8 +80,7 @@ describe("walks", function()
   it("return the same objects, with their tags", function()
     local deep = damo.sum(damo.tanh(x) * y)
     graph.ancestors({ deep })[2].tag.mark = "here"
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     assert.equal("here", graph.ancestors({ deep })[2].tag.mark)
   end)
 end)
@@ -240,12 +240,10 @@ describe("a feature", function()
       fg:attach_feature { fg = fg, on_import = function() return fg end }
     end
     cycle()
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     local before = damo.memory().objects
     for _ = 1, 50 do cycle() end
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     assert.equal(before, damo.memory().objects)
   end)
 end)

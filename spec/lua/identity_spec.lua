@@ -1,11 +1,8 @@
 -- One C object has one userdata; reachable objects live, others are collected.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
-local function settle()
-  collectgarbage()
-  collectgarbage()
-  return damo.memory().objects
-end
+local function settle() return garbage.collect().objects end
 
 describe("identity", function()
   it("is the same userdata for the same object", function()

@@ -1,11 +1,9 @@
 -- Graphs that compiling remembers: which ones are equal, what each Function keeps for itself, and what is held.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local garbage = require "spec.support.garbage"
 
-local function settle()
-  collectgarbage()
-  collectgarbage()
-end
+local settle = garbage.collect
 
 -- Whether compiling b finds the graph of a. Both are functions that give the arguments of damo.compile.
 local function is_found(a, b)

@@ -2,15 +2,12 @@
 local damo = require "damo"
 local has = require "spec.support.has"
 local usual_pace = require "spec.support.usual_pace"
+local garbage = require "spec.support.garbage"
 
 local MB = 2 ^ 20
 local modes = _VERSION == "Lua 5.4" and { "incremental", "generational" } or { "incremental" }
 
-local function settle()
-  collectgarbage()
-  collectgarbage()
-  return damo.memory()
-end
+local settle = garbage.collect
 
 describe("native memory", function()
   setup(usual_pace.set)
@@ -188,8 +185,7 @@ describe("after a call", function()
     local w = damo.shared(damo.zeros { 2 }, "w")
     local f = damo.compile({ x }, damo.sum(x) + damo.sum(w))
     local function bytes()
-      collectgarbage()
-      collectgarbage()
+      garbage.collect()
       return damo.memory().bytes
     end
     f(damo.zeros { 2 })

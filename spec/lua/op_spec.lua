@@ -1,6 +1,7 @@
 -- Ops written in Lua: classes and instances, make_node, perform, gradients, and errors in them.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local garbage = require "spec.support.garbage"
 
 local function same_type(self, x)
   x = damo.as_tensor_variable(x)
@@ -448,11 +449,7 @@ describe("destroy_map and view_map", function()
 end)
 
 describe("Lua's collector", function()
-  local function settle()
-    collectgarbage()
-    collectgarbage()
-    return damo.memory().objects
-  end
+  local function settle() return garbage.collect().objects end
 
   it("frees Ops whose closures hold their own output", function()
     local function cycle()
@@ -514,8 +511,7 @@ describe("Lua's collector", function()
     local f
     local op = one(function(_, _, i, o)
       f = nil
-      collectgarbage()
-      collectgarbage()
+      garbage.collect()
       o[1][1] = i[1] + 1
     end)
     f = damo.compile({ x }, op(op(x)))

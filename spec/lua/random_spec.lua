@@ -1,5 +1,6 @@
 -- Random streams, eager draws, and seeds.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 describe("eager draws", function()
   it("repeat after the same seed", function()
@@ -113,11 +114,7 @@ describe("a RandomStream", function()
       local rs = damo.random.RandomStream(1)
       damo.compile({}, rs:normal(0, 1, { size = { 3 } }))()
     end
-    local function settle()
-      collectgarbage()
-      collectgarbage()
-      return damo.memory().objects
-    end
+    local function settle() return garbage.collect().objects end
     cycle()
     local before = settle()
     for _ = 1, 50 do cycle() end
@@ -130,8 +127,7 @@ describe("a RandomStream", function()
       return damo.compile({}, rs:uniform())
     end
     local f = make()
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     local g = f:copy()
     assert.is_false(f() == f())
     assert.is_false(g() == g())

@@ -1,11 +1,9 @@
 -- Cycles through Lua are collected, and nothing that is still reachable is lost.
 local damo = require "damo"
 local has = require "spec.support.has"
+local garbage = require "spec.support.garbage"
 
-local function settle()
-  for _ = 1, 3 do collectgarbage() end
-  return damo.memory()
-end
+local settle = garbage.collect
 
 --- An identity Op written in Lua; its perform calls on_perform.
 local function make_op(on_perform)

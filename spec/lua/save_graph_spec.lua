@@ -4,6 +4,7 @@ local damo = require "damo"
 local failure = require "spec.support.failure"
 local stored = require "spec.support.stored"
 local with_folder = require "spec.support.folder"
+local garbage = require "spec.support.garbage"
 
 local FORMAT = { format = "graph" }
 local function bytes_of(graph, options)
@@ -209,7 +210,7 @@ describe("a graph that was read", function()
     y.owner.inputs[1].owner.tag.note = "node"
     local z = g.outputs[1] * 2
     g = nil -- luacheck: ignore
-    for _ = 1, 3 do collectgarbage() end
+    garbage.collect()
     assert.equal("node", z.owner.inputs[1].owner.inputs[1].owner.tag.note)
     local below = y
     while below.owner do below = below.owner.inputs[1] end
@@ -225,7 +226,7 @@ describe("a graph that was read", function()
       if i % 3 == 0 then seen[g.outputs[1].owner] = true end
       g.outputs[1].tag.itself = g
     end
-    for _ = 1, 4 do collectgarbage() end
+    garbage.collect()
     assert.is_nil(next(seen))
   end)
 end)

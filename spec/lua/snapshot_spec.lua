@@ -1,6 +1,7 @@
 -- f:snapshot() and f:restore(): the shared values and random streams of a Function as bytes.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local garbage = require "spec.support.garbage"
 local xor = require("spec.support.operators").xor
 
 local function walker(by)
@@ -62,13 +63,11 @@ describe("a snapshot", function()
     local size = f:snapshot(into)
     assert.equal(#f:snapshot(), size)
     assert.equal(f:snapshot(), into:tobytes():sub(1, size))
-    collectgarbage()
-    collectgarbage "stop"
-    local lua, native = collectgarbage "count", damo.memory().bytes
-    for _ = 1, 1000 do f:snapshot(into) end
-    assert.is_true(collectgarbage "count" - lua < 2)
-    assert.equal(native, damo.memory().bytes)
-    collectgarbage "restart"
+    local native = garbage.collect().bytes
+    assert.equal(0, garbage.made(function()
+      for _ = 1, 50 do f:snapshot(into) end
+    end))
+    assert.equal(native, garbage.collect().bytes)
     local a = f(x)
     f:restore(into)
     same(a, f(x))

@@ -1,6 +1,7 @@
 -- damo.view: Arrays over memory that a source stands for, their layouts, rebind, and what keeps the memory alive.
 local damo = require "damo"
 local failure = require "spec.support.failure"
+local garbage = require "spec.support.garbage"
 
 -- An object as LÖVE's Data: `values` is the Array whose memory it stands for.
 local function data_of(values, size)
@@ -11,10 +12,7 @@ local function data_of(values, size)
   }
 end
 
-local function collect()
-  collectgarbage()
-  collectgarbage()
-end
+local collect = garbage.collect
 
 describe("damo.view", function()
   local base, p
@@ -296,15 +294,9 @@ describe("a view's memory", function()
         v:rebind(p)
       end
     end
-    for _ = 1, 3 do run() end -- LuaJIT compiles it
-    collect()
-    collectgarbage "stop"
-    local native = damo.memory().bytes
-    local before = collectgarbage "count"
     run()
-    local after = collectgarbage "count"
-    collectgarbage "restart"
-    assert.equal(before, after)
+    local native = collect().bytes
+    assert.equal(0, garbage.made(run))
     assert.equal(native, damo.memory().bytes)
   end)
 end)
@@ -403,14 +395,7 @@ if pcall(require, "ffi") then
           v:rebind(pointer)
         end
       end
-      for _ = 1, 3 do run() end -- LuaJIT compiles it
-      collect()
-      collectgarbage "stop"
-      local before = collectgarbage "count"
-      run()
-      local after = collectgarbage "count"
-      collectgarbage "restart"
-      assert.equal(before, after)
+      assert.equal(0, garbage.made(run))
     end)
   end)
 end

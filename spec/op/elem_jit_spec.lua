@@ -1,6 +1,7 @@
 -- elementwise graphs of 0-d values as machine code (src/op/elem/elem_jit.c): each op and cast has the kernels' bits, on
 -- special values of each dtype that machine code has.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 local enabled = damo.info().jit.enabled
 local unpack = table.unpack or _G.unpack
@@ -113,8 +114,7 @@ describe("machine code of elementwise ops has the kernels' bits", function()
     local z = x
     for i = 1, 10 do z = z * y + (x - i) / (y + i) end
     local function made(mode)
-      collectgarbage()
-      collectgarbage()
+      garbage.collect()
       local before = damo.info().jit.bytes
       local f = damo.compile({ x, y }, z, { mode = mode })
       for _ = 1, WARM do f(1.5, 2.5) end

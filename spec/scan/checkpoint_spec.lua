@@ -1,5 +1,6 @@
 -- checkpoint: gradients over states that are computed again are those over states that are all kept.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 local A = damo.array
 local POLICIES = { "all", 1, 2, 3, 7, "log" }
@@ -151,8 +152,7 @@ describe("checkpoint", function()
       local y = damo.scan(function(h) return damo.sin(h * w) end,
         { outputs_info = w, n_steps = 2000, checkpoint = policy })
       local f, one = damo.compile({ w }, damo.grad(y[-1]:sum(), w)), damo.ones { 4000 }
-      collectgarbage()
-      collectgarbage() -- what finalizers have let go
+      garbage.collect() -- what finalizers have let go
       local cap = damo.config.memory_cap
       damo.config.memory_cap = damo.memory().bytes + 60 * 32000 -- 44 states, and what a step computes
       local ok, err = pcall(f, one)

@@ -1,6 +1,7 @@
 -- scan as machine code (src/jit, src/scan/scan_jit.c): the same bits as the steps of the VM, on random steps, and what
 -- is and is not machine code.
 local damo = require "damo"
+local garbage = require "spec.support.garbage"
 
 local A = damo.array
 local without = damo.Mode { jit = false }
@@ -9,8 +10,7 @@ local unpack = table.unpack or _G.unpack
 
 -- The bytes of machine code, of what is reachable.
 local function code_bytes()
-  collectgarbage()
-  collectgarbage()
+  garbage.collect()
   return damo.info().jit.bytes
 end
 

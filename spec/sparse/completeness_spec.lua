@@ -3,6 +3,7 @@
 -- memory. What is not demanded of a row has its reason in completeness_rows.lua.
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local garbage = require "spec.support.garbage"
 local names = dofile "spec/names.lua"
 local cases = dofile "spec/sparse/completeness_rows.lua"
 local sparse = damo.sparse
@@ -202,8 +203,7 @@ local function check_cap(fn, case, o, bytes)
     wanted[2] = damo.grad(cost, vars[i], { disconnected_inputs = "ignore" })
   end
   local f = damo.compile(vars, wanted, { on_unused_input = "ignore" })
-  collectgarbage()
-  collectgarbage()
+  garbage.collect()
   damo.config.memory_cap = damo.memory().bytes + bytes
   local ok, err = pcall(f, table.unpack(values))
   damo.config.memory_cap = 0

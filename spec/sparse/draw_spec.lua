@@ -1,6 +1,7 @@
 -- Random sparse matrices: the distributions (fixed seeds, bounds that a correct sampler passes), states, errors.
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local garbage = require "spec.support.garbage"
 local sparse = damo.sparse
 
 local function state(seed) return damo.random.state(seed or 11) end
@@ -305,8 +306,7 @@ describe("the state of a draw", function()
   it("lives as long as the draw", function()
     local x = sparse.csr_matrix "x"
     local y = sparse.poisson(x)
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     local f = damo.compile({ x }, y)
     assert.is_false(pcall(s.same_storage, f(row_of(500, 5.0)), f(row_of(500, 5.0))))
   end)

@@ -3,6 +3,7 @@
 -- the cases that completeness_spec.lua cannot make for every row: operands of several shapes and formats.
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local garbage = require "spec.support.garbage"
 local sparse = damo.sparse
 
 local FAR, NEAR, ROOM = 2 ^ 40, 6, 2 ^ 20
@@ -78,8 +79,7 @@ local function results(fn, list, far)
   local got = {}
   for k, w in ipairs(wanted) do
     local f = damo.compile(inputs, w[2], { on_unused_input = "ignore" })
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     damo.config.memory_cap = damo.memory().bytes + ROOM
     local ok, r = pcall(f, table.unpack(all))
     damo.config.memory_cap = 0

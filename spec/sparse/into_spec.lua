@@ -3,12 +3,10 @@
 -- earlier keep their values.
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local garbage = require "spec.support.garbage"
 local sparse = damo.sparse
 
-local function collect()
-  collectgarbage()
-  collectgarbage()
-end
+local collect = garbage.collect
 
 local function small() return sparse.coo { rows = { 1, 2 }, cols = { 3, 1 }, values = { 1, 2 }, shape = { 3, 3 } } end
 local function large()

@@ -2,6 +2,7 @@
 
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local garbage = require "spec.support.garbage"
 local sp = damo.sparse
 
 local function near(a, b, tol) s.close(a, b, nil, tol or 1e-9) end
@@ -736,8 +737,7 @@ describe("systems that cannot be solved", function()
     local X, y = sp.csc_matrix "A", damo.dvector "b"
     local f = damo.compile({ X, y }, sp.solve(X, y))
     local want = sp.solve(A, b)
-    collectgarbage()
-    collectgarbage()
+    garbage.collect()
     local cap = damo.config.memory_cap
     local failed = 0
     for extra = 100000, 2000000, 300000 do

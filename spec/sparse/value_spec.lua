@@ -2,6 +2,7 @@
 local damo = require "damo"
 local closing = require "spec.support.closing"
 local s = require "spec.sparse.support"
+local garbage = require "spec.support.garbage"
 local sparse = damo.sparse
 
 local function csr() return sparse.csr { data = { 1, 2, 3 }, indices = { 0, 2, 1 }, indptr = { 0, 2, 3 },
@@ -404,8 +405,7 @@ describe("a sparse matrix", function()
         local a = sparse.random(50, 50, { density = 0.1 })
         assert.is_truthy(a.T and a.data and a:copy())
       end
-      collectgarbage()
-      collectgarbage()
+      garbage.collect()
     end
     churn()
     local before = damo.memory().bytes
