@@ -109,6 +109,7 @@ typedef struct caller_outcome {
   int64_t n;
   damo_obj *const *into; /* NULL: there are no targets */
   bool borrows;          /* targets among the values are not retained */
+  int arrays;            /* stack index of the list of the targets' userdata; 0: none */
   scalar small_scalar[CALLER_SMALL], *scalars;
   damo_obj *small_value[CALLER_SMALL], **values; /* NULL: a scalar */
 } caller_outcome;
@@ -169,8 +170,12 @@ static damo_status caller_read_places(damo_function *f, const caller_probe *prob
 typedef struct caller_targets {
   damo_obj **into;
   int matrices;
+  bool listed;               /* stack index 1 has the list of the Arrays' userdata (INTO_ARRAYS) */
   const caller_probe *probe; /* instead of both: the call is a probe's; NULL otherwise */
 } caller_targets;
+
+/* Places in the user value of what f:into gives (caller_into). */
+enum { INTO_FUNCTION = 1, INTO_VAULT, INTO_MATRICES, INTO_ARRAYS };
 
 static void caller_find_matrices(lua_State *L, const damo_function *f, const caller_targets *to) {
   for (int64_t i = 0; i < f->program->n_outputs; i++) {
@@ -220,6 +225,10 @@ static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
     bind_push_scalar(L, r->scalars[i]); /* cannot fail: caller_is_plain_scalar */
     return;
   }
+  if (r->arrays && r->into[i] == v && v->kind == OBJ_ARRAY) {
+    lua_rawgeti(L, r->arrays, (int)i + 1);
+    return;
+  }
   if (r->into && r->into[i] && r->borrows) damo_retain(v);
   if (v->kind == OBJ_SPARSE || (v->kind == OBJ_ARRAY && ((const damo_array *)v)->ndim > 0)) {
     bind_push_result(L, v);
@@ -253,6 +262,7 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   r.n = to->probe ? to->probe->n : f->program->n_outputs;
   r.into = to->into;
   r.borrows = to->matrices == 0; /* a matrix may be freed once the call's own reference is gone */
+  r.arrays = 0;
   /* Collecting before the call, not after it, finds the results of the previous call already dropped, so that this
    * call's results can reuse memory that is still in the cache. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
@@ -270,6 +280,11 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   bind_caller_args(L, c, f, first, n, args);
   damo_status s = caller_run_held(L, c, f, args, n, to, &r);
   if (s != DAMO_OK) return bind_error(L);
+  if (to->listed && r.borrows) {
+    lua_getiuservalue(L, 1, 1);
+    lua_rawgeti(L, -1, INTO_ARRAYS);
+    r.arrays = lua_gettop(L);
+  }
   return caller_push_outcome(L, c, f, &r);
 }
 
@@ -404,15 +419,13 @@ int bind_function_call_named(lua_State *L) {
 /* ---- into -------------------------------------------------------------------------------------------------------- */
 
 /* What f:into gives, a userdata: its user value is a list of f's userdata, the vault of Arrays, the table of matrices
- * (false: none), the list of the userdata of the Arrays over a script's memory, which keep that alive (false: none). */
+ * (false: none), the list of the Arrays' userdata by output, which keep memory of a script's alive. */
 typedef struct caller_into {
   const void *magic;
   const bind_box *box; /* of f */
   damo_obj **at;       /* in the vault */
   bool matrices;
 } caller_into;
-
-enum { INTO_FUNCTION = 1, INTO_VAULT, INTO_MATRICES, INTO_OWNERS };
 
 static const char caller_into_magic = 'i';
 
@@ -427,7 +440,7 @@ static caller_targets caller_into_self(lua_State *L, const caller_into **self) {
   if (!t) bind_arg_error(L, "into", 1, "self", "what f:into(…) gives");
   if (!t->box->obj) bind_raise(L, DAMO_ESTATE, "this Function has been freed");
   *self = t;
-  if (!t->matrices) return (caller_targets){.into = t->at};
+  if (!t->matrices) return (caller_targets){.into = t->at, .listed = true};
   const damo_function *f = (const damo_function *)t->box->obj;
   luaL_checkstack(L, 8, "into");
   damo_obj **into = bind_alloc(L, (size_t)f->program->n_outputs, sizeof *into);
@@ -476,20 +489,14 @@ static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, 
   lua_rawseti(L, -2, (int)i + 1);
 }
 
-/* Pushes a list of those targets, at 2 … 1 + n, whose memory belongs to a value that their userdata keep alive; nil
- * without any. */
-static void caller_push_owners(lua_State *L, int n) {
-  int n_owners = 0;
-  lua_pushnil(L);
-  for (int i = 2; i < 2 + n; i++) {
-    const bind_box *box = bind_box_at(L, i);
-    if (!box || box->kind != OBJ_ARRAY || !bind_array_owner((const damo_array *)box->obj)) continue;
-    if (n_owners == 0) {
-      lua_pop(L, 1);
-      lua_newtable(L);
-    }
-    lua_pushvalue(L, i);
-    lua_rawseti(L, -2, ++n_owners);
+/* Pushes the list of the Arrays among the n targets at 2 … 1 + n. */
+static void caller_push_arrays(lua_State *L, int n) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    const bind_box *box = bind_box_at(L, 2 + i);
+    if (!box || box->kind != OBJ_ARRAY) continue;
+    lua_pushvalue(L, 2 + i);
+    lua_rawseti(L, -2, i + 1);
   }
 }
 
@@ -536,7 +543,7 @@ int bind_function_into(lua_State *L) {
   caller_into *t = lua_newuserdatauv(L, sizeof *t, 1);
   *t = (caller_into){.magic = &caller_into_magic, .box = bind_box_at(L, 1)};
   const int self = lua_gettop(L);
-  lua_createtable(L, INTO_OWNERS, 0);
+  lua_createtable(L, INTO_ARRAYS, 0);
   lua_pushvalue(L, 1);
   lua_rawseti(L, -2, INTO_FUNCTION);
   void **vault = bind_vault(L, n);
@@ -548,8 +555,8 @@ int bind_function_into(lua_State *L) {
   }
   t->matrices = !lua_isnil(L, -1);
   lua_rawseti(L, -2, INTO_MATRICES);
-  caller_push_owners(L, n);
-  lua_rawseti(L, -2, INTO_OWNERS);
+  caller_push_arrays(L, n);
+  lua_rawseti(L, -2, INTO_ARRAYS);
   lua_setiuservalue(L, self, 1);
   caller_set_class(L);
   bind_front_wrap(L, f, bind_caller_of(L, 1), vault);
