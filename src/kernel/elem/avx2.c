@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <sleef.h>
 
+#include "math_avx2.h"
+
 #define ISA avx2
 #define V_F32 __m256
 #define V_F64 __m256d
@@ -12,6 +14,7 @@
 #define W_F64 4
 #define VEC_F32(name, bound) Sleef_##name##f8_##bound##avx2
 #define VEC_F64(name, bound) Sleef_##name##d4_##bound##avx2
+#define VEC_OWN_F64(name) name##_avx2_f64
 #include "elem_body.h"
 #else
 typedef int elemwise_avx2_is_for_other_machines;
