@@ -1,5 +1,5 @@
 /* math_avx2: exp, tanh, sigmoid, log1p, sin and cos of four float64 at once, inlined into the kernels of AVX2. Errors
- * below 0.9 ULP; the value for an element does not depend on the others of its vector.
+ * below 0.91 ULP; the value for an element does not depend on the others of its vector.
  *
  * The forms are those of math_avx512.h, without its tables, for which AVX2 has no fast look-up: exp is reduced to
  * |r| <= ln 2 / 2, and log1p goes through log(1 + f) = 2 atanh(f / (2 + f)). Polynomials are minimax (Remez), with their
