@@ -88,7 +88,9 @@ describe("export_c of the unusual", function()
   end)
 
   it("gives headers that C++ takes", function()
-    local compiler = os.execute "command -v g++ >/dev/null 2>&1" and "g++" or "clang++"
+    local compiler = os.execute "command -v g++ >/dev/null 2>&1" and "g++"
+      or os.execute "command -v clang++ >/dev/null 2>&1" and "clang++"
+    if not compiler then return pending "there is no C++ compiler" end
     local file = assert(io.open(dir .. "/user.cc", "w"))
     file:write [[
 #include "named.h"

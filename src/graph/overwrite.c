@@ -32,6 +32,7 @@ struct overwrite {
   int32_t *found;       /* the nodes that a search has found, then those of a second one; n each */
   int32_t search;
   int64_t entries_cap;
+  int64_t visits; /* overwrite_visits */
 };
 
 static int32_t node_number(const overwrite *w, const damo_apply *node) {
@@ -224,6 +225,7 @@ typedef struct order_search {
 static void search_visit(order_search *q, int32_t k) {
   overwrite *w = q->w;
   const int32_t other = q->mark ^ 1;
+  w->visits++;
   if (q->forward ? w->label[k] > q->limit : w->label[k] < q->limit) return;
   q->met = q->met || w->seen[k] == other;
   if (w->seen[k] == q->mark) return;
@@ -292,6 +294,7 @@ static void link_nodes(overwrite *w, int32_t a, int32_t b) {
 }
 
 static void relabel(overwrite *w) {
+  w->visits += w->n;
   uint64_t label = LABEL_GAP;
   for (int32_t k = w->next[w->n]; k != w->n; k = w->next[k], label += LABEL_GAP) w->label[k] = label;
 }
@@ -331,6 +334,7 @@ static bool put_last(overwrite *w, int32_t k, const group_var *g) {
   int32_t last = k;
   for (int32_t r = g->first; r >= 0; r = w->entries[r].next) {
     const int32_t reader = w->entries[r].node;
+    w->visits++;
     if (w->label[reader] > w->label[last]) last = reader;
   }
   if (last == k) return true;
@@ -353,6 +357,8 @@ static bool put_last(overwrite *w, int32_t k, const group_var *g) {
     if (after.met || before.met) return false;
   }
 }
+
+int64_t overwrite_visits(const overwrite *w) { return w->visits; }
 
 bool overwrite_try(overwrite *w, const damo_apply *node, int in) {
   const int32_t k = node_number(w, node), root = group_root(w, node->in[in]);

@@ -28,6 +28,8 @@ damo_apply *overwrite_node(const overwrite *w, int64_t i);
 
 /* Whether the node may overwrite its input; if so it counts as destroyer of that value from now on. */
 bool overwrite_try(overwrite *w, const damo_apply *node, int in);
+/* How many nodes all tries so far have looked at: a measure of their cost. */
+int64_t overwrite_visits(const overwrite *w);
 /* Node i of the list has been replaced by `now`, with as many outputs (the same node: it was not). From then on the
  * views that it makes count. */
 damo_status overwrite_settle(overwrite *w, int64_t i, damo_apply *now);
