@@ -72,6 +72,24 @@ static damo_var *softmaxes(leaves *l) {
   damo_var *e = f1(l, "exp", l->at[X]);
   return f1(l, "log", quotient(l, e, f1(l, "sum", e)));
 }
+static damo_var *entropies(leaves *l) {
+  damo_var *p = f1(l, "sigmoid", l->at[X]), *q = sub(l, num(l, 1), p);
+  damo_var *u = mul(l, l->at[Y], f1(l, "log", p)), *v = mul(l, sub(l, num(l, 1), l->at[Y]), f1(l, "log", q));
+  return grad_of(l, f1(l, "sum", add(l, u, v)), l->at[X]);
+}
+static damo_var *mixture(leaves *l) {
+  damo_var *x = l->at[X], *e = f1(l, "exp", f1(l, "neg", f1(l, "sqr", x)));
+  damo_var *s = add(l, add(l, mul(l, num(l, 0.25), e), f1(l, "exp", l->at[Y])), num(l, 2));
+  return grad_of(l, f1(l, "sum", f1(l, "log", s)), x);
+}
+static damo_var *error_functions(leaves *l) {
+  damo_var *x = l->at[X], *t = f1(l, "log", mul(l, num(l, 0.5), f1(l, "erfc", mul(l, num(l, -3), x))));
+  return mul(l, l->at[Y], grad_of(l, f1(l, "sum", t), x));
+}
+static damo_var *log_mean_exp(leaves *l) {
+  damo_var *x = l->at[X], *e = f1(l, "exp", mul(l, x, l->at[Z])), *d = quotient(l, num(l, 3), add(l, num(l, 1), e));
+  return add(l, f1(l, "neg", mul(l, num(l, 2), d)), grad_of(l, f1(l, "log", f1(l, "mean", e)), x));
+}
 static damo_var *switches(leaves *l) {
   damo_var *x = l->at[X], *c = f2(l, "gt", x, num(l, 0));
   damo_var *u = build_fn3(l->b, "switch", c, build_fn3(l->b, "switch", c, x, l->at[Y]), l->at[Z]);
@@ -132,6 +150,10 @@ static const struct {
               {"inverses", inverses},
               {"erfs", erfs},
               {"softmaxes", softmaxes},
+              {"gradient of cross entropy", entropies},
+              {"gradient of a mixture", mixture},
+              {"gradient of a log of erfc", error_functions},
+              {"gradient of a log of a mean", log_mean_exp},
               {"switches", switches},
               {"fills", fills},
               {"transposes", transposes},

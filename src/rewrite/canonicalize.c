@@ -104,20 +104,78 @@ static damo_var *match_negated(const damo_var *v) {
   return n != NULL ? n->in[0] : NULL;
 }
 
-/* --x → x; x + -y → x - y; x - -y → x + y; -x * -y → x*y; -x / -y → x/y; x * -1 → -x */
+#define SPINE_MOST 8
+
+/* A product ((c·x)·y)/z or (x·c)·y of a constant with one entry: its nodes from the root down, each read by the next
+ * alone, and the constant's position in the last. */
+typedef struct spine {
+  const damo_apply *at[SPINE_MOST];
+  int n, constant;
+  double c;
+} spine;
+
+/* Whether the constant's opposite is exact. */
+static bool has_opposite(const damo_var *v, double c) {
+  const damo_dtype dtype = var_dtype(v);
+  if (!dtype_is_discrete(dtype)) return isfinite(c) && c != 0;
+  const double least = -ldexp(1, 8 * (int)dtype_size(dtype) - 1);
+  return dtype_is_signed(dtype) && c != 0 && fabs(c) < 0x1p53 && c > least;
+}
+
+static bool find_spine(const damo_fgraph *fg, const damo_var *v, spine *s) {
+  s->n = 0;
+  if (!is_real_number(v)) return false;
+  for (const damo_var *u = v; s->n < SPINE_MOST && match_single_use(fg, u);) {
+    const damo_apply *node = match_scalar(u, SCALAR_mul);
+    if (node == NULL) node = match_scalar(u, SCALAR_true_div);
+    if (node == NULL || !same_dtype(node->in[0], v) || !same_dtype(node->in[1], v)) return false;
+    s->at[s->n++] = node;
+    u = node->in[0];
+    s->constant = match_scalar(node->out[0], SCALAR_mul) && var_constant_array(node->in[1]) != NULL;
+    const damo_array *a = var_constant_array(node->in[s->constant]);
+    if (a == NULL || array_size(a) != 1) continue;
+    s->c = scalar_to_double(array_get(a, (const int64_t[DAMO_MAX_NDIM]){0}));
+    return has_opposite(node->in[s->constant], s->c) && match_fits(node, 1 - s->constant);
+  }
+  return false;
+}
+
+/* The product with the opposite constant. */
+static damo_var *opposite_of_spine(build *b, const spine *s) {
+  const damo_apply *last = s->at[s->n - 1];
+  damo_var *x = last->in[1 - s->constant], *c = build_scalar(b, var_dtype(x), -s->c);
+  if (s->c != -1 || match_scalar(last->out[0], SCALAR_mul) == NULL)
+    x = build_scalar_op(b, elemwise_scalar_id(last->op), s->constant ? (damo_var *[]){x, c} : (damo_var *[]){c, x});
+  for (int k = s->n - 2; k >= 0 && x != NULL; k--)
+    x = build_scalar_op(b, elemwise_scalar_id(s->at[k]->op), (damo_var *[]){x, s->at[k]->in[1]});
+  return x;
+}
+
+/* The term t if v is -t, or c·t and so on with a constant c < 0: the sign belongs to the sum then. NULL: it is none. */
+static damo_var *opposite_term(build *b, const damo_fgraph *fg, damo_var *v) {
+  damo_var *x = match_negated(v);
+  spine s;
+  if (x != NULL || !find_spine(fg, v, &s) || !(s.c < 0)) return x;
+  x = opposite_of_spine(b, &s);
+  return x != NULL && var_ndim(x) == var_ndim(v) ? x : NULL;
+}
+
+/* --x → x; x + -y → x - y; x - -y → x + y, -3·y alike; -x * -y → x*y; -x / -y → x/y; x * -1 → -x */
 static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
   const scalar_id id = elemwise_scalar_id(node->op);
   if (id == SCALAR_neg) return rule_give(b, repl, did, match_negated(node->in[0]));
-  damo_var *x = match_negated(node->in[0]), *y = match_negated(node->in[1]);
+  const bool sum = id == SCALAR_add || id == SCALAR_sub;
+  damo_var *y = sum ? opposite_term(b, fg, node->in[1]) : match_negated(node->in[1]);
+  if (b->status != DAMO_OK) return b->status;
   /* -x of an integer may wrap before it is cast to the output dtype */
-  if (x != NULL && !same_dtype(x, node->out[0])) x = NULL;
   if (y != NULL && !same_dtype(y, node->out[0])) y = NULL;
-  if (id == SCALAR_add) {
-    if (y != NULL) return rule_give(b, repl, did, build_sub(b, node->in[0], y));
-    return rule_give(b, repl, did, x != NULL ? build_sub(b, node->in[1], x) : NULL);
-  }
-  if (id == SCALAR_sub) return rule_give(b, repl, did, y != NULL ? build_add(b, node->in[0], y) : NULL);
+  if (sum && y != NULL)
+    return rule_give(b, repl, did, id == SCALAR_add ? build_sub(b, node->in[0], y) : build_add(b, node->in[0], y));
+  if (id == SCALAR_sub) return DAMO_OK;
+  damo_var *x = sum ? opposite_term(b, fg, node->in[0]) : match_negated(node->in[0]);
+  if (b->status != DAMO_OK) return b->status;
+  if (x != NULL && !same_dtype(x, node->out[0])) x = NULL;
+  if (sum) return rule_give(b, repl, did, x != NULL ? build_sub(b, node->in[1], x) : NULL);
   if (x != NULL && y != NULL) return rule_give(b, repl, did, build_scalar_op(b, id, (damo_var *[]){x, y}));
   if (!is_real_number(node->out[0])) return DAMO_OK;
   for (int i = 1; i >= (id == SCALAR_mul ? 0 : 1); i--) {

@@ -84,6 +84,30 @@ static unsigned unless_wrapped(const damo_apply *node, bool picks, unsigned fact
   return picks || !dtype_is_discrete(var_dtype(node->out[0])) ? facts : facts & FACT_FINITE;
 }
 
+/* Whether -1 < v < 1 for all finite inputs: tanh, erf, sigmoid, squares and negatives of these. */
+static bool is_inside_unit(const damo_var *v) {
+  for (int steps = 0; steps < MAX_DEPTH && v->owner != NULL && v->owner->op->def == &elemwise_def; steps++) {
+    switch ((int)elemwise_scalar_id(v->owner->op)) {
+      case SCALAR_tanh:
+      case SCALAR_erf:
+      case SCALAR_sigmoid: return (facts_at(v->owner->in[0], MAX_DEPTH - 1) & FACT_FINITE) != 0;
+      case SCALAR_sqr:
+      case SCALAR_neg: v = v->owner->in[0]; break;
+      default: return false;
+    }
+  }
+  return false;
+}
+
+/* 1 - v and 1 + v for a v inside the unit interval. */
+static bool is_rest_of_unit(const damo_apply *node, int id) {
+  if (id != SCALAR_add && id != SCALAR_sub) return false;
+  for (int i = 0; i < (id == SCALAR_add ? 2 : 1); i++) {
+    if (match_constant(node->in[i], 1) && is_inside_unit(node->in[1 - i])) return true;
+  }
+  return false;
+}
+
 static unsigned facts_of_elemwise(const damo_apply *node, int depth) {
   const int id = (int)elemwise_scalar_id(node->op);
   switch (id) {
@@ -94,6 +118,7 @@ static unsigned facts_of_elemwise(const damo_apply *node, int depth) {
     default: break;
   }
   if (node->n_in > 2) return 0;
+  if (dtype_is_float(var_dtype(node->out[0])) && is_rest_of_unit(node, id)) return ALL;
   const unsigned x = facts_at(node->in[0], depth);
   const bool picks = id == SCALAR_maximum || id == SCALAR_minimum;
   return unless_wrapped(node, picks,

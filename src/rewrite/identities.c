@@ -48,6 +48,10 @@ static const struct {
   inverse_domain domain;
   inverse_result result;
 } inverses[] = {{SCALAR_log2, SCALAR_exp2, DOMAIN_ALL, GIVES_X},
+                {SCALAR_log10, SCALAR_exp10, DOMAIN_ALL, GIVES_X},
+                {SCALAR_logit, SCALAR_sigmoid, DOMAIN_ALL, GIVES_X},
+                {SCALAR_erfinv, SCALAR_erf, DOMAIN_ALL, GIVES_X},
+                {SCALAR_ndtri, SCALAR_ndtr, DOMAIN_ALL, GIVES_X},
                 {SCALAR_log1p, SCALAR_expm1, DOMAIN_ALL, GIVES_X},
                 {SCALAR_expm1, SCALAR_log1p, DOMAIN_FROM_M1, GIVES_X},
                 {SCALAR_exp, SCALAR_log, DOMAIN_POSITIVE, GIVES_X},
@@ -310,7 +314,19 @@ static damo_var *build_small_power(build *b, damo_var *x, int n) {
   return power;
 }
 
-/* x^3 … x^16 → products; x^-n → products of 1/x; x^-0.5 → 1/sqrt(x) for an x that is not negative; 2^x → exp2(x) */
+/* 2^x → exp2(x), 10^x → exp10(x) */
+static damo_status name_exponentials(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  double base;
+  damo_var *x = node->in[1];
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  if (!dtype_is_float(dtype) || !one_constant(node->in[0], &base) || !match_fits(node, 1) || var_dtype(x) != dtype)
+    return DAMO_OK;
+  if (base != 2 && base != 10) return DAMO_OK;
+  return rule_give(b, repl, did, base == 2 ? build_exp2(b, x) : build_exp10(b, x));
+}
+
+/* x^3 … x^16 → products; x^-n → products of 1/x; x^-0.5 → 1/sqrt(x) for an x that is not negative */
 static damo_status small_powers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   double e;
@@ -318,8 +334,6 @@ static damo_status small_powers(build *b, damo_fgraph *fg, damo_apply *node, dam
   const damo_dtype dtype = var_dtype(out);
   const bool real = dtype_is_float(dtype);
   if (dtype == DAMO_BOOL || dtype_is_complex(dtype)) return DAMO_OK;
-  if (real && one_constant(x, &e) && e == 2 && match_fits(node, 1) && var_dtype(node->in[1]) == dtype)
-    return rule_give(b, repl, did, build_exp2(b, node->in[1]));
   if (!one_constant(node->in[1], &e) || !match_fits(node, 0) || var_dtype(x) != dtype) return DAMO_OK;
   if (real && e == -0.5 && match_facts(x, FACT_NONNEGATIVE))
     return rule_give(b, repl, did, build_reciprocal(b, build_sqrt(b, x)));
@@ -359,9 +373,9 @@ static damo_status divide_by_constant(build *b, damo_fgraph *fg, damo_apply *nod
 
 const rewrite_rule identity_rules[] = {
     ROW("undo_inverse", CANONICAL_INEXACT, undo_inverse,
-        ELEMWISE(SCALAR_log2, SCALAR_log1p, SCALAR_expm1, SCALAR_exp, SCALAR_softplus, SCALAR_log1mexp, SCALAR_sqr,
-                 SCALAR_arctanh, SCALAR_arcsinh, SCALAR_sinh, SCALAR_arccosh, SCALAR_deg2rad, SCALAR_rad2deg,
-                 SCALAR_reciprocal)),
+        ELEMWISE(SCALAR_log2, SCALAR_log10, SCALAR_logit, SCALAR_erfinv, SCALAR_ndtri, SCALAR_log1p, SCALAR_expm1,
+                 SCALAR_exp, SCALAR_softplus, SCALAR_log1mexp, SCALAR_sqr, SCALAR_arctanh, SCALAR_arcsinh, SCALAR_sinh,
+                 SCALAR_arccosh, SCALAR_deg2rad, SCALAR_rad2deg, SCALAR_reciprocal)),
     ROW("log_of_power", CANONICAL_INEXACT, log_of_power, ELEMWISE(SCALAR_log)),
     ROW("drop_sign", CANONICAL, drop_sign, ELEMWISE(SCALAR_abs, SCALAR_sqr)),
     ROW("drop_sign_inexact", CANONICAL_INEXACT, drop_sign_inexact, ELEMWISE(SCALAR_cos, SCALAR_cosh)),
@@ -377,6 +391,7 @@ const rewrite_rule identity_rules[] = {
         ELEMWISE(SCALAR_lt, SCALAR_gt, SCALAR_le, SCALAR_ge, SCALAR_eq, SCALAR_neq)),
     ROW("join_logic", CANONICAL, join_logic, ELEMWISE(SCALAR_and_, SCALAR_or_, SCALAR_xor)),
     ROW("push_not", CANONICAL, push_not, ELEMWISE(SCALAR_invert)),
+    ROW("name_exponentials", CANONICAL_INEXACT, name_exponentials, ELEMWISE(SCALAR_pow)),
     ROW("power_zero", CANONICAL, power_zero, ELEMWISE(SCALAR_pow)),
     ROW("divide_by_power_of_2", CANONICAL, divide_by_power_of_2, ELEMWISE(SCALAR_true_div)),
     ROW("small_powers", SPECIAL_INEXACT, small_powers, ELEMWISE(SCALAR_pow)),

@@ -156,10 +156,34 @@ bool match_length(const damo_var *d, const damo_var *v, int axis) {
   return same_root(length_root(d), axis_root(v, axis, true));
 }
 
+#define MOST_ROOTS 16 /* places that has_root looks at */
+
+/* Whether the axis's length has that origin by one of the operands of the elementwise nodes that make v: where several
+ * do not broadcast, their lengths agree when the nodes run. */
+static bool has_root(const damo_var *v, int axis, dim_root root) {
+  dim_root todo[MOST_ROOTS] = {{v, axis, -1}};
+  for (int n = 1, k = 0; k < n; k++) {
+    const dim_root at = todo[k];
+    const damo_apply *node = match_class(at.v, &elemwise_def);
+    if (same_root(axis_root(at.v, at.axis, true), root)) return true;
+    if (node == NULL) { /* through a node that has its length from one operand, to elementwise ones below it */
+      dim_root below = at;
+      if (root_step(&below.v, &below.axis) && n < MOST_ROOTS) todo[n++] = below;
+      continue;
+    }
+    for (int i = 0; i < node->n_in && n < MOST_ROOTS; i++) {
+      const int d = at.axis - (var_ndim(node->out[0]) - var_ndim(node->in[i]));
+      if (d >= 0 && !type_dim_is_one(node->in[i]->type, d)) todo[n++] = (dim_root){node->in[i], d, -1};
+    }
+  }
+  return false;
+}
+
 static bool same_roots(const damo_var *u, const damo_var *v) {
   if (!type_is_tensor(u->type) || !type_is_tensor(v->type) || var_ndim(u) != var_ndim(v)) return false;
   for (int d = 0; d < var_ndim(u); d++) {
-    if (!same_root(axis_root(u, d, true), axis_root(v, d, true))) return false;
+    const dim_root x = axis_root(u, d, true), y = axis_root(v, d, true);
+    if (!same_root(x, y) && !has_root(v, d, x) && !has_root(u, d, y)) return false;
   }
   return true;
 }

@@ -214,19 +214,25 @@ bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p) {
   return collect(fg, v, opens_product, true, p);
 }
 
-static bool have_dtype(const factor_list *p, damo_dtype dtype) {
-  for (int k = 0; k < p->n; k++) {
-    if (!type_is_tensor(p->at[k]->type) || var_dtype(p->at[k]) != dtype) return false;
-  }
-  return true;
-}
-
 /* Whether v is an inner node of a larger tree, whose root is looked at instead. */
 static bool is_inner(const damo_fgraph *fg, const damo_var *v, bool (*opens)(const damo_var *v)) {
   const fg_clients *c = fgraph_clients(fg, v);
   if (c == NULL || c->n != 1 || c->at[0].node == NULL) return false;
   const damo_var *up = c->at[0].node->out[0];
   return opens(up) && var_dtype(up) == var_dtype(v);
+}
+
+bool factor_list_is_inner(const damo_fgraph *fg, const damo_var *v) { return is_inner(fg, v, opens_product); }
+
+bool term_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p) {
+  return opens_sum(v) && collect(fg, v, opens_sum, false, p);
+}
+
+static bool have_dtype(const factor_list *p, damo_dtype dtype) {
+  for (int k = 0; k < p->n; k++) {
+    if (!type_is_tensor(p->at[k]->type) || var_dtype(p->at[k]) != dtype) return false;
+  }
+  return true;
 }
 
 /* Whether v is the chain ((f1·f2)·f3)·… of the n operands, each product with its operands in either order. */
@@ -474,6 +480,56 @@ static damo_var *build_product(build *b, const factor_list *p, damo_dtype dtype)
   return p->negative ? build_neg(b, top) : top;
 }
 
+damo_var *factor_list_build(build *b, factor_list *p, damo_dtype dtype) {
+  factor_list_sort(p);
+  return build_product(b, p, dtype);
+}
+
+/* The product v as a list without its constant (*c): false if it has none, or v is read elsewhere too. */
+static bool split_numerator(const damo_fgraph *fg, damo_var *v, factor_list *p, coefficient *c) {
+  *p = (factor_list){.at = {v}, .n = 1};
+  if (v->owner != NULL && (!match_single_use(fg, v) || !opens_factors(v) || !collect(fg, v, opens_factors, true, p)))
+    return false;
+  for (int k = 0; k < p->n; k++) {
+    if (!have_dtype(p, var_dtype(v)) || p->below[k] || !read_coefficient(p->at[k], false, c)) continue;
+    factor_list_remove(p, k);
+    return true;
+  }
+  return false;
+}
+
+/* 2·(3·y/x) → 6·y/x: the sign and the constants go into the first quotient that has a constant above the line. */
+static bool join_into_quotient(build *b, const damo_fgraph *fg, factor_list *p) {
+  coefficient c = {1, 1}, one;
+  factor_list above;
+  int n = p->negative;
+  for (int k = 0; k < p->n; k++) n += read_coefficient(p->at[k], false, &one);
+  for (int q = 0; q < p->n && n > 0; q++) {
+    damo_var *v = p->at[q];
+    const damo_apply *quotient = p->below[q] ? NULL : match_scalar(v, SCALAR_true_div);
+    if (quotient == NULL || !match_single_use(fg, v) || var_dtype(quotient->in[1]) != var_dtype(v)) continue;
+    if (!split_numerator(fg, quotient->in[0], &above, &c) || above.n + 2 > FACTOR_LIST_MAX) continue;
+    for (int k = p->n - 1; k >= 0; k--) {
+      if (!read_coefficient(p->at[k], false, &one)) continue;
+      if (p->below[k]) one.f = 1 / one.f;
+      c = times(c, one);
+      factor_list_remove(p, k);
+    }
+    if (p->negative != above.negative) c = times(c, (coefficient){-1, -1});
+    p->negative = above.negative = false;
+    above.at[above.n] = quotient->in[1];
+    above.below[above.n++] = true;
+    if (c.f != 1) {
+      above.at[above.n] = build_coefficient(b, var_dtype(v), c);
+      above.below[above.n++] = false;
+    }
+    for (q = 0; p->at[q] != v;) q++;
+    p->at[q] = factor_list_build(b, &above, var_dtype(v));
+    return p->at[q] == NULL || var_ndim(p->at[q]) == var_ndim(v);
+  }
+  return false;
+}
+
 static damo_status product_form(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *out = node->out[0];
   const damo_dtype dtype = var_dtype(out);
@@ -487,6 +543,7 @@ static damo_status product_form(build *b, damo_fgraph *fg, damo_apply *node, dam
   if (dtype_is_float(dtype) && b->status == DAMO_OK && join_exponentials(b, fg, &p)) joined = true;
   if (join_powers(b, fg, &p)) joined = true;
   if (strip_operands(b, &p, var_ndim(out))) joined = true;
+  if (b->status == DAMO_OK && join_into_quotient(b, fg, &p)) joined = true;
   if (b->status != DAMO_OK) return b->status;
   if (join_coefficients(&p, &c)) {
     joined = true;
@@ -580,6 +637,11 @@ static damo_var *build_sum(build *b, const factor_list *p, damo_dtype dtype) {
   }
   for (int k = above; k < p->n; k++) sum = build_sub(b, sum, p->at[k]);
   return sum != NULL || b->status != DAMO_OK ? sum : build_scalar(b, dtype, 0);
+}
+
+damo_var *term_list_build(build *b, factor_list *p, damo_dtype dtype) {
+  factor_list_sort(p);
+  return build_sum(b, p, dtype);
 }
 
 static damo_status sum_form(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {

@@ -28,6 +28,7 @@ extern const rewrite_rule reduction_rules[];
 extern const rewrite_rule indexing_rules[];
 extern const rewrite_rule joining_rules[];
 extern const rewrite_rule spectral_rules[];
+extern const rewrite_rule quotient_rules[];
 
 /* The node that stands for an equal one keeps the lines of both (merge.c). */
 damo_status merge_traces(damo_ctx *ctx, damo_apply *twin, const damo_apply *node);
@@ -97,6 +98,39 @@ void factor_list_cancel(const damo_fgraph *fg, factor_list *p);
 /* Whether u comes before v in the order of operands, which depends on the user's graph alone. */
 bool operand_before(const damo_var *u, const damo_var *v);
 damo_var *factor_list_multiply(build *b, const factor_list *p, damo_dtype dtype);
+/* The product in its one form: the factors are put into their order first. */
+damo_var *factor_list_build(build *b, factor_list *p, damo_dtype dtype);
+/* Whether v is an inner node of a larger product, whose root is looked at instead. */
+bool factor_list_is_inner(const damo_fgraph *fg, const damo_var *v);
+
+/* Splits v into the terms of its sum, those below subtracted, through nodes that have no other use; false if there are
+ * too many. */
+bool term_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p);
+damo_var *term_list_build(build *b, factor_list *p, damo_dtype dtype);
+
+/* ---- Sums of exponentials (quotients.c) ---- */
+
+#define EXP_SUM_MAX 8
+
+/* c·exp(u) + …, with constants c > 0; a term that is a constant has no u. */
+typedef struct exp_sum {
+  damo_var *u[EXP_SUM_MAX];
+  double c[EXP_SUM_MAX];
+  int n;
+} exp_sum;
+
+/* Whether v is a sum of exponentials, of two terms or more of which at least one is no constant. */
+bool match_exp_sum(damo_var *v, exp_sum *s);
+/* Its logarithm, by logaddexp. */
+damo_var *build_log_of_exp_sum(build *b, const exp_sum *s);
+
+/* ---- Softmax (stabilize.c) ---- */
+
+/* If v is a reduction of that kind (reduce_kind) of x, with the reduced axes put back as ones: whether it is over one
+ * axis or over all, and which (0-based; -1: all). */
+bool match_reduced_back(const damo_var *v, int kind, const damo_var *x, int *axis);
+/* Softmax or LogSoftmax of x along that axis, -1: all. */
+damo_var *build_softmax_of(build *b, const op_def *def, damo_var *x, int axis);
 
 /* ---- Queries of rules (match.c) ---- */
 

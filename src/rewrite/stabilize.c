@@ -59,15 +59,32 @@ static damo_var *log_of_difference(build *b, const damo_var *v) {
   return build_switch(b, none, x, build_add(b, x, build_log1mexp(b, build_sub(b, y, x))));
 }
 
-/* log(1 - p) → -softplus(x) for p = sigmoid(x), log1mexp(x) for p = exp(x), log(erfc(x)) for p = erf(x), else
- * log1p(-p) */
+/* log(cosh(x)) → |x| + softplus(-2|x|) - log(2) */
+static damo_var *log_of_cosh(build *b, damo_var *x) {
+  const damo_dtype dtype = var_dtype(x);
+  damo_var *size = build_abs(b, x), *soft = build_softplus(b, build_mul(b, build_scalar(b, dtype, -2), size));
+  return build_sub(b, build_add(b, size, soft), build_scalar(b, dtype, log(2)));
+}
+
+/* log(1 + tanh(x)) → log(2) - softplus(-2x) */
+static damo_var *log_of_one_plus_tanh(build *b, damo_var *x) {
+  const damo_dtype dtype = var_dtype(x);
+  damo_var *soft = build_softplus(b, build_mul(b, build_scalar(b, dtype, -2), x));
+  return build_sub(b, build_scalar(b, dtype, log(2)), soft);
+}
+
+/* log(1 - p) → -softplus(x) for p = sigmoid(x), log1mexp(x) for p = exp(x), log(erfc(x)) for p = erf(x), log_ndtr(-x) for
+ * p = ndtr(x), log(2) - softplus(2x) for p = tanh(x), -2·log(cosh(x)) for p = tanh(x)²; else NULL. */
 static damo_var *log_of_rest(build *b, damo_var *p) {
   damo_var *x = unary_operand(p, SCALAR_sigmoid);
   if (x != NULL) return build_neg(b, build_softplus(b, x));
-  x = unary_operand(p, SCALAR_erf);
-  if (x != NULL) return log_of_erfc(b, x);
-  x = unary_operand(p, SCALAR_exp);
-  return x != NULL ? build_log1mexp(b, x) : build_log1p(b, build_neg(b, p));
+  if ((x = unary_operand(p, SCALAR_erf)) != NULL) return log_of_erfc(b, x);
+  if ((x = unary_operand(p, SCALAR_exp)) != NULL) return build_log1mexp(b, x);
+  if ((x = unary_operand(p, SCALAR_ndtr)) != NULL) return build_log_ndtr(b, build_neg(b, x));
+  if ((x = unary_operand(p, SCALAR_tanh)) != NULL) return log_of_one_plus_tanh(b, build_neg(b, x));
+  damo_var *root = unary_operand(p, SCALAR_sqr);
+  if (root == NULL || (x = unary_operand(root, SCALAR_tanh)) == NULL) return NULL;
+  return build_mul(b, build_scalar(b, var_dtype(x), -2), log_of_cosh(b, x));
 }
 
 /* log(sigmoid(x)) → -softplus(-x) */
@@ -76,12 +93,25 @@ static damo_var *log_sigmoid(build *b, damo_var *x) {
   return build_neg(b, build_softplus(b, minus != NULL ? minus : build_neg(b, x)));
 }
 
-/* log(exp(x) + exp(y)) → logaddexp(x, y) */
-static damo_var *log_of_exps(build *b, const damo_var *v) {
-  const damo_apply *node = match_scalar(v, SCALAR_add);
-  damo_var *x = node != NULL ? unary_operand(node->in[0], SCALAR_exp) : NULL,
-           *y = node != NULL ? unary_operand(node->in[1], SCALAR_exp) : NULL;
-  return x != NULL && y != NULL ? build_logaddexp(b, x, y) : NULL;
+/* log(exp(x) + 2·exp(y) + …) → logaddexp(x, y + log 2) … */
+static damo_var *log_of_exps(build *b, damo_var *v) {
+  exp_sum s;
+  return match_exp_sum(v, &s) ? build_log_of_exp_sum(b, &s) : NULL;
+}
+
+/* log(prod(x)) → sum(log(x)) over the same axes, for an x that is certainly not negative */
+static damo_var *log_of_prod(build *b, const damo_var *v) {
+  const damo_apply *node = match_class(v, &reduce_def);
+  if (node == NULL || reduce_op_kind(node->op) != REDUCE_PROD) return NULL;
+  damo_var *x = node->in[0];
+  if (!is_float(x) || var_dtype(x) != var_dtype(v) || !match_facts(x, FACT_NONNEGATIVE)) return NULL;
+  int axes[DAMO_MAX_NDIM], n = 0;
+  const uint32_t mask = reduce_op_axes(node->op, var_ndim(x));
+  for (int k = 0; k < var_ndim(x); k++) {
+    if (mask >> k & 1) axes[n++] = k;
+  }
+  const bool keeps = prop_bool_or(OP_PROPS(node->op, reduce_props)->keepdims, false);
+  return build_reduce(b, REDUCE_SUM, build_log(b, x), axes, n, keeps);
 }
 
 /* log(sum(exp(x))) → logsumexp(x) over the same axes */
@@ -95,6 +125,16 @@ static damo_var *log_of_sum(build *b, const damo_var *v) {
   int axes[DAMO_MAX_NDIM], n = axis->kind == PROP_LIST ? axis->n : -1;
   for (int i = 0; i < n; i++) axes[i] = (int)axis->u.list[i].u.i - 1;
   return build_reduce(b, REDUCE_LOGSUMEXP, x, axes, n, keepdims->kind == PROP_BOOL && keepdims->u.i);
+}
+
+/* log(kv(v, x)) → log(kve(v, x)) - x, log(iv(v, x)) → log(ive(v, x)) + |x| */
+static damo_var *log_of_bessel(build *b, const damo_var *v) {
+  const damo_apply *node = match_scalar(v, SCALAR_kv);
+  const bool first = node == NULL && (node = match_scalar(v, SCALAR_iv)) != NULL;
+  if (node == NULL || !is_float(v) || var_dtype(node->in[1]) != var_dtype(v) || !match_fits(node, 1)) return NULL;
+  damo_var *order = node->in[0], *x = node->in[1];
+  if (first) return build_add(b, build_log(b, build_ive(b, order, x)), build_abs(b, x));
+  return build_sub(b, build_log(b, build_kve(b, order, x)), x);
 }
 
 static damo_var *log_softmax_of(build *b, damo_apply *softmax) {
@@ -123,44 +163,89 @@ static damo_var *log_of_softmax(build *b, const damo_var *v) {
   return now;
 }
 
-static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
-  damo_var *v = unary_operand(node->out[0], SCALAR_log), *x, *now;
-  if (v == NULL) return DAMO_OK;
-  if ((x = match_one_minus(v)) != NULL) return rule_give(b, repl, did, log_of_rest(b, x));
-  if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_log1p(b, x));
-  if ((x = unary_operand(v, SCALAR_sigmoid)) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
-  if ((x = unary_operand(v, SCALAR_exp)) != NULL) return rule_give(b, repl, did, x);
-  if ((x = unary_operand(v, SCALAR_erfc)) != NULL) return rule_give(b, repl, did, log_of_erfc(b, x));
+/* The logarithm of v in a form that neither overflows nor cancels; NULL: log(v) or a log1p will do. */
+static damo_var *special_log(build *b, damo_var *v) {
+  damo_var *x, *now;
+  if ((x = match_one_minus(v)) != NULL && (now = log_of_rest(b, x)) != NULL) return now;
+  if ((x = match_one_plus(v)) != NULL && (x = unary_operand(x, SCALAR_tanh)) != NULL) return log_of_one_plus_tanh(b, x);
+  if ((x = unary_operand(v, SCALAR_sigmoid)) != NULL) return log_sigmoid(b, x);
+  if ((x = unary_operand(v, SCALAR_exp)) != NULL) return x;
+  if ((x = unary_operand(v, SCALAR_erfc)) != NULL) return log_of_erfc(b, x);
+  if ((x = unary_operand(v, SCALAR_ndtr)) != NULL) return build_log_ndtr(b, x);
+  if ((x = unary_operand(v, SCALAR_cosh)) != NULL) return log_of_cosh(b, x);
   x = unary_operand(v, SCALAR_neg);
-  if (x != NULL && (x = unary_operand(x, SCALAR_expm1)) != NULL) return rule_give(b, repl, did, build_log1mexp(b, x));
+  if (x != NULL && (x = unary_operand(x, SCALAR_expm1)) != NULL) return build_log1mexp(b, x);
   now = log_of_exps(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_difference(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_sum(b, v);
+  if (now == NULL && b->status == DAMO_OK) now = log_of_prod(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_softmax(b, v);
-  return rule_give(b, repl, did, now);
+  if (now == NULL && b->status == DAMO_OK) now = log_of_bessel(b, v);
+  return now;
 }
 
-/* log1p(exp(x)) → softplus(x), log1p(-exp(x)) → log1mexp(x), log1p(-sigmoid(x)) → -softplus(x) */
+/* log(3·erfc(x)) → log(3) + log(erfc(x)), log(sum(exp(x))/n) → logsumexp(x) - log(n): a product or quotient of which one
+ * factor has a special logarithm and all but one are certainly not negative. */
+static damo_var *log_of_product(build *b, const damo_fgraph *fg, damo_var *v) {
+  factor_list p;
+  damo_var *log[FACTOR_LIST_MAX], *sum = NULL;
+  bool any = false;
+  int unsure = 0;
+  if (!(match_scalar(v, SCALAR_mul) || match_scalar(v, SCALAR_true_div)) || !factor_list_collect(fg, v, &p))
+    return NULL;
+  if (p.negative) return NULL;
+  for (int k = 0; k < p.n; k++) {
+    damo_var *f = p.at[k];
+    if (!type_is_tensor(f->type) || var_dtype(f) != var_dtype(v)) return NULL;
+    unsure += !match_facts(f, FACT_NONNEGATIVE);
+    log[k] = f->kind == VAR_CONSTANT ? NULL : special_log(b, f);
+    if (b->status != DAMO_OK) return NULL;
+    any = any || log[k] != NULL;
+  }
+  if (!any || unsure > 1) return NULL;
+  for (int k = 0; k < p.n; k++) {
+    if (log[k] == NULL) log[k] = build_log(b, p.at[k]);
+    if (p.below[k])
+      sum = sum != NULL ? build_sub(b, sum, log[k]) : build_neg(b, log[k]);
+    else
+      sum = sum != NULL ? build_add(b, sum, log[k]) : log[k];
+  }
+  return sum;
+}
+
+static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *v = unary_operand(node->out[0], SCALAR_log), *x;
+  if (v == NULL) return DAMO_OK;
+  damo_var *now = special_log(b, v);
+  if (now != NULL || b->status != DAMO_OK) return rule_give(b, repl, did, now);
+  if ((x = match_one_minus(v)) != NULL) return rule_give(b, repl, did, build_log1p(b, build_neg(b, x)));
+  if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_log1p(b, x));
+  return rule_give(b, repl, did, log_of_product(b, fg, v));
+}
+
+/* log1p(exp(x)) → softplus(x), log1p(tanh(x)) → log(2) - softplus(-2x), and log1p(-p) by the logarithm of 1 - p, but
+ * for log1p(-erf(x)), a part of the logarithm of erfc(x). */
 static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *v = unary_operand(node->out[0], SCALAR_log1p), *x;
   if (v == NULL) return DAMO_OK;
   if ((x = unary_operand(v, SCALAR_exp)) != NULL) return rule_give(b, repl, did, build_softplus(b, x));
+  if ((x = unary_operand(v, SCALAR_tanh)) != NULL) return rule_give(b, repl, did, log_of_one_plus_tanh(b, x));
   damo_var *p = unary_operand(v, SCALAR_neg);
-  if (p == NULL) return DAMO_OK;
-  bool better = unary_operand(p, SCALAR_exp) != NULL || unary_operand(p, SCALAR_sigmoid) != NULL;
-  return rule_give(b, repl, did, better ? log_of_rest(b, p) : NULL);
+  const bool known = p != NULL && unary_operand(p, SCALAR_erf) == NULL;
+  return rule_give(b, repl, did, known ? log_of_rest(b, p) : NULL);
 }
 
 /* ---- Differences, quotients, roots ------------------------------------------------------------------------------- */
 
-/* exp(x) - 1 → expm1(x), 1 - sigmoid(x) → sigmoid(-x) */
+/* exp(x) - 1 → expm1(x), 1 - exp(x) → -expm1(x), 1 - sigmoid(x) → sigmoid(-x) */
 static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *out = node->out[0], *p = match_one_minus(out);
   damo_var *x = p != NULL ? unary_operand(p, SCALAR_sigmoid) : NULL;
   if (x != NULL) return rule_give(b, repl, did, build_sigmoid(b, build_neg(b, x)));
+  x = p != NULL ? unary_operand(p, SCALAR_exp) : NULL;
+  if (x != NULL) return rule_give(b, repl, did, build_neg(b, build_expm1(b, x)));
   p = operand_beside(out, SCALAR_sub, 1, 1);
   if (p == NULL) p = operand_beside(out, SCALAR_add, -1, -1);
   x = p != NULL ? unary_operand(p, SCALAR_exp) : NULL;
@@ -208,12 +293,10 @@ static damo_status sigmoid_of_quotient(build *b, damo_fgraph *fg, damo_apply *no
 
 /* ---- Softmax ----------------------------------------------------------------------------------------------------- */
 
-/* If v is a reduction of that kind of x, with the reduced axes put back as ones: whether it is over one axis or over
- * all, and which (0-based; -1: all). */
-static bool reduced_back(const damo_var *v, reduce_kind kind, const damo_var *x, int *axis) {
+bool match_reduced_back(const damo_var *v, int kind, const damo_var *x, int *axis) {
   const damo_apply *back = match_class(v, &dimshuffle_def);
   const damo_apply *reduce = match_class(back != NULL ? back->in[0] : v, &reduce_def);
-  if (reduce == NULL || reduce->in[0] != x || reduce_op_kind(reduce->op) != kind) return false;
+  if (reduce == NULL || reduce->in[0] != x || (int)reduce_op_kind(reduce->op) != kind) return false;
   const int ndim = var_ndim(x);
   const uint32_t mask = reduce_op_axes(reduce->op, ndim);
   *axis = ndim;
@@ -235,7 +318,7 @@ static bool reduced_back(const damo_var *v, reduce_kind kind, const damo_var *x,
   return true;
 }
 
-static damo_var *build_softmax_of(build *b, const op_def *def, damo_var *x, int axis) {
+damo_var *build_softmax_of(build *b, const op_def *def, damo_var *x, int axis) {
   const softmax_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1)};
   return build_op(b, op_new(b->ctx, def, &props), &x, 1);
 }
@@ -246,7 +329,7 @@ static damo_status name_softmax(build *b, damo_fgraph *fg, damo_apply *node, dam
   int axis;
   damo_var *e = node->in[0], *x = unary_operand(e, SCALAR_exp);
   if (x == NULL || var_dtype(node->in[1]) != var_dtype(x) || var_ndim(x) == 0) return DAMO_OK;
-  if (!reduced_back(node->in[1], REDUCE_SUM, e, &axis)) return DAMO_OK;
+  if (!match_reduced_back(node->in[1], REDUCE_SUM, e, &axis)) return DAMO_OK;
   return rule_give(b, repl, did, build_softmax_of(b, &softmax_def, x, axis));
 }
 
@@ -256,7 +339,7 @@ static damo_status name_log_softmax(build *b, damo_fgraph *fg, damo_apply *node,
   int axis;
   damo_var *x = node->in[0];
   if (!is_float(x) || var_dtype(node->in[1]) != var_dtype(x) || var_ndim(x) == 0) return DAMO_OK;
-  if (!reduced_back(node->in[1], REDUCE_LOGSUMEXP, x, &axis)) return DAMO_OK;
+  if (!match_reduced_back(node->in[1], REDUCE_LOGSUMEXP, x, &axis)) return DAMO_OK;
   return rule_give(b, repl, did, build_softmax_of(b, &log_softmax_def, x, axis));
 }
 
@@ -289,12 +372,29 @@ static bool fills(const damo_var *v, const damo_var *out) {
   return true;
 }
 
+/* Opens the products above the line that have one of the divisors as a factor, whoever else reads them: of
+ * a/s·(s·t) + b/t·(s·t), the gradient of a·log(s) + b·log(t), a·t + b·s is left. */
+static void open_to_cancel(factor_list *p) {
+  for (int k = 0; k < p->n; k++) {
+    const damo_apply *mul = p->below[k] ? NULL : match_scalar(p->at[k], SCALAR_mul);
+    for (int i = 0; mul != NULL && i < p->n && p->n < FACTOR_LIST_MAX; i++) {
+      if (!p->below[i] || (p->at[i] != mul->in[0] && p->at[i] != mul->in[1])) continue;
+      if (!match_facts(p->at[i], FACT_FINITE | FACT_NONZERO)) continue;
+      p->at[k] = mul->in[0];
+      p->at[p->n] = mul->in[1];
+      p->below[p->n++] = false;
+      mul = NULL;
+    }
+  }
+}
+
 /* x/x → 1 inside products: (g/s) * s * t → g * t. A cancelled factor still broadcasts: the result is filled to its
  * shape. */
 static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *out = node->out[0];
   factor_list p;
   if (!is_float(out) || !factor_list_collect(fg, out, &p)) return DAMO_OK;
+  open_to_cancel(&p);
   factor_list_cancel(fg, &p);
   if (p.n_gone == 0) return DAMO_OK;
   for (int k = 0; k < p.n; k++) {
@@ -375,7 +475,7 @@ static damo_status exp_of_log_softmax(build *b, damo_fgraph *fg, damo_apply *nod
   int axis = named != NULL ? softmax_axis_of(named) : 0;
   if (named == NULL) {
     if (less == NULL || !is_float(less->in[0]) || var_dtype(less->in[1]) != var_dtype(less->in[0])) return DAMO_OK;
-    if (!reduced_back(less->in[1], REDUCE_LOGSUMEXP, less->in[0], &axis)) return DAMO_OK;
+    if (!match_reduced_back(less->in[1], REDUCE_LOGSUMEXP, less->in[0], &axis)) return DAMO_OK;
   }
   damo_var *x = named != NULL ? named->in[0] : less->in[0];
   if (!is_row_axis(x, axis) || var_ndim(x) == 0) return DAMO_OK;
