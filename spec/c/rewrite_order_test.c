@@ -127,6 +127,11 @@ static damo_var *parts(leaves *l) {
           f1(l, "exp", build_index(l->b, f1(l, "exp", x), 0, two)));
   return grad_of(l, add(l, f1(l, "sum", x), s), x);
 }
+static damo_var *traces(leaves *l) {
+  damo_var *m = l->at[M], *d = build_dot(l->b, f1(l, "exp", m), f1(l, "transpose", m));
+  damo_var *row = build_index(l->b, f1(l, "transpose", mul(l, m, l->at[A])), 0, build_int(l->b, 2));
+  return mul(l, f1(l, "trace", d), f1(l, "sum", f1(l, "sin", row)));
+}
 static damo_var *lengths(leaves *l) {
   damo_var *n = build_dim(l->b, add(l, l->at[X], f1(l, "exp", l->at[Y])), 0);
   return mul(l, f2(l, "ge", n, build_scalar(l->b, DAMO_INT64, 0)),
@@ -162,6 +167,7 @@ static const struct {
               {"layer", layer},
               {"second order", second_order},
               {"parts", parts},
+              {"traces", traces},
               {"lengths", lengths},
               {"logic", logic}};
 

@@ -186,7 +186,7 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 damo_var *build_new_axis(build *b, damo_var *x, int axis);
 extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
 /* op/shape/triangle.c, op/shape/diagonal.c: AllocDiag's inputs are the diagonal, then the lengths of the result */
-extern const op_def triangle_def, allocdiag_def;
+extern const op_def triangle_def, allocdiag_def, extractdiag_def;
 /* op/shape/eye.c, op/shape/diagonal.c */
 damo_var *build_eye(build *b, damo_var *n, damo_var *m, damo_dtype dtype);             /* n by m, int64 scalars */
 damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int axis2); /* 0-based axes */

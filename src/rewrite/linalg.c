@@ -54,8 +54,7 @@ static int match_triangular(const damo_var *v) {
   return p->lower.u.i ? (p->k.u.i <= 0 ? 1 : 0) : p->k.u.i >= 0 ? -1 : 0;
 }
 
-/* The vector whose square diagonal matrix v is, with the diagonal as the last axis; NULL if v is none. */
-static damo_var *match_diagonal(const damo_var *v) {
+damo_var *match_diagonal(const damo_var *v) {
   const damo_apply *node = match_class(v, &allocdiag_def);
   if (node == NULL) return NULL;
   const diagonal_props *p = OP_PROPS(node->op, diagonal_props);

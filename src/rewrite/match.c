@@ -179,11 +179,15 @@ static bool has_root(const damo_var *v, int axis, dim_root root) {
   return false;
 }
 
+bool match_same_length(const damo_var *u, int i, const damo_var *v, int k) {
+  const dim_root x = axis_root(u, i, true), y = axis_root(v, k, true);
+  return same_root(x, y) || has_root(v, k, x) || has_root(u, i, y);
+}
+
 static bool same_roots(const damo_var *u, const damo_var *v) {
   if (!type_is_tensor(u->type) || !type_is_tensor(v->type) || var_ndim(u) != var_ndim(v)) return false;
   for (int d = 0; d < var_ndim(u); d++) {
-    const dim_root x = axis_root(u, d, true), y = axis_root(v, d, true);
-    if (!same_root(x, y) && !has_root(v, d, x) && !has_root(u, d, y)) return false;
+    if (!match_same_length(u, d, v, d)) return false;
   }
   return true;
 }

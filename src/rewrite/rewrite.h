@@ -5,9 +5,9 @@
  * one database; they run in phases, in an order that depends on the graph alone.
  *
  * Each family of rules has a file: merge.c, fold.c, canonicalize.c, nary.c, identities.c, reductions.c, shapes.c,
- * fill.c, stabilize.c, quotients.c, specialize.c, products.c, linalg.c, indexing.c, joining.c, sparse.c, sampled.c, fusion.c, epilogue.c,
- * choice.c, inplace.c, variance.c, spectra.c. engine.c runs them; cons.c shares nodes; match.c and facts.c hold what rules ask
- * about Variables.
+ * fill.c, stabilize.c, quotients.c, specialize.c, products.c, linalg.c, diagonals.c, indexing.c, joining.c, sparse.c,
+ * sampled.c, fusion.c, epilogue.c, choice.c, inplace.c, variance.c, spectra.c. engine.c runs them; cons.c shares nodes;
+ * match.c and facts.c hold what rules ask about Variables.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H

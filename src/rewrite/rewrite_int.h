@@ -29,6 +29,7 @@ extern const rewrite_rule indexing_rules[];
 extern const rewrite_rule joining_rules[];
 extern const rewrite_rule spectral_rules[];
 extern const rewrite_rule quotient_rules[];
+extern const rewrite_rule diagonal_rules[];
 
 /* The node that stands for an equal one keeps the lines of both (merge.c). */
 damo_status merge_traces(damo_ctx *ctx, damo_apply *twin, const damo_apply *node);
@@ -72,6 +73,32 @@ damo_status cons_input_changed(cons_table *t, damo_apply *node, int index, damo_
 /* v without axes of length 1 in front of what it is made of: x of DimShuffle{x, x, 1}(x), or a constant with one entry as
  * a scalar. NULL: there are none (fill.c). */
 damo_var *rule_without_new_axes(build *b, damo_var *v);
+
+/* ---- Indices (indexing.c) ---- */
+
+#define MOST_ITEMS DAMO_MAX_NDIM
+
+/* An item of an index: a position (i), a range (s) with start, stop and step where given, a new axis (n), the rest (e),
+ * a list (l). */
+typedef struct spec_item {
+  char kind;
+  damo_var *at;      /* position, list */
+  damo_var *ends[3]; /* range; NULL where not given */
+} spec_item;
+
+typedef struct spec_items {
+  spec_item item[MOST_ITEMS];
+  int n;
+} spec_items;
+
+/* The node's index, whose operands begin at input `first`. False if it has more items than this can hold. */
+bool index_read_items(const damo_apply *node, int first, spec_items *out);
+bool index_is_plain(const spec_items *s);                               /* positions and ranges alone */
+damo_var *index_build_read(build *b, damo_var *x, const spec_items *s); /* x[items] */
+/* A range of known ends on an axis of known length: its first position (0-based), count and step; false if it is not
+ * known, or outside. */
+bool index_resolve_range(const spec_item *it, int64_t n, int64_t *first, int64_t *count, int64_t *step);
+damo_var *index_position(build *b, int64_t zero_based);
 
 /* ---- Products and sums of any number of operands (nary.c) ---- */
 
@@ -153,6 +180,8 @@ bool match_sparse_product(const damo_apply *node);
 bool match_same_shape(const damo_var *u, const damo_var *v);
 /* Whether the int64 scalar d is certainly the length of that axis of v. */
 bool match_length(const damo_var *d, const damo_var *v, int axis);
+/* Whether axis i of u certainly has the length of axis k of v. */
+bool match_same_length(const damo_var *u, int i, const damo_var *v, int k);
 /* Whether v is a length, so an integer that is not negative: Shape_i, sums of lengths, and of constants beside them. */
 bool match_length_value(const damo_var *v);
 /* Properties of the exact value for all finite inputs, rounding aside (facts.c). NONNEGATIVE also holds for the
@@ -165,6 +194,8 @@ bool match_facts(const damo_var *v, unsigned facts);
 bool match_fill_shape(const damo_var *v, const damo_var *fill);
 /* Whether every axis of v has length 1, so that v broadcasts against anything. */
 bool match_single_entry(const damo_var *v);
+/* The vector whose square diagonal matrix v is, with the diagonal as the last axis; NULL if v is none (linalg.c). */
+damo_var *match_diagonal(const damo_var *v);
 /* Whether the DimShuffle node goes into the elementwise nodes that make its operand (shapes.c). */
 bool match_lifts(const damo_fgraph *fg, const damo_apply *node);
 /* Whether v has exactly one use, by a node: it is no output of the graph. */

@@ -64,12 +64,17 @@ static bool undoes(const damo_apply *node, const damo_apply *below) {
 
 #define LIFT_MOST 16 /* Variables that match_lifts looks at */
 
-/* Whether v, a value of that rank, is elementwise work that nobody else reads. */
-static bool is_lifted_over(const damo_fgraph *fg, const damo_var *v, int ndim) {
+/* Whether v, a value of that rank, is elementwise work that nobody else reads, and the DimShuffle can take the place of
+ * v in its operands: an axis that it drops has length 1 in each. */
+static bool is_lifted_over(const damo_fgraph *fg, const damo_apply *node, const damo_var *v, int ndim) {
   const damo_apply *f = match_class(v, &elemwise_def);
   if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v)) return false;
   for (int i = 0; i < f->n_in; i++) {
-    if (var_ndim(f->in[i]) != 0 && var_ndim(f->in[i]) != ndim) return false;
+    if (var_ndim(f->in[i]) == 0) continue;
+    if (var_ndim(f->in[i]) != ndim) return false;
+    for (int k = 0; k < ndim; k++) {
+      if (!type_dim_is_one(f->in[i]->type, k) && !keeps_axis(node, k)) return false;
+    }
   }
   return true;
 }
@@ -78,15 +83,12 @@ bool match_lifts(const damo_fgraph *fg, const damo_apply *node) {
   const int ndim = var_ndim(node->in[0]);
   const damo_var *todo[LIFT_MOST] = {node->in[0]};
   int before = 1, after = 0, n = 1;
-  if (ndim == 0 || !is_lifted_over(fg, node->in[0], ndim)) return false;
-  for (int k = 0; k < ndim; k++) { /* an axis that is dropped has length 1 in each operand */
-    if (!keeps_axis(node, k)) return false;
-  }
+  if (ndim == 0 || !is_lifted_over(fg, node, node->in[0], ndim)) return false;
   for (int seen = 0; n > 0; seen++) {
     const damo_var *v = todo[--n];
     if (seen == LIFT_MOST) return false;
     if (var_ndim(v) == 0 || v->kind == VAR_CONSTANT) continue;
-    if (is_lifted_over(fg, v, ndim)) {
+    if (is_lifted_over(fg, node, v, ndim)) {
       if (n + v->owner->n_in > LIFT_MOST) return false;
       for (int i = 0; i < v->owner->n_in; i++) todo[n++] = v->owner->in[i];
       continue;

@@ -112,7 +112,7 @@ static damo_status extract_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
-static const op_def extract_def = {
+const op_def extractdiag_def = {
     .name = "ExtractDiag",
     .doc = "a diagonal of two axes as the last axis",
     .props = PROPS(PROP_INTEGER(diagonal_props, offset, -PROP_FAR, PROP_FAR), PROP_AXIS(diagonal_props, axis1),
@@ -136,7 +136,7 @@ static const op_def extract_def = {
 damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
   if (!x || b->status != DAMO_OK) return NULL;
   const diagonal_props props = {.offset = prop_int(offset), .axis1 = prop_int(axis1 + 1), .axis2 = prop_int(axis2 + 1)};
-  return build_op(b, op_new(b->ctx, &extract_def, &props), &x, 1);
+  return build_op(b, op_new(b->ctx, &extractdiag_def, &props), &x, 1);
 }
 
 /* ---- AllocDiag: zeros of a shape (inputs 1…) with input 0 on the diagonal ---------------------------------------- */
@@ -283,4 +283,4 @@ damo_status fn_trace(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_diagonal_sum(b, diagonal_of_call(b, a)));
 }
 
-const op_def *const diagonal_classes[] = {&extract_def, &allocdiag_def, NULL};
+const op_def *const diagonal_classes[] = {&extractdiag_def, &allocdiag_def, NULL};
