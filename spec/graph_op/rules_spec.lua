@@ -115,6 +115,21 @@ rows("even and idempotent functions:", {
   { "maximum(x, x)", "x", function(x) return damo.maximum(x, x) end, "", exact = "" },
 })
 
+rows("divisions and tests of integers:", {
+  { "i // 1", "i", function(i) return damo.int_div(i, 1) end, "", exact = "" },
+  { "i % 1", "i", function(i) return damo.mod(i, 1) end, "Shape_i Alloc", exact = "Shape_i Alloc" },
+  { "0 // i", "i", function(i) return damo.int_div(0, i) end, "Shape_i Alloc" },
+  { "i // i stays: 0 // 0 is 0", "i", function(i) return damo.int_div(i, i) end, "floor_div" },
+  { "x // 1 stays: of an infinity it is nan", "x", function(x) return damo.int_div(x, 1) end, "floor_div" },
+  { "isnan(i)", "i", function(i) return damo.isnan(i) end, "Shape_i Alloc" },
+  { "isnan(x) stays", "x", function(x) return damo.isnan(x) end, "isnan" },
+  { "x sign(x)", "x", function(x) return x * damo.sign(x) end, "abs", exact = "sign mul" },
+  { "x sign(y) stays", "xy", function(x, y) return x * damo.sign(y) end, "sign mul" },
+  { "polygamma(1, x)", "x", function(x) return damo.polygamma(1, x) end, "tri_gamma", exact = "polygamma",
+    no_specials = true, rtol = 1e-11 },
+  { "polygamma(3, x) stays", "x", function(x) return damo.polygamma(3, x) end, "polygamma", no_specials = true },
+})
+
 rows("comparisons and logic:", {
   { "x < x", "x", function(x) return damo.lt(x, x) end, "Shape_i Alloc", exact = "Shape_i Alloc" },
   { "x <= x stays: of nan it is false", "x", function(x) return damo.le(x, x) end, "le" },
@@ -214,6 +229,21 @@ rows("switches:", {
       local c = damo.gt(x, 0)
       return damo.switch(c, x, y) * damo.switch(c, y, 2)
     end, "gt mul mul switch" },
+  { "an assertion made twice", "xa",
+    function(x, a) return damo.assert_op(damo.assert_op(x, damo.gt(a, 0)), damo.gt(a, 0)) * 2 end, "gt Assert mul" },
+  { "an assertion of something else stays", "xa",
+    function(x, a) return damo.assert_op(damo.assert_op(x, damo.gt(a, 0)), damo.gt(a, 1)) * 2 end,
+    "gt Assert gt Assert mul" },
+  { "ifelse within ifelse of the same condition", "axyz",
+    function(a, x, y, z)
+      local c = damo.gt(a, 0)
+      return damo.ifelse(c, damo.ifelse(c, x, y), damo.ifelse(c, y, z))
+    end, "gt IfElse", no_specials = true },
+  { "ifelse within ifelse of another condition stays", "axyz",
+    function(a, x, y, z) return damo.ifelse(damo.gt(a, 0), damo.ifelse(damo.gt(a, 1), x, y), z) end,
+    "gt gt IfElse IfElse", no_specials = true },
+  { "ifelse of a condition that is inverted", "axy",
+    function(a, x, y) return damo.ifelse(damo.invert(damo.gt(a, 0)), x, y) end, "gt IfElse" },
   { "an assertion that holds", "x", function(x) return damo.assert_op(x, yes) + 1 end, "add" },
   { "an assertion that may fail stays", "x", function(x) return damo.assert_op(x, damo.gt(x.shape[1], 0)) + 1 end,
     "Shape_i gt Assert add" },
@@ -253,6 +283,18 @@ rows("reductions:", {
   { "sum of columns scaled by a column stays", "mx",
     function(m, x) return damo.sum(m * x:dimshuffle { 1, "x" }, { axis = 1 }) end, "DimShuffle mul Reduce" },
   { "max of a repeated value", "a", function(a) return damo.max(damo.alloc(a, { 3, 2 })) end, "" },
+  { "max along new axes of a repeated vector", "k",
+    function(k) return damo.max(damo.alloc(k, { 3, k.shape[1], k.shape[2] }), { axis = 1 }) end, "", exact = "" },
+  { "sum along new axes of a repeated matrix", "k",
+    function(k) return damo.sum(damo.alloc(k, { 3, k.shape[1], k.shape[2] }), { axis = 1 }) end, "mul",
+    exact = "Shape_i Shape_i Alloc Reduce" },
+  { "sum along another axis of a repeated matrix stays", "k",
+    function(k) return damo.sum(damo.alloc(k, { 3, k.shape[1], k.shape[2] }), { axis = 2 }) end,
+    "Shape_i Shape_i Alloc Reduce" },
+  { "max of a matrix repeated to other lengths stays", "kx",
+    function(k, x) return damo.max(damo.alloc(k, { 3, x.shape[1], 4 }), { axis = 1 }) end, "Shape_i Alloc Reduce" },
+  { "sum of a repeated scalar along an axis", "ax",
+    function(a, x) return damo.sum(damo.alloc(a, { 3, x.shape[1] }), { axis = 1 }) end, "mul Shape_i Alloc" },
   { "max of what may be empty stays", "ax", function(a, x) return damo.max(damo.alloc(a, { x.shape[1] })) end,
     "Shape_i Alloc Reduce" },
 })
@@ -270,6 +312,13 @@ rows("products of matrices:", {
       local d = damo.dot(m, n)
       return d.T + d
     end, "Dot DimShuffle add" },
+  { "(x yT) z", "xyz", function(x, y, z) return damo.dot(damo.outer(x, y), z) end, "Dot mul",
+    exact = "DimShuffle DimShuffle Dot Dot" },
+  { "z (x yT)", "xyz", function(x, y, z) return damo.dot(z, damo.outer(x, y)) end, "Dot mul" },
+  { "(x yT) A", "xym", function(x, y, m) return damo.dot(damo.outer(x, y), m) end, "DimShuffle Dot mul" },
+  { "A (x yT)", "xym", function(x, y, m) return damo.dot(m, damo.outer(x, y)) end, "Dot DimShuffle mul" },
+  { "(1/x yT) z stays: 1/x may be infinite", "xyz",
+    function(x, y, z) return damo.dot(damo.outer(1 / x, y), z) end, "DimShuffle reciprocal mul Dot" },
   { "(A B) v", "mnx", function(m, n, x) return damo.dot(damo.dot(m, n), x) end, "Dot Dot" },
   { "a x + b x", "mnk", function(m, n, k) return damo.dot(m + n, k) + damo.dot(m * 2 + n, k) end, "mul mul add Dot" },
 })
@@ -363,6 +412,28 @@ vector_rows("reads:", {
     "IncSubtensor Subtensor" },
   { "of what was added there", function(_, y, w) return w:inc({ 2 }, y)[2] end, "Subtensor add" },
 })
+
+vector_rows("lists of positions:", {
+  { "in order are a range", function(x) return x[{ damo.idx { 2, 3, 4 } }] end, "Subtensor", "Subtensor" },
+  { "in even steps are a range", function(x) return x[{ damo.idx { -1, -3, -5 } }] end, "Subtensor" },
+  { "in other steps stay", function(x) return x[{ damo.idx { 1, 2, 4 } }] end, "AdvancedSubtensor" },
+  { "from both ends stay", function(x) return x[{ damo.idx { 1, -1 } }] end, "AdvancedSubtensor" },
+  { "that name one twice stay", function(x) return x[{ damo.idx { 2, 2 } }] end, "AdvancedSubtensor" },
+  { "written twice are written once",
+    function(x, y) return x:set({ damo.idx { 1, 2, 4 } }, 3):set({ damo.idx { 1, 2, 4 } }, y) end,
+    "AdvancedIncSubtensor" },
+})
+
+describe("a list of positions outside", function()
+  it("is an error as a range too", function()
+    local w = damo.dvector "w"
+    local f = damo.compile({ w }, w[{ damo.idx { 2, 3, 4 } }])
+    local ok, err = pcall(f, damo.ones { 3 })
+    assert.is_false(ok)
+    assert.equal("index", err.kind)
+    assert.is_false((pcall(f, damo.ones { 1 })))
+  end)
+end)
 
 vector_rows("writes:", {
   { "over all", function(x, y) return x:set({ {} }, y) end, "Alloc" },

@@ -27,6 +27,37 @@ static damo_status take_branch(build *b, damo_fgraph *fg, damo_apply *node, damo
   return b->status;
 }
 
+#define MOST_BRANCHES 32
+
+/* ifelse(not c, x, y) → ifelse(c, y, x); ifelse(c, ifelse(c, x, y), z) → ifelse(c, x, z), the second branch alike. */
+static damo_status nested_ifelse(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const int n = node->n_out;
+  damo_var *in[1 + 2 * MOST_BRANCHES];
+  const damo_apply *inverted = match_scalar(node->in[0], SCALAR_invert);
+  bool any = false;
+  if (n > MOST_BRANCHES || node->n_in != 1 + 2 * n) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) in[i] = node->in[i];
+  if (inverted != NULL && var_dtype(node->in[0]) == DAMO_BOOL) {
+    in[0] = inverted->in[0];
+    for (int i = 0; i < n; i++) {
+      in[1 + i] = node->in[1 + n + i];
+      in[1 + n + i] = node->in[1 + i];
+    }
+    any = true;
+  }
+  for (int i = 1; i < node->n_in && inverted == NULL; i++) {
+    const damo_apply *below = match_class(node->in[i], &ifelse_def);
+    if (below == NULL || below->in[0] != node->in[0]) continue;
+    in[i] = below->in[(i <= n ? 1 : 1 + below->n_out) + node->in[i]->index];
+    any = true;
+  }
+  const damo_apply *now = any ? build_apply(b, damo_retain(node->op), in, node->n_in) : NULL;
+  for (int i = 0; now != NULL && i < n; i++) repl[i] = now->out[i];
+  *did = now != NULL;
+  return b->status;
+}
+
 #define COSTLY_MOST_NODES 256
 
 static bool is_cheap(const damo_apply *node) {
@@ -145,13 +176,23 @@ static damo_status merge_switches(build *b, damo_fgraph *fg, damo_apply *node, d
   return rule_give(b, repl, did, u != NULL && v != NULL ? build_switch(b, x->in[0], u, v) : NULL);
 }
 
-/* Assert without the conditions that are constant and hold; x itself where none is left. */
+/* Whether x is an Assert that has that condition. */
+static bool is_asserted(const damo_var *x, const damo_var *cond) {
+  const damo_apply *below = match_class(x, &assert_def);
+  for (int i = 1; below != NULL && i < below->n_in; i++) {
+    if (below->in[i] == cond) return true;
+  }
+  return false;
+}
+
+/* Assert without the conditions that are constant and hold, or that x has been asserted by before; x itself where none
+ * is left. */
 static damo_status useless_assert(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *in[8] = {node->in[0]};
   int n = 1;
   for (int i = 1; i < node->n_in && node->n_in <= 8; i++) {
-    if (!match_constant(node->in[i], 1)) in[n++] = node->in[i];
+    if (!match_constant(node->in[i], 1) && !is_asserted(node->in[0], node->in[i])) in[n++] = node->in[i];
   }
   if (n == node->n_in || node->n_in > 8) return DAMO_OK;
   return rule_give(b, repl, did, n == 1 ? in[0] : build_op(b, damo_retain(node->op), in, n));
@@ -166,6 +207,11 @@ const rewrite_rule choice_rules[] = {
      .tags = "fast_run fast_compile",
      TRACKS(&ifelse_def),
      .local = take_branch},
+    {.name = "nested_ifelse",
+     .phase = PHASE_CANONICALIZE,
+     .tags = "fast_run canonicalize",
+     TRACKS(&ifelse_def),
+     .local = nested_ifelse},
     {.name = "branch_switch",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run fast_compile",

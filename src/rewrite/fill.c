@@ -139,20 +139,27 @@ static damo_var *times_count(build *b, damo_var *v, damo_var *count) {
   return product != NULL && empty != NULL ? build_switch(b, empty, zero, product) : NULL;
 }
 
-/* The sum over all entries of a fill is its value times the number of entries. Not for complex values: an infinite one
- * times a count has nan parts. */
+/* The sum of a repeated scalar is its value times the number of summed entries, repeated for the axes that stay. Not for
+ * complex values: an infinite one times a count has nan parts. */
 static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *x = node->in[0], *out = node->out[0];
-  if (reduce_op_kind(node->op) != REDUCE_SUM) return DAMO_OK;
-  if (prop_given(OP_PROPS(node->op, reduce_props)->axis) || var_ndim(out) != 0 || !is_repeated_scalar(x))
+  damo_var *x = node->in[0], *out = node->out[0], *dims[DAMO_MAX_NDIM];
+  if (reduce_op_kind(node->op) != REDUCE_SUM || !is_repeated_scalar(x)) return DAMO_OK;
+  if (dtype_is_complex(var_dtype(out)) || prop_bool_or(OP_PROPS(node->op, reduce_props)->keepdims, false))
     return DAMO_OK;
-  if (dtype_is_complex(var_dtype(out))) return DAMO_OK;
+  const uint32_t mask = reduce_op_axes(node->op, var_ndim(x));
   damo_var *count = build_scalar(b, DAMO_INT64, 1);
-  for (int k = 0; k < var_ndim(x); k++) count = build_mul(b, count, build_dim(b, x, k));
+  int n = 0;
+  for (int k = 0; k < var_ndim(x); k++) {
+    if (mask >> k & 1)
+      count = build_mul(b, count, build_dim(b, x, k));
+    else
+      dims[n++] = build_dim(b, x, k);
+  }
   if (count == NULL) return b->status;
   damo_var *value = build_cast(b, match_fill(x), var_dtype(out));
-  return rule_give(b, repl, did, value != NULL ? times_count(b, value, count) : NULL);
+  value = value != NULL ? times_count(b, value, count) : NULL;
+  return rule_give(b, repl, did, n == 0 || value == NULL ? value : build_alloc(b, value, dims, n));
 }
 
 /* second(a, v) → Alloc(v, lengths of a), so that only a's lengths are needed, not its values. */

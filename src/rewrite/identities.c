@@ -283,6 +283,49 @@ static damo_status push_not(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   return DAMO_OK;
 }
 
+/* x // 1 → x, x % 1 → 0, 0 // x → 0, 0 % x → 0 of integers */
+static damo_status divide_integers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  damo_var *x = node->in[0], *y = node->in[1];
+  if (!dtype_is_integer(dtype) || var_dtype(x) != dtype || var_dtype(y) != dtype) return DAMO_OK;
+  const bool by_one = match_constant(y, 1) && match_fits(node, 0) && (match_single_entry(y) || match_same_shape(x, y));
+  if (by_one && match_scalar(node->out[0], SCALAR_floor_div)) return rule_give(b, repl, did, x);
+  const bool zero = match_constant(x, 0) && match_fits(node, 1) && (match_single_entry(x) || match_same_shape(x, y));
+  if (!by_one && !zero) return DAMO_OK;
+  return rule_give(b, repl, did, build_fill(b, by_one ? x : y, build_scalar(b, dtype, 0)));
+}
+
+/* isnan and isinf of integers → false */
+static damo_status test_integers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  if (!dtype_is_discrete(var_dtype(node->in[0]))) return DAMO_OK;
+  return give_bool(b, node, 0, false, repl, did);
+}
+
+/* x·sign(x) → |x| */
+static damo_status times_sign(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  for (int i = 0; i < 2; i++) {
+    damo_var *x = same_dtype_operand(node->in[i], SCALAR_sign);
+    if (x == NULL || x != node->in[1 - i] || !is_real_float(x) || var_dtype(x) != var_dtype(node->out[0])) continue;
+    return rule_give(b, repl, did, build_abs(b, x));
+  }
+  return DAMO_OK;
+}
+
+/* polygamma(n, x) of a constant n ≤ 2 → the function of its own */
+static damo_status name_polygamma(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *n = node->in[0], *x = node->in[1];
+  if (!match_fits(node, 1) || var_dtype(x) != var_dtype(node->out[0]) || !match_single_entry(n)) return DAMO_OK;
+  damo_var *now = match_constant(n, 0)   ? build_psi(b, x)
+                  : match_constant(n, 1) ? build_tri_gamma(b, x)
+                  : match_constant(n, 2) ? build_tetra_gamma(b, x)
+                                         : NULL;
+  return rule_give(b, repl, did, now);
+}
+
 /* ---- Powers and divisions by constants --------------------------------------------------------------------------- */
 
 #define SMALL_POWER 16
@@ -392,6 +435,10 @@ const rewrite_rule identity_rules[] = {
     ROW("join_logic", CANONICAL, join_logic, ELEMWISE(SCALAR_and_, SCALAR_or_, SCALAR_xor)),
     ROW("push_not", CANONICAL, push_not, ELEMWISE(SCALAR_invert)),
     ROW("name_exponentials", CANONICAL_INEXACT, name_exponentials, ELEMWISE(SCALAR_pow)),
+    ROW("divide_integers", CANONICAL, divide_integers, ELEMWISE(SCALAR_floor_div, SCALAR_mod)),
+    ROW("test_integers", CANONICAL, test_integers, ELEMWISE(SCALAR_isnan, SCALAR_isinf)),
+    ROW("times_sign", CANONICAL_INEXACT, times_sign, ELEMWISE(SCALAR_mul)),
+    ROW("name_polygamma", CANONICAL_INEXACT, name_polygamma, ELEMWISE(SCALAR_polygamma)),
     ROW("power_zero", CANONICAL, power_zero, ELEMWISE(SCALAR_pow)),
     ROW("divide_by_power_of_2", CANONICAL, divide_by_power_of_2, ELEMWISE(SCALAR_true_div)),
     ROW("small_powers", SPECIAL_INEXACT, small_powers, ELEMWISE(SCALAR_pow)),

@@ -473,6 +473,33 @@ static damo_status range_of_lengths(build *b, damo_fgraph *fg, damo_apply *node,
   return rule_give(b, repl, did, build_vector(b, in, (int)count));
 }
 
+/* x[{idx{2, 4, 6}}] → x[{{2, 6, 2}}]: positions in even steps are a range, and a range is a view. */
+static damo_status list_as_range(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  spec_items s;
+  if (!index_read_items(node, 1, &s) || s.n < 1 || s.item[0].kind != 'l') return DAMO_OK;
+  for (int i = 1; i < s.n; i++) {
+    const spec_item *it = &s.item[i];
+    if (it->kind != 's' || it->ends[0] != NULL || it->ends[1] != NULL || it->ends[2] != NULL) return DAMO_OK;
+  }
+  const damo_array *a = var_constant_array(s.item[0].at);
+  const int64_t n = a != NULL && a->ndim == 1 ? array_size(a) : 0;
+  if (n < 1 || n > 4096 || !dtype_is_integer(array_dtype(a))) return DAMO_OK;
+  const int64_t first = scalar_to_int64(array_get(a, &(int64_t){0})),
+                last = scalar_to_int64(array_get(a, &(int64_t){n - 1}));
+  const int64_t step = n > 1 ? scalar_to_int64(array_get(a, &(int64_t){1})) - first : 1;
+  if (step == 0 || first == 0 || (first > 0) != (last > 0) || last == 0) return DAMO_OK;
+  for (int64_t i = 0; i < n; i++) {
+    if (scalar_to_int64(array_get(a, &i)) != first + i * step) return DAMO_OK;
+  }
+  const spec_items range = {
+      .item = {{.kind = 's',
+                .ends = {build_scalar(b, DAMO_INT64, (double)first), build_scalar(b, DAMO_INT64, (double)last),
+                         step == 1 ? NULL : build_scalar(b, DAMO_INT64, (double)step)}}},
+      .n = 1};
+  return rule_give(b, repl, did, index_build_read(b, node->in[0], &range));
+}
+
 /* ---- Writes ------------------------------------------------------------------------------------------------------ */
 
 /* set(x, whole, y) → y in x's shape; inc(x, whole, y) → x + y; set(x, i, x[i]) → x; set(x, i, x[i] + y) → inc(x, i, y) */
@@ -602,6 +629,7 @@ const rewrite_rule indexing_rules[] = {
     RULE("read_of_dimshuffle", "", read_of_dimshuffle, TRACKS(&subtensor_def)),
     RULE("read_of_reduction", "", read_of_reduction, TRACKS(&subtensor_def)),
     RULE("read_of_fill", "", read_of_fill, TRACKS(&subtensor_def)),
+    RULE("list_as_range", "", list_as_range, TRACKS(&advsubtensor_def)),
     RULE("range_of_lengths", "", range_of_lengths, TRACKS(&subtensor_def)),
     RULE("read_of_dot", " inexact", read_of_dot, TRACKS(&subtensor_def)),
     RULE("useless_write", "", useless_write, TRACKS(&incsubtensor_def)),

@@ -240,6 +240,16 @@ static damo_status solve_structured(build *b, damo_fgraph *fg, damo_apply *node,
   return rule_give(b, repl, did, build_triangular(b, &t, a, node->in[1]));
 }
 
+/* solve_triangular of a diagonal matrix → quotients. */
+static damo_status triangular_of_diagonal(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const triangular_props *p = OP_PROPS(node->op, triangular_props);
+  damo_var *d = match_diagonal(node->in[0]);
+  if (d == NULL || prop_bool_or(p->unit, false) || prop_bool_or(p->right, false)) return DAMO_OK;
+  if (system_of(p->trans) == 'h' && dtype_is_complex(var_dtype(d))) return DAMO_OK;
+  return rule_give(b, repl, did, build_solve_diagonal(b, d, node->in[1], prop_bool_or(p->vector, false), p->on_fail));
+}
+
 /* inv of a diagonal or triangular matrix. */
 static damo_status inverse_structured(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
@@ -429,6 +439,11 @@ const rewrite_rule linalg_rules[] = {
      .tags = "fast_run specialize inexact",
      TRACKS(&solve_def),
      .local = solve_structured},
+    {.name = "triangular_of_diagonal",
+     .phase = PHASE_SPECIALIZE,
+     .tags = "fast_run specialize inexact",
+     TRACKS(&solve_triangular_def),
+     .local = triangular_of_diagonal},
     {.name = "inverse_structured",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize inexact",

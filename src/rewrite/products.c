@@ -88,6 +88,41 @@ static damo_status sum_of_dots(build *b, damo_fgraph *fg, damo_apply *node, damo
   return DAMO_OK;
 }
 
+/* The column and the row of v, their product entry by entry, if nobody else reads it and the one that leaves the product
+ * is finite for all finite inputs. */
+static bool match_outer(const damo_fgraph *fg, const damo_var *v, bool column_leaves, damo_var **col, damo_var **row) {
+  const damo_apply *mul = match_scalar(v, SCALAR_mul);
+  if (mul == NULL || var_ndim(v) != 2 || var_dtype(v) == DAMO_BOOL || !match_single_use(fg, v)) return false;
+  for (int i = 0; i < 2; i++) {
+    damo_var *x = mul->in[i], *y = mul->in[1 - i];
+    const bool is_col = var_ndim(x) == 2 && type_dim_is_one(x->type, 1) && !type_dim_is_one(v->type, 1);
+    const bool is_row = var_ndim(y) == 1 || (var_ndim(y) == 2 && type_dim_is_one(y->type, 0));
+    if (!is_col || !is_row || var_dtype(x) != var_dtype(v) || var_dtype(y) != var_dtype(v)) continue;
+    *col = x;
+    *row = y;
+    return match_facts(column_leaves ? x : y, FACT_FINITE);
+  }
+  return false;
+}
+
+/* (x·yᵀ)·z → x·(y·z) and z·(x·yᵀ) → (z·x)·yᵀ for vectors x and y. */
+static damo_status dot_of_outer(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *x = node->in[0], *y = node->in[1], *col, *row;
+  if (var_dtype(x) != var_dtype(node->out[0]) || var_dtype(y) != var_dtype(x)) return DAMO_OK;
+  if (match_outer(fg, x, true, &col, &row)) {
+    row = build_dimshuffle(b, row, (const int[]){var_ndim(row) - 1}, 1);
+    damo_var *inner = row != NULL ? build_dot(b, row, y) : NULL;
+    if (var_ndim(y) == 1) col = build_dimshuffle(b, col, (const int[]){0}, 1);
+    return rule_give(b, repl, did, inner != NULL && col != NULL ? build_mul(b, col, inner) : NULL);
+  }
+  if (!match_outer(fg, y, false, &col, &row)) return DAMO_OK;
+  col = build_dimshuffle(b, col, (const int[]){0}, 1);
+  damo_var *inner = col != NULL ? build_dot(b, x, col) : NULL;
+  if (var_ndim(x) == 2 && inner != NULL) inner = build_dimshuffle(b, inner, (const int[]){0, -1}, 2);
+  if (var_ndim(x) == 1) row = build_dimshuffle(b, row, (const int[]){var_ndim(row) - 1}, 1);
+  return rule_give(b, repl, did, inner != NULL && row != NULL ? build_mul(b, inner, row) : NULL);
+}
+
 /* ---- Chains ------------------------------------------------------------------------------------------------------ */
 
 #define CHAIN_MAX 12
@@ -244,6 +279,7 @@ static damo_status sum_matmul(build *b, damo_fgraph *fg, damo_apply *node, damo_
 const rewrite_rule product_rules[] = {
     RULE("scale_of_dot", scale_of_dot, TRACKS(&dot_def)),
     RULE("dot_of_ones", dot_of_ones, TRACKS(&dot_def)),
+    RULE("dot_of_outer", dot_of_outer, TRACKS(&dot_def)),
     RULE("order_of_dots", order_of_dots, TRACKS(&dot_def)),
     RULE("transpose_of_dot", transpose_of_dot, TRACKS(&dimshuffle_def)),
     RULE("sum_of_dots", sum_of_dots, ELEMWISE(SCALAR_add, SCALAR_sub)),

@@ -188,12 +188,58 @@ static damo_status reduce_fill(build *b, damo_fgraph *fg, damo_apply *node, damo
                    var_ndim(node->out[0]) == 0 ? value : build_alloc(b, value, dims, var_ndim(node->out[0])));
 }
 
+/* Whether x is Alloc(v, lengths…) of a v that has the shape of the last axes, and the mask has the others: v is repeated
+ * along new first axes, and reduced along these. */
+static bool reduces_new_axes(const damo_var *x, uint32_t mask) {
+  const damo_apply *alloc = match_class(x, &alloc_def);
+  const damo_var *v = alloc != NULL ? alloc->in[0] : NULL;
+  if (v == NULL || var_ndim(v) == 0 || var_ndim(v) == var_ndim(x)) return false;
+  const int lead = var_ndim(x) - var_ndim(v);
+  if (mask != (UINT32_C(1) << lead) - 1) return false;
+  for (int k = 0; k < var_ndim(v); k++) { /* the Alloc checks these lengths */
+    if (!match_length(alloc->in[1 + lead + k], v, k)) return false;
+  }
+  return true;
+}
+
+/* The extremum, any and all along new axes of a repeated array → the array. */
+static damo_status reduce_repeated(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)b, (void)fg;
+  damo_var *x = node->in[0];
+  const reduce_kind kind = reduce_op_kind(node->op);
+  const uint32_t mask = reduce_op_axes(node->op, var_ndim(x));
+  if (!is_fold(kind) || kind == REDUCE_SUM || kind == REDUCE_PROD || keeps_dims(node->op)) return DAMO_OK;
+  if (!reduces_new_axes(x, mask) || var_dtype(x) != var_dtype(node->out[0])) return DAMO_OK;
+  for (int k = 0; k < var_ndim(x); k++) {
+    if ((mask >> k & 1) && x->type->shape[k] < 1) return DAMO_OK;
+  }
+  return rule_give(b, repl, did, x->owner->in[0]);
+}
+
+/* The sum along new axes, of known lengths, of a repeated array → the array times their product. */
+static damo_status sum_repeated(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0];
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  const uint32_t mask = reduce_op_axes(node->op, var_ndim(x));
+  double count = 1;
+  if (reduce_op_kind(node->op) != REDUCE_SUM || keeps_dims(node->op) || !reduces_new_axes(x, mask)) return DAMO_OK;
+  if (dtype == DAMO_BOOL || dtype_is_complex(dtype) || var_dtype(x) != dtype) return DAMO_OK;
+  for (int k = 0; k < var_ndim(x); k++) {
+    if ((mask >> k & 1) && x->type->shape[k] < 1) return DAMO_OK;
+    if (mask >> k & 1) count *= (double)x->type->shape[k];
+  }
+  return rule_give(b, repl, did, build_mul(b, build_scalar(b, dtype, count), x->owner->in[0]));
+}
+
 #define RULE(rule_name, extra, fn, ...) \
   { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run canonicalize" extra, .local = fn, __VA_ARGS__ }
 
 const rewrite_rule reduction_rules[] = {
     RULE("join_reductions", "", join_reductions, TRACKS(&reduce_def)),
     RULE("reduce_fill", "", reduce_fill, TRACKS(&reduce_def)),
+    RULE("reduce_repeated", "", reduce_repeated, TRACKS(&reduce_def)),
+    RULE("sum_repeated", " inexact", sum_repeated, TRACKS(&reduce_def)),
     RULE("neg_of_extremum", "", neg_of_extremum, ELEMWISE(SCALAR_neg)),
     RULE("join_sums", " inexact", join_sums, TRACKS(&reduce_def)),
     RULE("reduce_ones", " inexact", reduce_ones, TRACKS(&reduce_def)),
