@@ -446,8 +446,52 @@ static void test_properties(void) {
   damo_ctx_release(ctx);
 }
 
+/* ---- A sum over processes, of which the other one gives 1 -------------------------------------------------------- */
+
+static damo_status total_perform(damo_thunk *t) {
+  return damo_fail(damo_thunk_ctx(t), DAMO_ESTATE, "the gradient does not need the value");
+}
+
+static damo_status total_grad(const damo_op *op, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_ctx *ctx = damo_obj_ctx(op);
+  damo_var *both[2] = {gout[0], damo_number(ctx, 1)};
+  (void)node;
+  gin[0] = both[1] != NULL ? damo_call(ctx, "add", both, 2) : NULL;
+  damo_release(both[1]);
+  return gin[0] != NULL ? DAMO_OK : damo_error_status(ctx);
+}
+
+/* What an impure Op gives for a derivative of 0 counts, so it is computed where the branch is not taken. */
+static void test_branches(void) {
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  const damo_op_class c = {.name = "Total",
+                           .n_in = 1,
+                           .perform = total_perform,
+                           .grad = total_grad,
+                           .infer_shape = scale_shape,
+                           .impure = true};
+  CHECK_EQ_I(damo_op_register(ctx, &c), DAMO_OK);
+  damo_op *op = damo_op_make(ctx, "Total", NULL, 0);
+  damo_var *x = vector(ctx, "x"), *y = apply1(ctx, op, x), *sums[2], *zero = damo_number(ctx, 0);
+  damo_var *cond[2] = {NULL, zero}, *g = NULL;
+  CHECK(op != NULL && y != NULL && zero != NULL);
+  sums[0] = damo_call(ctx, "sum", &y, 1);
+  sums[1] = damo_call(ctx, "sum", &x, 1);
+  cond[0] = sums[1];
+  damo_var *negative = damo_call(ctx, "lt", cond, 2);
+  damo_var *of[3] = {negative, sums[0], sums[1]}, *cost = damo_call(ctx, "ifelse", of, 3);
+  damo_array *v = vector_of(ctx, 1, 5);
+  CHECK(cost != NULL);
+  CHECK_EQ_I(damo_grad(ctx, cost, &x, 1, &g), DAMO_OK);
+  CHECK_NEAR(call_at(ctx, x, g, v, 0), 2, 0); /* 1 by the branch that is taken, 0 + 1 by the other */
+  void *all[] = {op, x, y, zero, sums[0], sums[1], negative, cost, g, v};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
+  damo_ctx_release(ctx);
+}
+
 int main(void) {
   test_use();
+  test_branches();
   test_errors();
   test_inplace();
   test_op_from_graph(false);

@@ -166,7 +166,8 @@ static damo_status rop_in_branch(build *b, damo_apply *node, const build_mask *b
 
 static damo_status apply_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, int n_branches) {
   const build_mask *branch = n_branches < GRAD_MAX_BRANCHES ? grad_branch_of(b, eval, node->n_in) : NULL;
-  if (branch != NULL) return rop_in_branch(b, node, branch, eval, rout, n_branches);
+  if (branch != NULL && !grad_ends_masks(node->op->def, true))
+    return rop_in_branch(b, node, branch, eval, rout, n_branches);
   damo_status s = grad_rop(b, node, eval, rout);
   for (int o = 0; o < node->n_out && s == DAMO_OK; o++) s = check_tangent(b, node, o, &rout[o]);
   return s == DAMO_OK ? grad_pass_masks(b, node, true, eval, node->n_in, rout, node->n_out) : s;

@@ -26,6 +26,9 @@ damo_status grad_pass_masks(build *b, damo_apply *node, bool forward, damo_var *
 damo_status grad_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* The note of all the n derivatives v (NULL: none), if they belong to the same branch of one ifelse; else NULL. */
 const build_mask *grad_branch_of(const build *b, damo_var *const *v, int n);
+/* Whether derivatives through the class have no masks: a result need not be 0 where what this node gets is, as that of a
+ * sum over processes. */
+bool grad_ends_masks(const op_def *def, bool forward);
 /* How many ifelses a derivative may belong to: beyond, it is zeros where they are not taken. */
 #define GRAD_MAX_BRANCHES 8
 

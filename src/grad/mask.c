@@ -12,6 +12,8 @@ damo_var *grad_cast(build *b, damo_var *x, damo_dtype dtype, bool take_real) {
   return build_masked(b, m);
 }
 
+bool grad_ends_masks(const op_def *def, bool forward) { return def->impure || (!forward && def->masks == MASKS_END); }
+
 const build_mask *grad_branch_of(const build *b, damo_var *const *v, int n) {
   const build_mask *all = NULL;
   for (int i = 0; i < n; i++) {
@@ -69,7 +71,7 @@ damo_status grad_pass_masks(build *b, damo_apply *node, bool forward, damo_var *
                             int n_to) {
   const op_def *def = node->op->def;
   bool any = false, weak = false, dense = true;
-  if (b->first_mask == NULL || def->masks == MASKS_OWN || def->masks == MASKS_END) return b->status;
+  if (b->first_mask == NULL || def->masks == MASKS_OWN || def->masks == MASKS_END || def->impure) return b->status;
   for (int i = 0; i < n_from; i++) {
     if (from[i] == NULL) continue;
     const masked m = masked_of(b, from[i]);

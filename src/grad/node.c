@@ -86,7 +86,7 @@ static damo_status apply_in_branch(build *b, damo_apply *node, const build_mask 
 static damo_status apply_rule(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin, int n_branches) {
   const op_def *def = node->op->def;
   const build_mask *branch = n_branches < GRAD_MAX_BRANCHES ? grad_branch_of(b, gout, node->n_out) : NULL;
-  if (branch != NULL && def->grad != NULL && def->masks != MASKS_END)
+  if (branch != NULL && def->grad != NULL && !grad_ends_masks(def, false))
     return apply_in_branch(b, node, branch, gout, gin, n_branches);
   damo_status s = def->grad != NULL ? def->grad(b, node, gout, gin) : missing_rule(b, node, gin);
   if (s == DAMO_OK) s = b->status;
