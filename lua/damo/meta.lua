@@ -1292,7 +1292,8 @@ function rewrite.unregister(name) end
 ---Has a function change what each later `damo.compile` is given, before anything else is done with it; nil: none any more.
 ---@param name string one word; a function of that name that was added before is replaced
 ---@param prepare? fun(inputs: table, outputs: any, options: table?): table, any, table? it returns the three, changed or not
-function rewrite.before(name, prepare) end
+---@param inner? fun(fgraph: damo.FunctionGraph) changes the graph that a loop or an OpFromGraph holds, before that is compiled
+function rewrite.before(name, prepare, inner) end
 ---The names of all rules, or of those with that tag, in the order in which they were registered.
 ---@param tag? string
 ---@return string[]

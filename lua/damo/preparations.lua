@@ -5,15 +5,36 @@ local core = require "damo.core"
 
 local preparations = {}
 
-local names, functions = {}, {}
+local names, functions, inner_of = {}, {}, {}
+local has_inner = false
 
-function preparations.set(name, prepare)
+local function check_function(at, what, fn)
+  if fn ~= nil and type(fn) ~= "function" then
+    core.raise("type", ("before: argument %d (%s) must be a function or nil, got %s"):format(at, what,
+      core.system.typename(fn)))
+  end
+end
+
+-- Calls the functions for graphs that Ops hold.
+local function prepare_inner(fgraph)
+  local now = {}
+  for k, name in ipairs(names) do now[k] = inner_of[name] or false end
+  for _, fn in ipairs(now) do
+    if fn then fn(fgraph) end
+  end
+end
+
+function preparations.set(name, prepare, inner)
   if type(name) ~= "string" then
     core.raise("type", "before: argument 1 (name) must be a string, got " .. core.system.typename(name))
   end
-  if prepare ~= nil and type(prepare) ~= "function" then
-    core.raise("type", "before: argument 2 (prepare) must be a function or nil, got " .. core.system.typename(prepare))
+  check_function(2, "prepare", prepare)
+  check_function(3, "inner", inner)
+  if inner and not has_inner then
+    core.rewrite.set_inner(prepare_inner)
+    has_inner = true
   end
+  inner_of[name] = prepare and inner
   local at = #names + 1
   for k, other in ipairs(names) do
     if other == name then at = k end

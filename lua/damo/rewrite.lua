@@ -42,6 +42,8 @@ rewrite.names = core.rewrite.names
 -- @tparam string name one word; a function of that name that was added before is replaced
 -- @tparam function|nil prepare `function(inputs, outputs, options)`, which returns these three, changed or not: a list
 -- of Variables and `damo.In`; a Variable, a list or a table with names, or nil; a table or nil. nil: none any more
+-- @tparam[opt] function inner `function(fgraph)`, which changes a FunctionGraph in place: a copy of the graph that a
+-- loop or an OpFromGraph holds, before it is compiled. Its inputs, and the number and Types of its outputs, must stay
 rewrite.before = preparations.set
 
 return core.names.seal(rewrite, "damo.rewrite")

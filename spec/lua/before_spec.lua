@@ -65,4 +65,54 @@ describe("damo.rewrite.before", function()
       assert.are.equal("type", err.kind)
     end
   end)
+
+  it("changes the graph that a loop or an OpFromGraph holds", function()
+    local function same(inputs, outputs, options) return inputs, outputs, options end
+    local function doubled(fgraph)
+      local out = fgraph.outputs[1]
+      fgraph:change_node_input("output", 1, out * 2, { import_missing = true })
+    end
+    local v = damo.dvector "v"
+    local function loop()
+      return damo.scan(function(e, h) return h + e end, { sequences = { v }, outputs_info = { x } })
+    end
+    local function op() return damo.graph.OpFromGraph({ x }, { x + 1 })(x) end
+    damo.rewrite.before("one", same, doubled)
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      local f = damo.compile({ v, x }, loop(), { mode = mode })
+      assert.are.same({ 2, 8 }, f(damo.array { 1, 2 }, 0):totable())
+      assert.are.equal(4, damo.compile({ x }, op(), { mode = mode })(1))
+    end
+    damo.rewrite.before("two", same, function(fgraph)
+      local out = fgraph.outputs[1]
+      fgraph:change_node_input("output", 1, out + 1, { import_missing = true })
+    end)
+    local three = damo.graph.OpFromGraph({ x }, { x + 3 })
+    assert.are.equal(9, damo.compile({ x }, three(x))(1))
+    damo.rewrite.before("one", same)
+    damo.rewrite.before("two", nil)
+    local four = damo.graph.OpFromGraph({ x }, { x + 4 })
+    assert.are.equal(5, damo.compile({ x }, four(x))(1))
+    -- what the Op shows stays as it was
+    assert.are.equal("Elemwise{add}", tostring(three.fgraph.outputs[1].owner.op))
+  end)
+
+  it("tells what is wrong with a function for inner graphs", function()
+    local function same(inputs, outputs, options) return inputs, outputs, options end
+    local ok, err = pcall(damo.rewrite.before, "one", same, 3)
+    assert.is_false(ok)
+    assert.are.equal("type", err.kind)
+    damo.rewrite.before("one", same, function() error "no inner graphs" end)
+    ok, err = pcall(function() return damo.compile({ x }, damo.graph.OpFromGraph({ x }, { x + 5 })(x))(1) end)
+    assert.is_false(ok)
+    assert.are.equal("callback", err.kind)
+    assert.is_truthy(tostring(err):find("no inner graphs", 1, true))
+    damo.rewrite.before("one", same, function(fgraph)
+      fgraph:change_node_input("output", 1, fgraph.outputs[1] + damo.dscalar "new", { import_missing = true })
+    end)
+    ok, err = pcall(function() return damo.compile({ x }, damo.graph.OpFromGraph({ x }, { x + 6 })(x))(1) end)
+    assert.is_false(ok)
+    assert.are.equal("value", err.kind, tostring(err))
+    assert.is_truthy(err.message:find("how many inputs", 1, true), err.message)
+  end)
 end)

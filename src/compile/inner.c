@@ -1,6 +1,7 @@
 /* inner.c: what Ops that hold a graph have in common. */
 #include "inner.h"
 #include "op/op.h"
+#include "rewrite/rewrite.h"
 
 /* A feature that refuses every change of the inner graph, because Ops are immutable. */
 static damo_status refuse_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
@@ -119,8 +120,7 @@ inner_traits inner_traits_of(const damo_fgraph *fg) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_function *inner_compile(const inner_graph *g, const char *mode, bool reproducible) {
-  const damo_fgraph *fg = g->fgraph;
+static damo_function *compile_graph(const inner_graph *g, const damo_fgraph *fg, const char *mode, bool reproducible) {
   damo_ctx *ctx = fg->obj.ctx;
   damo_function *f = NULL;
   const size_t n_in = (size_t)fg->inputs.n * sizeof(in_spec), n_out = (size_t)fg->outputs.n * sizeof(out_spec);
@@ -139,6 +139,29 @@ static damo_function *inner_compile(const inner_graph *g, const char *mode, bool
     mem_free(ctx, out, n_out);
   }
   if (in != NULL) mem_free(ctx, in, n_in);
+  return f;
+}
+
+/* The graph as it is compiled, owned: a copy where something prepares it. NULL on failure. */
+static damo_fgraph *prepared(const inner_graph *g) {
+  const damo_fgraph *fg = g->fgraph;
+  damo_ctx *ctx = fg->obj.ctx;
+  if (!rewrite_prepares(ctx)) return damo_retain(fg);
+  damo_fgraph *copy = fgraph_new(ctx, (damo_var *const *)fg->inputs.at, fg->inputs.n, (damo_var *const *)fg->outputs.at,
+                                 fg->outputs.n, true, NULL);
+  damo_status s = copy != NULL ? rewrite_prepare_inner(copy) : damo_error_status(ctx);
+  if (s == DAMO_OK && (copy->inputs.n != fg->inputs.n || copy->outputs.n != fg->outputs.n)) {
+    s = ctx_fail(ctx, DAMO_EVALUE, "%s: preparing its graph has changed how many inputs or outputs it has", g->name);
+  }
+  if (s == DAMO_OK) return copy;
+  damo_release(copy);
+  return NULL;
+}
+
+static damo_function *inner_compile(const inner_graph *g, const char *mode, bool reproducible) {
+  damo_fgraph *fg = prepared(g);
+  damo_function *f = fg != NULL ? compile_graph(g, fg, mode, reproducible) : NULL;
+  damo_release(fg);
   return f;
 }
 

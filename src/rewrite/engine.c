@@ -18,6 +18,8 @@ typedef struct rule_base {
   ptrvec rules;     /* rewrite_rule* */
   uint64_t changes; /* number of rules that have come or gone */
   int64_t n_hosts;  /* number of those of hosts and scripts */
+  rewrite_prepare prepare;
+  void *prepare_user;
 } rule_base;
 
 static rule_base *base_of(const damo_ctx *ctx) { return ctx->slots[CTX_REWRITES].data; }
@@ -30,6 +32,19 @@ static void rules_destroy(damo_ctx *ctx, void *data) {
 
 uint64_t rewrite_changes(const damo_ctx *ctx) { return base_of(ctx)->changes; }
 bool rewrite_has_hosts(const damo_ctx *ctx) { return base_of(ctx)->n_hosts > 0; }
+
+void rewrite_set_prepare(damo_ctx *ctx, rewrite_prepare fn, void *user) {
+  base_of(ctx)->prepare = fn;
+  base_of(ctx)->prepare_user = user;
+  base_of(ctx)->changes++;
+}
+
+bool rewrite_prepares(const damo_ctx *ctx) { return base_of(ctx)->prepare != NULL; }
+
+damo_status rewrite_prepare_inner(damo_fgraph *fg) {
+  const rule_base *base = base_of(fg->obj.ctx);
+  return base->prepare != NULL ? base->prepare(fg, base->prepare_user) : DAMO_OK;
+}
 
 damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule) {
   ptrvec *rules = rules_of(ctx);

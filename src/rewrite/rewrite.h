@@ -92,6 +92,13 @@ rewrite_phase rewrite_phase_of(const char *tags);
 /* Whether overwriting v might destroy a value that is still needed: v is a leaf that its caller keeps, a view, viewed
  * by another node, or used more than once. */
 bool rewrite_must_last(const damo_fgraph *fg, const damo_var *v);
+/* Changes a graph that an Op holds, in place, before it is compiled: a copy, of which inputs and the number and Types of
+ * outputs stay. */
+typedef damo_status (*rewrite_prepare)(damo_fgraph *fg, void *user);
+/* Has fn prepare each such graph from now on; NULL: nothing does. rewrite_prepares tells whether something does. */
+void rewrite_set_prepare(damo_ctx *ctx, rewrite_prepare fn, void *user);
+bool rewrite_prepares(const damo_ctx *ctx);
+damo_status rewrite_prepare_inner(damo_fgraph *fg);
 void rewrite_profile_init(rewrite_profile *p, damo_ctx *ctx);
 void rewrite_profile_clear(rewrite_profile *p);
 const char *rewrite_phase_name(rewrite_phase phase);

@@ -1,4 +1,5 @@
-/* rewrite: rewrite rules written in Lua: damo.rewrite.register, unregister, names.
+/* rewrite: rewrite rules written in Lua, and what prepares the graphs that Ops hold: damo.rewrite.register, unregister,
+ * names, before.
  *
  * A rule is a rewrite_rule inside a userdata, whose user value holds the rewriter and the strings to which the rule
  * points. A table of rules in Lua's registry, name → userdata, keeps it alive until it is unregistered or the state
@@ -8,7 +9,7 @@
 #include "lua/binding_int.h"
 #include "rewrite/rewrite.h"
 
-static const char rules_key = 'r', rule_key = 'm';
+static const char rules_key = 'r', rule_key = 'm', prepare_key = 'p', prepare_meta_key = 'q';
 
 typedef struct script_rule {
   rewrite_rule r;
@@ -234,9 +235,62 @@ static int rule_names(lua_State *L) {
   }
 }
 
+/* ---- Graphs that Ops hold ---------------------------------------------------------------------------------------- */
+
+/* A userdata in Lua's registry, whose user value is the function. */
+typedef struct script_prepare {
+  bind_state *st;
+  lua_State *main; /* where the function runs if a host compiles */
+} script_prepare;
+
+static int prepare_protected(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &prepare_key);
+  lua_getiuservalue(L, -1, 1);
+  bind_push_borrowed(L, lua_touserdata(L, 1));
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+static damo_status prepare_run(damo_fgraph *fg, void *user) {
+  const script_prepare *p = user;
+  bind_state *st = p->st;
+  if (st->closed) return DAMO_OK;
+  lua_State *L = st->running ? st->running : p->main;
+  if (!lua_checkstack(L, 10)) return ctx_fail_memory(st->ctx);
+  lua_pushcfunction(L, prepare_protected);
+  lua_pushlightuserdata(L, fg);
+  int rc = bind_call_back(L, st->ctx, 1, 0);
+  if (rc == LUA_OK) return DAMO_OK;
+  if (rc != LUA_ERRMEM) return bind_caught(L, NULL, "damo.rewrite.before", NULL);
+  lua_pop(L, 1);
+  return ctx_fail_memory(st->ctx);
+}
+
+static int prepare_gc(lua_State *L) {
+  const script_prepare *p = lua_touserdata(L, 1);
+  if (!p->st->closed) rewrite_set_prepare(p->st->ctx, NULL, NULL);
+  return 0;
+}
+
+/* rewrite.set_inner(fn): has fn(fgraph) change each graph that an Op holds before it is compiled. Called once. */
+static int prepare_set(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  script_prepare *p = lua_newuserdatauv(L, sizeof *p, 1);
+  *p = (script_prepare){.st = bind_get(L), .main = bind_main_thread(L)};
+  bind_set_gc(L, prepare_gc, &prepare_meta_key);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &prepare_key);
+  rewrite_set_prepare(p->st->ctx, prepare_run, p);
+  return 0;
+}
+
 void bind_open_rewrite(lua_State *L) {
-  static const luaL_Reg fns[] = {
-      {"register", rule_register}, {"unregister", rule_unregister}, {"names", rule_names}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"register", rule_register},
+                                 {"unregister", rule_unregister},
+                                 {"names", rule_names},
+                                 {"set_inner", prepare_set},
+                                 {NULL, NULL}};
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &rules_key);
   lua_newtable(L); /* damo.core.rewrite, which lua/damo/rewrite.lua makes public */
