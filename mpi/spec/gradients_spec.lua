@@ -32,6 +32,43 @@ describe("gradients", function()
     differences.check_gradient(function(v) return mpi.allreduce(v, { op = "prod" }) end, x)
   end)
 
+  it("of branches that only some of the ranks take", function()
+    for _, choose in ipairs { damo.ifelse, damo.switch } do
+      for _, at_call in ipairs { true, false } do
+        local function taken(v) -- a constant of the rank, or known in the call alone
+          local odd = damo.constant(damo.array(rank % 2))
+          return damo.eq(at_call and odd + 0 * damo.cast(damo.gt(v[1], 1e9), "int64") or odd, 0)
+        end
+        check(function(v)
+          return choose(taken(v), mpi.allreduce(v * v), mpi.allreduce(damo.sin(v), { op = "max" }))
+        end, values { 3 })
+        -- what a branch reads is a collective's result, and the collective's operand is a branch
+        check(function(v)
+          local sum = mpi.bcast(choose(taken(v), v * v, v), { root = size - 1 })
+          return choose(taken(v), sum * v, sum)
+        end, values { 2 })
+      end
+    end
+  end)
+
+  it("of branches in the steps of a loop", function()
+    check(function(v)
+      local function step(e, h)
+        local a, b = mpi.allreduce(e * h), mpi.bcast(e + h)
+        return damo.ifelse(damo.gt(e, h), a * e, b)
+      end
+      return damo.scan(step, { sequences = { v }, outputs_info = { damo.array(0.3) } })
+    end, values { 3 })
+  end)
+
+  it("of loops with collectives in branches", function()
+    check(function(v)
+      local sums = damo.scan(function(e) return mpi.allreduce(e * e) end, { sequences = { v } })
+      local which = damo.constant(damo.array(rank)) + damo.cast(damo.gt(v[1], 1e9), "int64")
+      return damo.ifelse(damo.eq(which, 0), sums, sums * v)
+    end, values { 2 })
+  end)
+
   it("of blocks", function()
     for axis = 1, 2 do
       local shape = axis == 1 and { size + 1, 2 } or { 2, size + 1 }

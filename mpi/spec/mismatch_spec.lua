@@ -122,6 +122,47 @@ describe("ranks that relied on an agreement", function()
   end)
 end)
 
+describe("a rank that left a call in the middle", function()
+  -- An Op that fails where it is told to.
+  local fails = false
+  local stumble = damo.Op { name = "Stumble", itypes = { damo.dvector().type }, otypes = { damo.dvector().type },
+    perform = function(_, _, inputs, out)
+      if fails then error "stumbled" end
+      out[1][1] = inputs[1]:copy()
+    end }
+
+  it("and goes on with the next one gets an error, and so do the others", function()
+    local x, group = damo.dvector "x", mpi.split(0)
+    local a = mpi.allreduce(x, { group = group })
+    local b = mpi.allreduce(stumble(a), { group = group })
+    local f = damo.compile({ x }, { a, b })
+    f(damo.ones { 2 })
+    fails = rank == size - 1
+    local ok, err = pcall(f, damo.ones { 2 })
+    assert.is_false(ok)
+    assert.are.equal(fails and "callback" or "inconsistency", err.kind, tostring(err))
+    if fails then
+      fails = false
+      refused("inconsistency", "the ranks disagree", f, damo.ones { 2 })
+    end
+    refused("state", "went apart", f, damo.ones { 2 })
+    assert.are.equal(size, mpi.allreduce(1))
+  end)
+
+  it("as all others did can go on", function()
+    local x = damo.dvector "x"
+    local a = mpi.allreduce(x)
+    local f = damo.compile({ x }, { a, mpi.allreduce(stumble(a)) })
+    for round = 1, 4 do
+      fails = round % 2 == 0
+      local ok, _, b = pcall(f, damo.ones { 2 })
+      assert.are.equal(not fails, ok)
+      if ok then assert.are.equal(size * size, b[1]) end
+    end
+    fails = false
+  end)
+end)
+
 describe("mpi.config.check", function()
   it("compares every call", function()
     local v, group = damo.dvector "v", mpi.split(0)

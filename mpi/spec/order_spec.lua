@@ -95,7 +95,88 @@ describe("branches", function()
   end)
 end)
 
+describe("an Op that holds a graph", function()
+  it("has its collectives in the order of the script", function()
+    local x = damo.dvector "x"
+    local a, b = mpi.allreduce(x), mpi.allreduce(x * 2)
+    for _, inline in ipairs { true, false } do
+      local outputs = rank == 0 and { a, b } or { b, a }
+      local p, q = damo.graph.OpFromGraph({ x }, outputs, { inline = inline })(x)
+      if rank > 0 then p, q = q, p end
+      local f = damo.compile({ x }, { p, q })
+      assert.are.equal("MpiAllreduce MpiAllreduce", order_of(f))
+      for _ = 1, 2 do
+        p, q = f(one)
+        assert.are.equal(size, p[1])
+        assert.are.equal(2 * size, q[1])
+      end
+    end
+  end)
+
+  it("runs those of both branches", function()
+    local x, c = damo.dvector "x", damo.bscalar "c"
+    local y = damo.ifelse(c, mpi.allreduce(x), mpi.allreduce(x * 2))
+    for _, inline in ipairs { true, false } do
+      local op = damo.graph.OpFromGraph({ c, x }, { y }, { inline = inline })
+      local f = damo.compile({ c, x }, op(c, x))
+      assert.are.equal(size, f(1, one)[1])
+      assert.are.equal(2 * size, f(0, one)[1])
+      assert.are.equal(rank == 0 and size or 2 * size, f(rank == 0 and 1 or 0, one)[1])
+    end
+  end)
+end)
+
 describe("loops", function()
+  it("have the collectives of a step in the order of the script", function()
+    local x = damo.dvector "x"
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      local h, k = damo.scan(function(e)
+        local a, b = mpi.allreduce(e), mpi.allreduce(e * 2)
+        if rank == 0 then return { a, b } else return { b, a } end
+      end, { sequences = { x } })
+      if rank > 0 then h, k = k, h end
+      h, k = damo.compile({ x }, { h, k }, { mode = mode })(damo.array { 0.5, 1.5 })
+      for t = 1, 2 do
+        assert.are.equal(size * (t - 0.5), h[t])
+        assert.are.equal(2 * size * (t - 0.5), k[t])
+      end
+    end
+  end)
+
+  it("run the collectives of both branches in each step, and have gradients", function()
+    local x, w = damo.dvector "x", damo.shared(damo.array(3.0), "w")
+    local h = damo.scan(function(e)
+      return damo.ifelse(damo.gt(e, rank), mpi.allreduce(e * w), mpi.allreduce(2 * e * w))
+    end, { sequences = { x } })
+    local f = damo.compile({ x }, { h, damo.grad(damo.sum(h), w) })
+    -- each branch alone is agreed on first, on all ranks
+    f(damo.full({ 1 }, rank + 1.0))
+    f(damo.full({ 1 }, rank - 1.0))
+    local got, g = f(damo.array { 1, 2 })
+    local slope = 0
+    for t = 1, 2 do
+      assert.are.equal((t > rank and 3 or 6) * t * size, got[t])
+      for r = 0, size - 1 do slope = slope + (t > r and 1 or 2) * t end
+    end
+    assert.are.equal(slope, g)
+  end)
+
+  it("compare the collectives of each step in DEBUG", function()
+    if size == 1 then return end
+    local x, group = damo.dvector "x", mpi.split(0)
+    local function loop()
+      return damo.scan(function(e) return mpi.allreduce(e, { group = group }) end, { sequences = { x } })
+    end
+    local a, b = loop(), loop()
+    local f, g = damo.compile({ x }, a, { mode = "DEBUG" }), damo.compile({ x }, b, { mode = "DEBUG" })
+    f(one)
+    g(one)
+    local ok, err = pcall(rank == 0 and f or g, one)
+    assert.is_false(ok)
+    assert.are.equal("inconsistency", err.kind)
+    assert.are.equal(size, mpi.allreduce(1))
+  end)
+
   it("of a number of steps have collectives in their steps", function()
     local x, h0 = damo.dvector "x", damo.dscalar "h0"
     local h = damo.scan(function(e, h) return mpi.allreduce(h * e) end, { sequences = { x }, outputs_info = { h0 } })

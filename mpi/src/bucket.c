@@ -117,7 +117,7 @@ static damo_status run_start(bucket *b, damo_thunk *t, const damo_array *x, bool
   damo_status s = world_usable(b->w, ctx);
   if (s == DAMO_OK) s = bucket_await(b, ctx);
   if (s == DAMO_OK) s = make_room(b, ctx, x);
-  if (s == DAMO_OK) s = agree_on(b, ctx, x, check || b->w->check);
+  if (s == DAMO_OK) s = agree_on(b, ctx, x, check || b->w->check || b->w->check_call);
   if (s == DAMO_OK && b->g->size == 1) copy_flat(damo_array_data(b->sum), x);
   if (s == DAMO_OK && b->g->size > 1) s = post_reduction(b, ctx, x);
   /* Looking for faults has MPI move on what was started before. */

@@ -553,7 +553,8 @@ static damo_status agree(run *r, bool check) {
   record_fill(record, r->f, r->dtype, r->ndim, reversed ? like : r->shape, like);
   const damo_status s = group_enter(r->g, r->ctx, record);
   if (s != DAMO_OK) return s;
-  if (r->g->size == 1 || check || r->g->w->check || needs_lengths(r->f) || !group_has_agreed(r->g, record))
+  const world *w = r->g->w;
+  if (r->g->size == 1 || check || w->check || w->check_call || needs_lengths(r->f) || !group_has_agreed(r->g, record))
     return group_compare(r->g, r->ctx, record);
   /* Blocks of equal lengths are as long as this rank's. */
   memcpy(r->g->records, record, record_bytes(record));

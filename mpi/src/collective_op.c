@@ -315,6 +315,51 @@ static damo_status register_ticket(damo_ctx *ctx) {
   return damo_op_register(ctx, &k);
 }
 
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static void drop_world(void *user) { world_release(user); }
+
+static damo_status pass_ticket(damo_thunk *t) {
+  damo_array *next = damo_thunk_output(t, 0, DAMO_INT64, 0, NULL);
+  if (next == NULL) return damo_error_status(damo_thunk_ctx(t));
+  *(int64_t *)damo_array_data(next) = *(const int64_t *)damo_array_data(damo_thunk_input(t, 0));
+  return DAMO_OK;
+}
+
+/* If the call before has not come to its end here, it may have on other ranks. */
+static damo_status begin_perform(damo_thunk *t) {
+  world *w = damo_op_user(damo_thunk_get_op(t));
+  if (w->in_call) groups_doubt(w);
+  w->in_call = true;
+  w->check_call = (*(const int64_t *)damo_array_data(damo_thunk_input(t, 0)) & TICKET_CHECK) != 0;
+  return pass_ticket(t);
+}
+
+static damo_status end_perform(damo_thunk *t) {
+  world *w = damo_op_user(damo_thunk_get_op(t));
+  w->in_call = w->check_call = false;
+  return pass_ticket(t);
+}
+
+static damo_status register_calls(world *w, damo_ctx *ctx) {
+  damo_op_class k = {.name = "MpiBegin",
+                     .doc = "the first ticket of a call",
+                     .n_in = 1,
+                     .infer_type = ticket_type,
+                     .perform = begin_perform,
+                     .impure = true,
+                     .user = w,
+                     .destroy = drop_world};
+  w->refs++;
+  const damo_status s = damo_op_register(ctx, &k);
+  if (s != DAMO_OK) return s;
+  k.name = "MpiEnd";
+  k.doc = "the last ticket of a call";
+  k.perform = end_perform;
+  w->refs++;
+  return damo_op_register(ctx, &k);
+}
+
 /* ---- Loops ------------------------------------------------------------------------------------------------------- */
 
 static damo_status same_perform(damo_thunk *t) {
@@ -336,8 +381,6 @@ static damo_status same_perform(damo_thunk *t) {
   return s == DAMO_OK ? group_compare(g, ctx, record) : s;
 }
 
-static void drop_world(void *user) { world_release(user); }
-
 static damo_status register_same(world *w, damo_ctx *ctx) {
   const damo_op_class k = {.name = "MpiSame",
                            .doc = "a number of steps, which must be the same on all ranks",
@@ -356,6 +399,7 @@ damo_status collective_register(world *w, damo_ctx *ctx) {
   damo_status s = register_after(ctx);
   if (s == DAMO_OK) s = register_ticket(ctx);
   if (s == DAMO_OK) s = register_same(w, ctx);
+  if (s == DAMO_OK) s = register_calls(w, ctx);
   for (int k = 0; k < 2 * N_COLLECTIVES && s == DAMO_OK; k++) {
     if (class_names[k] != NULL) s = register_class(w, ctx, (collective_kind)(k / 2), k % 2);
   }

@@ -2,7 +2,9 @@
  *
  * A node has the inputs x, `like` where its form has a second operand, and a ticket, and the outputs y and a ticket. A
  * ticket is a 0-d int64 that orders nodes: compiling a graph hands the ticket of each collective to the next one, in the
- * order of their numbers (seq), which all ranks give alike. Bit 0 of its value asks for a check of each call.
+ * order of their numbers (seq), which all ranks give alike. The first comes from an MpiBegin, and the last goes to an
+ * MpiEnd, so that a call which an error ends between them is noticed by the next one. Bit 0 of its value asks for a check
+ * of each call.
  */
 #ifndef DAMO_MPI_COLLECTIVE_OP_H
 #define DAMO_MPI_COLLECTIVE_OP_H

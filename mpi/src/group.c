@@ -156,7 +156,13 @@ static int slot_of(const group *g, uint64_t h) {
   return at;
 }
 
-bool group_has_agreed(const group *g, const int64_t *record) { return g->agreed[slot_of(g, hash_of(record))] != 0; }
+bool group_has_agreed(const group *g, const int64_t *record) {
+  return !g->doubts && g->agreed[slot_of(g, hash_of(record))] != 0;
+}
+
+void groups_doubt(world *w) {
+  for (group *g = w->groups; g != NULL; g = g->next) g->doubts = true;
+}
 
 static void note_agreed(group *g, const int64_t *record) {
   const uint64_t h = hash_of(record);
@@ -248,6 +254,7 @@ static damo_status compare_from(group *g, damo_ctx *ctx, int64_t from, int64_t *
     if (f.lowest < place) place = f.lowest;
     if (!f.same) continue;
     *compared = g->compared = place;
+    if (place == g->place) g->doubts = false;
     if (g->told <= place) g->told = 0;
     s = records_judge(g, ctx);
     if (s == DAMO_OK) {

@@ -47,6 +47,7 @@ struct group {
   int64_t notice_in, notice_out;
   MPI_Request notice;
   bool broken; /* ranks are at different places: nothing can be exchanged any more */
+  bool doubts; /* this rank may have left out collectives, so that it compares the next one */
   int n_agreed;
   uint64_t agreed[2 * GROUP_MAX_AGREED]; /* a hash table; 0: free */
   int64_t *records;                      /* size × RECORD_WORDS: those of the last comparison */
@@ -62,12 +63,14 @@ group *group_find(const world *w, int64_t id);
 /* A group of the ranks of g that give the same color, in the order of (key, rank); a negative color gives NULL with
  * DAMO_OK. All ranks of g call it. */
 damo_status group_split(group *g, damo_ctx *ctx, int color, int key, group **out);
+/* Has the next collective of each group compared: this rank left a call before its last collective. */
+void groups_doubt(world *w);
 /* Frees all groups; MPI's objects only if MPI runs. */
 void groups_close(world *w, bool has_mpi);
 
 /* Goes to the next place, and writes it into the record. A state error if the group can't communicate. */
 damo_status group_enter(group *g, damo_ctx *ctx, int64_t *record);
-/* Whether this record has been compared before; its place does not count. */
+/* Whether this record has been compared before, so that its place does not count, and the group is not in doubt. */
 bool group_has_agreed(const group *g, const int64_t *record);
 /* Compares the records of all ranks at this place, the last one entered, by records_judge, and leaves them in
  * g->records. */

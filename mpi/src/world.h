@@ -58,6 +58,8 @@ struct world {
   struct bucket *buckets; /* those of MpiBucketStart that have run */
   int64_t n_buckets;      /* made so far */
   bool check;             /* every call of a collective is checked, not the first of its kind alone */
+  bool check_call;        /* so are those of the call of a Function that runs */
+  bool in_call;           /* a call of a Function with collectives has begun, and has not ended */
   int refs; /* the userdata, and each class of Ops that was registered with the world as its user pointer */
 };
 

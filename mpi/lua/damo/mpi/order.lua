@@ -84,11 +84,10 @@ function place_of(node, groups)
   return place_inside(node, groups)
 end
 
--- What a node that holds collectives takes in place of its first input, so that it waits for the ticket: the number of
--- steps of a loop is compared on all ranks, for a rank with more steps would wait for the others.
+-- What a loop that holds collectives takes in place of its first input, the number of steps, so that it waits for the
+-- ticket: the number is compared on all ranks, for a rank with more steps would wait for the others.
 local function waiting(node, ticket)
   local first, groups, ids = node.inputs[1], {}, {}
-  if not node.op.name:find "^Scan" then return damo.ops.MpiAfter(first, ticket) end
   place_of(node, groups)
   for id in pairs(groups) do ids[#ids + 1] = id end
   table.sort(ids)
@@ -97,6 +96,34 @@ local function waiting(node, ticket)
     ticket = first
   end
   return first
+end
+
+-- ---- Ops that are no loops ----
+
+-- The Variables that the node of an OpFromGraph with collectives computes, as a part of the graph around it; nil of any
+-- other node. Only such Ops can be cloned.
+local function expanded(node)
+  if core.number(node.op) or not graph.HasInnerGraph(node.op) or not place_of(node) then return nil end
+  if not pcall(node.op.clone, node.op) then return nil end
+  local replace = {}
+  for k, v in ipairs(node.op.inner_inputs) do replace[v] = node.inputs[k] end
+  return graph.clone_replace(node.op.inner_outputs, replace)
+end
+
+-- Puts the graphs of Ops that hold collectives and are no loops in their places: in one graph all have one order.
+local function expand(fg)
+  local any
+  repeat
+    any = false
+    for _, node in ipairs(fg:toposort()) do
+      local now, pairs_of = expanded(node), {}
+      for k, v in ipairs(now or {}) do pairs_of[k] = { node.outputs[k], v } end
+      if now then
+        fg:replace_all(pairs_of, { import_missing = true })
+        any = true
+      end
+    end
+  until not any
 end
 
 -- ---- The graph that is compiled ----
@@ -205,9 +232,10 @@ local function is_debug(options)
   return mode == "DEBUG" or type(mode) ~= "string" and mode.linker == "debug"
 end
 
+local function first_ticket(value) return damo.constant(damo.array(value, { dtype = "int64" })) end
+
 -- Hands the ticket of each collective to the next one; returns the last ticket.
-local function chain(fg, found, check)
-  local ticket = damo.constant(damo.array(check and CHECK or 0, { dtype = "int64" }))
+local function chain(fg, found, ticket)
   for _, entry in ipairs(found) do
     local node = entry.node
     if core.number(node.op) then
@@ -263,8 +291,10 @@ local function prepare(inputs, outputs, options)
   if not any then return inputs, outputs, options end
   local roots = roots_of(inputs, variables)
   local fg = graph.FunctionGraph(roots, variables)
+  expand(fg)
   local found = ordered(fg:toposort(), options == nil or options.givens == nil)
-  local ticket = chain(fg, found, is_debug(parts.options))
+  local first = damo.ops.MpiBegin(first_ticket(is_debug(parts.options) and CHECK or 0))
+  local ticket = damo.ops.MpiEnd(chain(fg, found, first))
   local made = {}
   for k = 1, #variables do made[k] = fg.outputs[k] end
   keep(parts.options, ticket)
@@ -275,6 +305,24 @@ local function prepare(inputs, outputs, options)
   return inputs, parts.outputs, parts.options
 end
 
-damo.rewrite.before("mpi_order", prepare)
+-- Whether an identity may stand between a Variable and the output that it is.
+local function is_computed(v) return v.owner and not is_constant(v) and tostring(v.type):find "^Tensor" ~= nil end
+
+--- The same for a graph that an Op holds: each of its runs, a step of a loop, has all its collectives, in order.
+local function prepare_inner(fg)
+  if core.n_collectives() == 0 then return end
+  expand(fg)
+  local found = ordered(fg:toposort(), true)
+  if #found == 0 then return end
+  local ticket, outputs = chain(fg, found, first_ticket(0)), fg.outputs
+  for k = 1, #outputs do
+    if is_computed(outputs[k]) then
+      fg:change_node_input("output", k, damo.ops.MpiAfter(outputs[k], ticket), { import_missing = true })
+      return
+    end
+  end
+end
+
+damo.rewrite.before("mpi_order", prepare, prepare_inner)
 
 return prepare
