@@ -118,6 +118,17 @@ local function add(lines, ...)
   for _, line in ipairs { ... } do lines[#lines + 1] = line end
 end
 
+--- The command that writes an axis's numbers with as many digits as tell its tics apart, and no more: gnuplot's own
+-- format fills up with zeros where an end of the range is tiny.
+local function number_format(axis, low, high)
+  local digits = 6
+  if low < high and high - low < math.huge then
+    local tic, largest = (high - low) / 10, math.max(math.abs(low), math.abs(high))
+    digits = math.max(6, math.min(16, math.ceil(math.log(largest / tic) / math.log(10)) + 1))
+  end
+  return ("set format %s '%%.%dg'"):format(axis, digits)
+end
+
 --- The finite values of axes, those below zero left out if the axis is logarithmic.
 local function drawn_range(panel, axis)
   local low, high = math.huge, -math.huge
@@ -134,16 +145,41 @@ local function drawn_range(panel, axis)
   return low, high
 end
 
---- The command for the names of first, first + 1, …: slanted where they are too long to stand side by side in `width`.
+local function letters_of(text) return select(2, text:gsub("[^\128-\191]", "")) end
+
+local LINE = 16 -- the height of a line of text in pixels
+
+--- The command for the names of first, first + 1, …: slanted where they are too long to stand side by side in `width`
+-- pixels, and only every second, third, … where they are too many (`width` is a height for the y axis).
 local function add_names(lines, axis, names, first, width)
   local words, longest = {}, 0
-  for k, name in ipairs(names) do
-    longest = math.max(longest, #tostring(name))
-    words[k] = gnuplot.quoted(tostring(name)) .. " " .. first + k - 1
+  local step = math.max(1, math.ceil(#names * LINE / width))
+  for k = 1, #names, step do
+    local name = tostring(names[k])
+    longest = math.max(longest, letters_of(name))
+    words[#words + 1] = gnuplot.quoted(name) .. " " .. first + k - 1
   end
-  local slanted = axis == "x" and longest * 8 * #names > width
+  local slanted = axis == "x" and longest * 8 * #words > width
   add(lines, ("set %stics scale 0 (%s) noenhanced%s"):format(axis, table.concat(words, ", "),
     slanted and " rotate by -40 left" or ""))
+end
+
+--- A title as lines that `width` pixels hold, broken between words.
+local function title_lines(title, width)
+  local most = math.max(10, math.floor((width - 40) / 8))
+  local lines = {}
+  for given in ((title or "") .. "\n"):gmatch "([^\n]*)\n" do
+    local line = ""
+    for word in given:gmatch "%S+" do
+      if #line > 0 and letters_of(line .. " " .. word) > most then
+        lines[#lines + 1], line = line, word
+      else
+        line = line == "" and word or line .. " " .. word
+      end
+    end
+    lines[#lines + 1] = line
+  end
+  return table.concat(lines, "\n")
 end
 
 local function is_keyed(panel)
@@ -154,15 +190,19 @@ local function is_keyed(panel)
   return named > 1 or named == 1 and first ~= "series 1"
 end
 
-local function add_axes(lines, panel)
+local function add_axes(lines, panel, width)
   add(lines,
-    "set title " .. plain(panel.title),
+    "set title " .. plain(title_lines(panel.title, width)),
     "set xlabel " .. plain(panel.xlabel),
     "set ylabel " .. plain(panel.ylabel))
   for _, axis in ipairs { "x", "y" } do
     local low, high = drawn_range(panel, axis)
-    if panel["log" .. axis] then add(lines, "set logscale " .. axis) end
     local given = panel[axis .. "range"]
+    if panel["log" .. axis] then
+      add(lines, "set logscale " .. axis, "set format " .. axis .. " '%g'")
+    else
+      add(lines, number_format(axis, given and given[1] or low, given and given[2] or high))
+    end
     if given then
       add(lines, ("set %srange %s"):format(axis, range(given[1], given[2], axis == "y" and panel.down)))
     elseif low > high then -- gnuplot refuses an empty range
@@ -177,10 +217,26 @@ local function add_axes(lines, panel)
   end
 end
 
+--- Room about points and above bars, so that the frame cuts none; an axis with a range of its own has none.
+local function add_room(lines, panel)
+  local kind = panel.marks[#panel.marks].type
+  local x, y = kind == "points" and not panel.logx, not panel.logy
+  if not x and not (y and (kind == "points" or panel.marks[1].type == "bars")) then return end
+  add(lines, ("set offsets %s, %s, %s, %s"):format(x and "graph 0.03" or "0", x and "graph 0.03" or "0",
+    y and "graph 0.04" or "0", y and kind == "points" and "graph 0.04" or "0"))
+end
+
 local function add_axes_plot(lines, panel, width)
-  add_axes(lines, panel)
+  add_axes(lines, panel, width)
+  add_room(lines, panel)
   local keyed = is_keyed(panel)
-  add(lines, "set grid", keyed and "set key outside top center horizontal noenhanced" or "unset key")
+  add(lines, "set grid")
+  if keyed then -- the title above the names of the series
+    add(lines, "set title", "set key outside top center horizontal noenhanced title " ..
+      plain(title_lines(panel.title, width)))
+  else
+    add(lines, "unset key")
+  end
   if panel.square then add(lines, "set size ratio -1") end
   if panel.xtics then add_names(lines, "x", panel.xtics, 1, width - 80) end
   local parts, blocks, has_palette = {}, {}, false
@@ -215,30 +271,37 @@ local function add_image(lines, rows)
   add(lines, "e")
 end
 
-local function add_cells(lines, panel)
+--- The palette and the numbers beside the bar of its colours.
+local function add_colors(lines, panel)
+  local low, high = data.widened(data.range(panel.rows))
+  add(lines, "set palette " .. PALETTES[panel.palette], "set cbrange " .. range(low, high),
+    number_format("cb", low, high))
+end
+
+local function add_cells(lines, panel, width)
   add(lines,
     "set size ratio -1",
     "unset key",
-    "set title " .. plain(panel.title),
-    "set palette " .. PALETTES[panel.palette],
+    "set title " .. plain(title_lines(panel.title, width)),
     "set xrange " .. range(-0.5, #panel.rows[1] - 0.5),
-    "set yrange " .. range(-0.5, #panel.rows - 0.5, panel.down),
-    "set cbrange " .. range(data.widened(data.range(panel.rows))))
+    "set yrange " .. range(-0.5, #panel.rows - 0.5, panel.down))
+  add_colors(lines, panel)
 end
 
 -- style of a panel → function(lines, panel, width, height)
 local styles = {}
 
-function styles.image(lines, panel)
-  add_cells(lines, panel)
+function styles.image(lines, panel, width)
+  add_cells(lines, panel, width)
   add(lines, "unset tics", "set cbtics")
   add_image(lines, panel.rows)
 end
 
-function styles.rgb(lines, panel)
+function styles.rgb(lines, panel, picture_width)
   local height, width = #panel.rows, #panel.rows[1]
   local pixels = "boxxyerror fillstyle solid noborder linecolor rgb variable"
-  add(lines, "set size ratio -1", "unset key", "unset tics", "set title " .. plain(panel.title),
+  add(lines, "set size ratio -1", "unset key", "unset tics",
+    "set title " .. plain(title_lines(panel.title, picture_width)),
     "set xrange " .. range(-0.5, width - 0.5), "set yrange " .. range(-0.5, height - 0.5),
     height > 1 and width > 1 and "plot '-' using 1:2:3:4:5 with rgbimage" or -- which refuses one row or column
     "plot '-' using 1:2:(0.5):(0.5):($3*65536+$4*256+$5) with " .. pixels)
@@ -251,19 +314,20 @@ function styles.rgb(lines, panel)
 end
 
 --- Names at 0, 1, …, where an image has its cells; without names the positions, if there are few.
-local function add_cell_names(lines, axis, names, n, width)
+local function add_cell_names(lines, axis, names, n, length)
   if not names and n > 20 then
     add(lines, ("set %stics scale 0"):format(axis))
   else
-    add_names(lines, axis, names or data.axis(nil, n), 0, width - 160)
+    add_names(lines, axis, names or data.axis(nil, n), 0, math.max(length, 2 * LINE))
   end
 end
 
-function styles.heatmap(lines, panel, width)
-  add_cells(lines, panel)
+function styles.heatmap(lines, panel, width, height)
+  add_cells(lines, panel, width)
   add(lines, "set xlabel " .. plain(panel.xlabel), "set ylabel " .. plain(panel.ylabel))
-  add_cell_names(lines, "x", panel.column_names, #panel.rows[1], width)
-  add_cell_names(lines, "y", panel.row_names, #panel.rows, width)
+  local m, n = #panel.rows, #panel.rows[1] -- of square cells
+  add_cell_names(lines, "x", panel.column_names, n, math.min(width - 160, (height - 100) * n / m))
+  add_cell_names(lines, "y", panel.row_names, m, math.min(height - 100, (width - 160) * m / n))
   if panel.values then
     local low, high = data.widened(data.range(panel.rows))
     for i, row in ipairs(panel.rows) do
@@ -293,17 +357,18 @@ local function grid_points(panel)
   return points
 end
 
-local function add_grid(lines, panel)
+local function add_grid(lines, panel, width)
   panel.marks = { { type = "grid", x = panel.xs, y = panel.ys } }
-  add_axes(lines, panel)
+  add_axes(lines, panel, width)
   panel.marks = nil
   for axis, list in pairs { x = panel.xs, y = panel.ys } do
     if not panel[axis .. "range"] then
       add(lines, ("set %srange %s"):format(axis, range(data.widened(data.range { list }))))
     end
   end
-  add(lines, "unset key", "set palette " .. PALETTES[panel.palette],
-    "set cbrange " .. range(data.widened(data.range(panel.rows))), "$grid << EOD")
+  add(lines, "unset key")
+  add_colors(lines, panel)
+  add(lines, "$grid << EOD")
   for _, point in ipairs(grid_points(panel)) do lines[#lines + 1] = point end
   add(lines, "EOD")
 end
@@ -314,8 +379,8 @@ local function add_nothing(lines, command, panel)
     datum(panel.xs[1]) .. " " .. datum(panel.ys[1]) .. " 0", "e")
 end
 
-function styles.contour(lines, panel)
-  add_grid(lines, panel)
+function styles.contour(lines, panel, width)
+  add_grid(lines, panel, width)
   local levels = {}
   for k, level in ipairs(panel.levels) do levels[k] = number_text(level, 12) end
   local low, high = data.range(panel.rows)
@@ -336,12 +401,13 @@ function styles.contour(lines, panel)
   end
 end
 
-function styles.surface(lines, panel)
-  add_grid(lines, panel)
+function styles.surface(lines, panel, width)
+  add_grid(lines, panel, width)
   local low, high = data.range(panel.rows)
   add(lines, "set zlabel " .. plain(panel.zlabel) .. " rotate parallel",
     "set pm3d depthorder border linecolor rgb '#40404080'", "set view 55,35", "set xyplane relative 0.05",
-    "set border 4095 linecolor rgb '#909090'", "set zrange " .. range(data.widened(low, high)))
+    "set border 4095 linecolor rgb '#909090'", "set zrange " .. range(data.widened(low, high)),
+    number_format("z", low, high), "set xtics offset 0,-0.4", "set ytics offset 0.6,-0.3")
   if low > high then return add_nothing(lines, "splot", panel) end
   add(lines, "splot $grid using 1:2:3 with pm3d")
 end
@@ -359,7 +425,8 @@ function writer.script(panels, terminal, picture)
   local height = picture.height or (#panels == 1 and not is_cells and 500 or 400) * rows
   local lines = { "set encoding utf8", "set terminal " .. terminal(width, height) }
   if #panels > 1 then
-    add(lines, ("set multiplot layout %d,%d title %s"):format(rows, columns, plain(picture.title)))
+    add(lines, ("set multiplot layout %d,%d title %s"):format(rows, columns,
+      plain(title_lines(picture.title, width))))
   end
   for i, panel in ipairs(panels) do
     if i > 1 then add(lines, "reset") end

@@ -383,6 +383,9 @@ describe("every plot", function()
         function() plot.heatmap(z, { path = path, values = true, title = "z", xlabel = "x" }) end,
         function() plot.figure({ { "lines", series[1].y, { title = "a" } }, { "image", z },
           { "contour", z, { title = "c" } }, { "hist", { 1, 2, 3 } } }, { path = path, title = "four" }) end,
+        function() plot.contour({ { 1e-9, 1 }, { 0.5, 0.25 } }, { path = path, title = ("long "):rep(60) }) end,
+        function() plot.heatmap(damo.ones { 12, 12 }, { path = path, rows = names, columns = names, height = 200 }) end,
+        function() plot.image({ { 1e-9, 1.07 }, { 0.5, 0.25 } }, { path = path, title = ("title "):rep(40) }) end,
       }
       for k, call in ipairs(calls) do
         call()
@@ -390,6 +393,41 @@ describe("every plot", function()
         assert.same({}, svg_text.cut(get(path)), k)
       end
     end)
+  end)
+end)
+
+describe("an axis", function()
+  local function texts(...)
+    local svg_text, got = require "spec.support.svg_text", {}
+    local kind, first, options = ...
+    with_folder(function(dir)
+      options.path = dir .. "/a.svg"
+      plot[kind](first, options)
+      for _, box in ipairs(svg_text.boxes(get(options.path))) do got[box.text] = box end
+    end)
+    return got
+  end
+  if not have_gnuplot then return end
+
+  it("has as many digits as tell its tics apart, and no more", function()
+    local colours = texts("heatmap", { { 1e-9, 1 }, { 0.5, 0.25 } }, {})
+    assert.truthy(colours["0.2"] and colours["0.4"] and colours["1"])
+    local far = texts("lines", { 1000000001, 1000000003 }, {})
+    assert.truthy(far["1000000001"] and far["1000000003"])
+    local log = texts("lines", { 1e-6, 1, 1e5 }, { logy = true })
+    assert.truthy(log["1e-06"] and log["1"])
+  end)
+
+  it("leaves room about points and above bars, unless its range is given", function()
+    assert.truthy(texts("scatter", { { x = { 1, 4 }, y = { 0, 10 } } }, {})["4.5"])
+    assert.truthy(texts("bar", { 6, 3 }, {})["7"])
+    assert.falsy(texts("bar", { 6, 3 }, { yrange = { 0, 6 } })["7"])
+  end)
+
+  it("has the title above the names of the series", function()
+    local series = { { name = "first", y = { 1, 2 } }, { name = "second", y = { 2, 1 } } }
+    local got = texts("lines", series, { title = "top" })
+    assert.is_true(got.top.y1 <= got.first.y0, got.top.y1 .. " " .. got.first.y0)
   end)
 end)
 
