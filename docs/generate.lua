@@ -603,6 +603,18 @@ end
 
 -- ---- lua/damo/help_names.lua ----------------------------------------------------------------------------------------
 
+-- The type at the beginning of an annotation, which may hold spaces inside brackets and behind a colon, and the rest.
+local function type_and_rest(text)
+  local depth, i = 0, 1
+  while i <= #text do
+    local c = text:sub(i, i)
+    if c:match "[%(<{%[]" then depth = depth + 1 elseif c:match "[%)>}%]]" then depth = depth - 1 end
+    if c == " " and depth <= 0 and text:sub(i - 1, i - 1) ~= ":" then break end
+    i = i + 1
+  end
+  return text:sub(1, i - 1), (text:sub(i):gsub("^%s+", ""))
+end
+
 -- What an annotated file declares: functions with the comments above them, and the fields of its classes.
 local function add_declared(entries, text, owners)
   local words, tags, class = {}, {}, nil
@@ -618,9 +630,11 @@ local function add_declared(entries, text, owners)
     if line:match "^%-%-%-@class" then
       class = line:match "^%-%-%-@class ([%w_.]+)"
     elseif line:match "^%-%-%-@field" and class then
-      local field, kind, doc = line:match "^%-%-%-@field ([%a_][%w_]*%??) (%S+)%s*(.*)"
-      if field and not class:match "^damo%.%l" and class ~= "damo" then
-        add(class:gsub("^damo%.", "") .. "." .. field:gsub("%?", ""), nil)
+      local field, typed = line:match "^%-%-%-@field ([%a_][%w_]*%??) (.*)"
+      local kind, doc = type_and_rest(typed or "")
+      local is_module = class == "damo" or class:match "^damo%.%l" ~= nil
+      if field and not (is_module and kind:match "^damo%.%a[%w_.]*$") then -- no module's field that is a module
+        add((is_module and class or class:gsub("^damo%.", "")) .. "." .. field:gsub("%?", ""), nil)
         local entry = entries[entries[#entries]]
         entry.doc, entry.tags = doc ~= "" and doc or kind, { "@type " .. kind }
       end
@@ -675,8 +689,7 @@ local function help_names(annotations, modules, distributions)
   return table.concat(out, "\n")
 end
 
--- ---- docs/pytensor_names.md, docs/numpy_names.md --------------------------------------------------------------------
--- ---- docs/pytensor_names.md, docs/numpy_names.md, docs/torch_names.md -----------------------------------------------------------------------------------------
+-- ---- docs/pytensor_names.md, docs/numpy_names.md, docs/torch_names.md -----------------------------------------------
 
 local an_op = damo.exp(damo.dvector "x").owner.op
 

@@ -3,6 +3,7 @@
 
 local core = require "damo.core"
 local mistakes = require "damo.mistakes"
+local nil_names = require "damo.nil_names"
 
 -- What errors of a kind have in common, where no mistake is known.
 local kinds = {
@@ -57,6 +58,10 @@ return function(err)
     lines[#lines + 1] = "Instead of\n" .. indented(m[2]) .. "\nwrite\n" .. indented(m[5])
   else
     lines[#lines + 1] = kinds[kind] or "This is no error of damo's: Lua's own message says what happened."
+    if not kinds[kind] then
+      lines[#lines + 1] = nil_names.why(rest)
+      lines[#lines + 1] = nil_names.hint(rest)
+    end
   end
   return table.concat(lines, "\n\n")
 end

@@ -23,7 +23,7 @@ local module_docs = {
   fft = "Fourier transforms", nn = "networks: layers, activations, losses", dist = "distributions",
   random = "random numbers", tree = "nested tables of Variables", graph = "graphs as data", rewrite = "rewrite rules",
   printing = "graphs and programs as text", io = "files of values", optim = "optimisers", plot = "pictures",
-  progress = "progress of long loops",
+  progress = "progress of long loops", ["nn.init"] = "initial values of parameters",
 }
 
 -- Damo's own types of objects by the word that system.typename gives.
@@ -436,16 +436,6 @@ local function row_page(entry)
   return table.concat(out, "\n")
 end
 
-local other_examples = {
-  ["damo.compile"] = 'local x = damo.dvector "x"\nlocal f = damo.compile({x}, damo.sum(x ^ 2))\n'
-    .. "print(f({1, 2}))  --> 5.0",
-  ["damo.grad"] = 'local x = damo.dscalar "x"\nprint(damo.grad(x ^ 2, x):eval {[x] = 3})  --> 6.0',
-  ["damo.shared"] = 'local w = damo.shared(damo.zeros {3}, "w")\nw:set_value(damo.ones {3})\n'
-    .. "print(w:get_value())  --> [1. 1. 1.]",
-  ["damo.array"] = "print(damo.array {{1, 2}, {3, 4}})  --> [[1. 2.]\n                                     [3. 4.]]",
-  ["damo.scan"] = "print(damo.scan(function(h) return h * 2 end, {outputs_info = 1.0, n_steps = 3}))  --> [2. 4. 8.]",
-}
-
 local function plain_page(entry)
   local out = { entry.path .. (entry.doc ~= "" and ": " .. wrapped(entry.doc, "") or ""), "" }
   local returns = {}
@@ -458,7 +448,7 @@ local function plain_page(entry)
   if entry.args or not entry.tags then add_part(out, "call", calls_of(entry)) end
   add_part(out, "options", options_of(entry))
   add_part(out, "gives", table.concat(returns, "\n"))
-  add_part(out, "example", other_examples[entry.path])
+  add_part(out, "example", examples.of_name(entry.path))
   add_part(out, "see also", see_also(entry))
   return table.concat(out, "\n")
 end
@@ -480,7 +470,9 @@ local function module_page(name)
   for _, entry in ipairs(get_index().list) do
     if entry.path:sub(1, #prefix) == prefix then entries[#entries + 1] = entry end
   end
-  return ("damo.%s: %s\n\n%s"):format(name, module_docs[name] or "a module", listed(entries))
+  local out = { ("damo.%s: %s\n\n%s"):format(name, module_docs[name] or "a module", listed(entries)), "" }
+  add_part(out, "example", examples.of_name("damo." .. name))
+  return table.concat(out, "\n")
 end
 
 --- "RandomStream" of a table that is one of damo's objects.
@@ -590,6 +582,8 @@ end
 -- The entry of a bare name, as it stands in damo, in a module, or among an object's fields and methods.
 local function entry_of_name(name)
   local index = get_index()
+  local setting = name:match "^config%.([%w_]+)$"
+  if setting then return index.by_path["Config." .. setting] end
   local found = index.by_path["damo." .. name]
   if found or name:find "[.:]" then return found end
   for _, module in ipairs(modules) do
@@ -610,9 +604,10 @@ local function name_page(given)
   for _, module in ipairs(modules) do
     if bare == module then return module_page(module) end
   end
+  if bare == "nn.init" then return module_page(bare) end
   local entry = get_index().by_path[name] or entry_of_name(bare)
   if entry then return page_of(entry) end
-  local kind = kind_page(bare)
+  local kind = kind_page(bare == "config" and "Config" or bare)
   if kind then return kind end
   if name:find "%s" then return search(name) end
   local method = bare:match "^%l[%w_]*[.:]([%w_]+)$" or bare:match "^:([%w_]+)$"

@@ -306,4 +306,26 @@ function examples.of_row(row, path, fn)
   return plain_example(row, path, fn, home)
 end
 
+-- ---- Names that are no rows ----------------------------------------------------------------------------------------
+
+-- Each module has examples by the path of a name.
+local kept = { "help_modules", "help_objects", "help_graphs", "help_options", "help_sparse" }
+local kinds = { scalar = true, vector = true, row = true, col = true, matrix = true, tensor = true }
+
+--- Of a name that is no row: its example as text; of a maker of Variables the Type that it gives. nil where there is
+-- none.
+function examples.of_name(path)
+  for _, module in ipairs(kept) do
+    local text = require("damo." .. module)[path]
+    if text then return text end
+  end
+  local name = path:match "^damo%.([%a_]+%d?)$"
+  local sparse_name = path:match "^damo%.sparse%.(cs[cr]_[bwilfdcz]?matrix)$"
+  local is_maker = sparse_name or name and (kinds[(name:gsub("%d$", ""))]
+    or kinds[(name:gsub("^[bwilfdcz]", ""):gsub("%d$", ""))])
+  local maker = is_maker and (sparse_name and damo.sparse[sparse_name] or damo[name])
+  if not maker then return nil end
+  return ("%s(\"x\").type\n--> %s"):format(path, tostring(maker("x").type))
+end
+
 return examples

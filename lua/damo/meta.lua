@@ -332,7 +332,7 @@ function Op:clone() end
 ---@field make_c_thunk? fun(self: damo.Op, node: damo.Apply, storage_map: table, compute_map: table, no_recycling: damo.Variable[]): any
 ---@field make_lua_thunk? fun(self: damo.Op, node: damo.Apply, storage_map: table, compute_map: table, no_recycling: damo.Variable[], debug?: boolean): any
 ---@field debug_perform? fun(self: damo.Op, node: damo.Apply, inputs: damo.Array[], output_storage: any[][], params?: table)
----@field add_tag_trace? fun(thing: damo.Variable|damo.Apply, limit?: integer): damo.Variable|damo.Apply
+---@field add_tag_trace? fun(self: damo.Op, thing: damo.Variable|damo.Apply, limit?: integer): damo.Variable|damo.Apply
 ---@field default_output? integer
 ---@field destroy_map? table<integer, integer|integer[]>
 ---@field view_map? table<integer, integer|integer[]>
@@ -550,14 +550,16 @@ function RandomStream:seed(seed) end
 ---@field on_warning? fun(kind: damo.ErrorKind, message: string)
 ---@field memory_cap integer bytes, 0: none
 ---@field memo_cap integer bytes of compiled graphs that are remembered, 0: none
+---@field plan_cap integer bytes that Functions keep for calls with other shapes than the last one's, 0: none
+---@field gc_floor integer native bytes that may be made before the next cycle of Lua's collector
 ---@field threads integer
 ---@field sandbox boolean a latch: once true, no files, programs, native pointers or change of limits
 ---@field mode "FAST_RUN"|"FAST_COMPILE"|"DEBUG"|"NANGUARD"
 
 ---@class damo
 ---@field config damo.Config
----@field newaxis userdata
----@field ellipsis userdata
+---@field newaxis userdata in an index table: a new axis of length 1
+---@field ellipsis userdata in an index table: as many whole axes as are left
 ---@field random damo.random
 ---@field sparse damo.sparse
 ---@field linalg damo.linalg
@@ -668,7 +670,7 @@ function Factor:free() end
 
 ---Sparse matrices: makers of values, Types, Variables; the op functions are declared below.
 ---@class damo.sparse
----@field sparse_formats damo.Format[]
+---@field sparse_formats damo.Format[] the names of the formats
 ---@field CSM any class: CSM{format=} makes a matrix from data, indices, indptr, shape
 local sparse = {}
 

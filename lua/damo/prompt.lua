@@ -10,6 +10,7 @@
 local damo = require "damo"
 local core = require "damo.core"
 local completion = require "damo.completion"
+local nil_names = require "damo.nil_names"
 local system = core.system
 
 local prompt = {}
@@ -34,24 +35,29 @@ end
 local function passed_on(...) return ... end
 
 -- The chunk that gives an expression's values. The expression stands among a call's arguments, not behind `return`: a
--- tail call would leave no line of the input for an error to name.
+-- tail call would leave no line of the input for an error to name. Where the text is no expression: nil and why.
 local function compiled_expression(host, text)
-  if not host.load("return " .. text, "=prompt") then return nil end
-  local chunk = host.load("return (...)(" .. text .. "\n)", "=prompt")
+  local is_expression, why = host.load("return " .. text, "=prompt")
+  if not is_expression then return nil, why end
+  -- On one line, or errors would name the next; a comment at the end wants a line of its own.
+  local chunk = host.load("return (...)(" .. text .. ")", "=prompt")
+    or host.load("return (...)(" .. text .. "\n)", "=prompt")
   return chunk and function() return chunk(passed_on) end
 end
+
+local function wants_more(why) return why ~= nil and why:match "near '?<eof>'?$" ~= nil end
 
 --- A chunk of an input: a function, or nil, why, and whether more of the text might make it one.
 local function compiled(host, text)
   local expression = text:match "^%s*=(.*)$"
   if expression then text = "return " .. expression end
-  local chunk = compiled_expression(host, expression or text)
+  local chunk, no_expression = compiled_expression(host, expression or text)
   if chunk then return chunk, nil, false end
   local why, lasts
   lasts = lasting(text)
   chunk, why = host.load(lasts, "=prompt")
   if chunk then return chunk, nil, false end
-  local unfinished = why:match "near '?<eof>'?$" ~= nil
+  local unfinished = wants_more(why) or wants_more(no_expression)
   if lasts ~= text and not unfinished then chunk, why = host.load(text, "=prompt") end
   return chunk, why, unfinished
 end
@@ -89,6 +95,7 @@ end
 function prompt.text_of(value, depth, seen)
   depth, seen = depth or 0, seen or {}
   if type(value) == "string" and depth > 0 then return ("%q"):format(value):gsub("\\\n", "\\n") end
+  if type(value) == "function" and depth > 0 then return "function" end
   local meta = type(value) == "table" and getmetatable(value)
   if type(value) ~= "table" or type(meta) == "table" and meta.__tostring then return tostring(value) end
   if seen[value] or depth >= DEEPEST then return "{…}" end
@@ -135,6 +142,8 @@ local function error_text(host, err)
     if line:find "damo/prompt%.lua" or line:find "bin/damo" then break end
     if line:find ":%d+:" and not line:find "/damo/%w+%.lua:" then lines[#lines + 1] = line end
   end
+  local hint = nil_names.hint(text)
+  if hint then text = text .. "\n" .. hint end
   if #lines < 2 then return text end
   return text .. "\nstack traceback:\n" .. table.concat(lines, "\n")
 end

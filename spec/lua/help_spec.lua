@@ -59,6 +59,65 @@ describe("damo.help of a row of the registry", function()
   end
 end)
 
+-- Lua 5.1 has no integers: it prints 3.0 as 3, and %.14g of a number everywhere.
+local function numbers(text) return math.type and text or (text:gsub("(%d)%.0%f[^%w]", "%1")) end
+
+describe("damo.help of a name that is no row", function()
+  local paths, seen = {}, {}
+  local function add(path)
+    if not seen[path] then paths[#paths + 1] = path end
+    seen[path] = true
+  end
+  for _, entry in ipairs(require("damo.help_names").entries) do add(entry[1]) end
+  local homes = {
+    "", "config", "dist", "fft", "graph", "io", "linalg", "nn", "nn.init", "optim", "plot", "printing", "random",
+    "rewrite", "sparse", "tree",
+  }
+  local rows = {}
+  for _, row in ipairs(damo.registry()) do rows["damo." .. page_path(row)] = true end
+  for _, home in ipairs(homes) do
+    local module = damo
+    for name in home:gmatch "[^.]+" do module = module[name] end
+    local names = {}
+    for name in pairs(type(module) == "table" and module or {}) do names[#names + 1] = name end
+    table.sort(names)
+    for _, name in ipairs(names) do
+      local path = "damo." .. (home == "" and "" or home .. ".") .. name
+      if not rows[path] and type(name) == "string" then add(path) end
+    end
+  end
+
+  for _, path in ipairs(paths) do
+    it(path .. " has an example, and it gives what it shows", function()
+      local page = help(path)
+      if page:find("\nshapes ", 1, true) then return end -- another name of a row
+      if page:find "^%u%w*: fields and methods" then return end -- their list; each has its own example
+      local lines = part(page, "example")
+      assert.is_true(#lines > 0, "no example: lua/damo/help_modules.lua and its likes\n" .. page)
+      local code, shown = {}, {}
+      for _, line in ipairs(lines) do
+        if #shown > 0 or line:match "^%-%-> ?" then shown[#shown + 1] = line:sub(5) else code[#code + 1] = line end
+      end
+      local text = "local damo = require 'damo'\n" .. table.concat(code, "\n")
+      local chunk = not code[#code]:match "^%s*for " and load_text(text:gsub("([^\n]*)$", "return %1", 1))
+      local begins = #code
+      while not chunk and begins > 1 do -- the expression may be several lines long
+        begins = begins - 1
+        local before = table.concat(code, "\n", 1, begins - 1)
+        chunk = load_text("local damo = require 'damo'\n" .. before .. "\nreturn " .. table.concat(code, "\n", begins))
+      end
+      chunk = chunk or assert(load_text(text))
+      local texts = {}
+      local function take(...)
+        for i = 1, select("#", ...) do texts[i] = text_of((select(i, ...))) end
+      end
+      take(chunk())
+      local got = (table.concat(texts, "\n") .. "\n"):gsub(" +\n", "\n"):gsub("\n+$", "")
+      assert.equal(numbers(table.concat(shown, "\n")), numbers(got))
+    end)
+  end
+end)
+
 describe("damo.help", function()
   it("takes a name with and without damo, a module's name, and a method", function()
     assert.equal(help "dot", help "damo.dot")

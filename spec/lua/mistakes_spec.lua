@@ -58,6 +58,14 @@ describe("explain", function()
 
   it("takes Lua's own messages, and refuses what is none", function()
     assert.truthy(damo.explain("attempt to call a nil value"):find("no error of damo's", 1, true))
+    local text = damo.explain "x.lua:3: attempt to call a nil value (field 'dto')"
+    assert.truthy(text:find("'dto' has no value here: the table has no such entry.", 1, true), text)
+    assert.truthy(text:find("did you mean damo.dot", 1, true), text)
+    text = damo.explain "x.lua:3: attempt to call global 'ones' (a nil value)"
+    assert.truthy(text:find("'ones' is damo.ones", 1, true), text)
+    text = damo.explain "attempt to index a nil value (global 'damo')"
+    assert.truthy(text:find('require "damo"', 1, true), text)
+    assert.falsy(damo.explain("attempt to index a nil value (local 'x')"):find("damo.x", 1, true))
     for _, wrong in ipairs { 3, {}, true } do
       local ok, err = pcall(damo.explain, wrong)
       assert.is_false(ok)

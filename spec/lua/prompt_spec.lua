@@ -95,6 +95,23 @@ describe("the prompt on a terminal", function()
       (read(home .. "/damo/history")))
   end)
 
+  it("goes on behind an operator that wants its second operand", function()
+    has(shown { "wait > ", "send 1 +\\r", "wait >> ", "send 41\\r", "wait 42", "wait > ", "send \\x04" },
+      "> 1 +\n>> 41\n42\n")
+  end)
+
+  it("tells which name of damo is meant where Lua finds no value", function()
+    local text = shown {
+      "wait > ", "send damo.dto(1)\\r", "wait damo.dot", "wait > ", "send ones {3}\\r", "wait damo.ones", "wait > ",
+      "send linalg.det {{1}}\\r", "wait damo.linalg", "wait > ", "send nowhere.x\\r", "wait nil value", "wait > ",
+      "send \\x04",
+    }
+    has(text, "there is no 'dto', did you mean damo.dot")
+    has(text, "'ones' is damo.ones\n")
+    has(text, "'linalg' is damo.linalg\n")
+    has(text, "prompt:1: attempt to index a nil value (global 'nowhere')\n>")
+  end)
+
   it("edits with the usual keys", function()
     local cases = {
       { "abc\\x01x = '\\x05'", "x = 'abc'" }, -- Ctrl-A, Ctrl-E
