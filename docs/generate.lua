@@ -640,6 +640,8 @@ local function add_declared(entries, text, owners)
       end
     elseif line:match "^%-%-%-?%s*@" then
       tags[#tags + 1] = line:gsub("^%-+%s*", "")
+    elseif line:match "^%-%-" and #tags > 0 then -- a tag goes on
+      tags[#tags] = tags[#tags] .. " " .. line:gsub("^%-+%s*", "")
     elseif line:match "^%-%-" then
       words[#words + 1] = line:gsub("^%-+%s*", "")
     elseif owner and (not owners or owners[owner]) then

@@ -70,13 +70,16 @@ for name in list:read("*a"):gmatch "[%w_]+" do
 end
 list:close()
 
--- Without a built damo there is no reference.
-if pcall(require, "damo") then
-  for _, page in ipairs(dofile(home .. "site/reference.lua")) do
-    pages[#pages + 1] = { name = page.name, path = "docs/" .. page.name .. ".md", address = page.name .. ".html",
-      text = page.text, group = "Name by name", label = page.title }
-  end
+local function add_reference(page)
+  pages[#pages + 1] = { name = page.name, path = "docs/" .. page.name .. ".md", address = page.name .. ".html",
+    text = page.text, group = "Name by name", label = page.title }
 end
+
+-- Without a built damo there is no reference of its names in Lua.
+if pcall(require, "damo") then
+  for _, page in ipairs(dofile(home .. "site/reference.lua")) do add_reference(page) end
+end
+add_reference(assert(loadfile(home .. "site/c_reference.lua"))(root))
 
 -- ---- Links ----------------------------------------------------------------------------------------------------------
 
@@ -253,11 +256,22 @@ local function code_of(code, language)
   return html:sub(1, #html - #"</code></pre>") .. ('<span class="c">%s</span>\n</code></pre>'):format(escape(result))
 end
 
+--- The gallery with the whole code of each example, folded, behind the paragraph that names it.
+local function with_code(html)
+  return (html:gsub('(<p><a href="examples_([%w_]+%.lua)%.html">.-</p>)', function(paragraph, name)
+    local text = read("examples/" .. name)
+    if not text then return nil end
+    return ("%s\n<details><summary>The whole of %s</summary>\n%s\n</details>"):format(paragraph, escape(name),
+      highlight(text:gsub("\n$", ""), "lua"))
+  end))
+end
+
 local i = 1
 while pages[i] do -- grows: a link to a file of code makes a page of it
   local page = pages[i]
   page.read = page.path:match "%.md$" and markdown.page(page.text, { link = linker(page), code = code_of })
     or code_page(page)
+  if page.name == "examples" then page.read.html = with_code(page.read.html) end
   page.title = page.read.title or page.name
   page.label = page.label or labels[page.name] or page.title
   i = i + 1

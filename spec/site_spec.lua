@@ -110,5 +110,32 @@ describe("the site", function()
     -- The reference has the example of each function, run.
     assert.truthy(site.pages["names_damo_linalg.html"]:find("--&gt; [[1.41421356 0.", 1, true))
     assert.truthy(site.files["index.js"]:find("functions.html#damo.dot", 1, true))
+    -- The gallery has the whole code of each example.
+    local gallery, count = site.pages["examples.html"], 0
+    for path in io.popen("ls examples/*.lua"):lines() do
+      local name = path:match "[^/]*$"
+      local code = gallery:match("<summary>The whole of " .. name:gsub("%p", "%%%0") .. "</summary>(.-)</details>")
+      assert.truthy(code and code:find "require", name)
+      count = count + 1
+    end
+    assert.is_true(count > 10)
+  end)
+end)
+
+describe("the reference of damo.h", function()
+  it("has each function with its declaration and lines of a program that call it", function()
+    local reference = assert(loadfile "docs/site/c_reference.lua")("")
+    local file = assert(io.open "src/damo.h")
+    local count = select(2, ("\n" .. file:read "*a"):gsub("\nDAMO_API ", ""))
+    file:close()
+    assert.equal(count, reference.count)
+    assert.equal("", table.concat(reference.missing, " "))
+    for name in reference.text:gmatch "\n### `([%w_]+)`" do
+      local entry = reference.text:match("### `" .. name .. "`\n(.*)$")
+      local declaration, example = entry:match "```c\n(.-)\n```.-```c\n(.-)\n```"
+      assert.truthy(declaration:find(name .. "(", 1, true), name)
+      assert.truthy(example:find(name, 1, true), name)
+      assert.falsy(declaration:find("DAMO_API", 1, true), name)
+    end
   end)
 end)

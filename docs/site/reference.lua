@@ -1,5 +1,5 @@
 -- reference: Markdown of one page for each module with what damo.help says of its names: calls, options, shapes,
--- gradients, an example that is run as the page is made. It gives a list of {name, title, text}, in order.
+-- gradients, an example, which spec/lua/help_spec.lua runs. It gives a list of {name, title, text}, in order.
 
 local damo = require "damo"
 local annotated = require "damo.help_names"
@@ -99,7 +99,7 @@ end
 local list = {}
 for _, title in ipairs(order) do
   local page = pages[title]
-  local head = "# %s, name by name\n\nWhat `damo.help` says; the examples were run as this page was made.\n\n"
+  local head = "# %s, name by name\n\nWhat `damo.help` says; each example was run.\n\n"
   page.text = head:format(title) .. table.concat(page.text, "\n")
   list[#list + 1] = page
 end

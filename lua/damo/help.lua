@@ -219,6 +219,10 @@ local function options_of(entry)
     local lines = {}
     for _, tag in ipairs(entry.tags or {}) do
       local text = tag:gsub("^@t?param", ""):gsub("^%s+", "")
+      local optional, kind, name, doc = tag:match "^@tparam(%[?[opt]*%]?) (%S+) (%S+)%s*(.*)"
+      if name then -- LDoc's order, as annotations have it
+        text = ("%s%s %s %s"):format(name, optional ~= "" and "?" or "", kind, doc):gsub("%s+$", "")
+      end
       if tag:find "^@t?param" then lines[#lines + 1] = wrapped(text, "  ") end
     end
     return table.concat(lines, "\n")
