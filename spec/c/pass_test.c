@@ -191,8 +191,27 @@ static void run_in_shares(const pass_plan *plan, char *const *base, bool whole) 
   free(workspace);
 }
 
+static void run_passes(const box *b, const kernel_isa *isa, const int64_t *const *strides, char *const *base,
+                       bool whole) {
+  void *m = malloc(pass_plan_bytes(&program, b->ndim));
+  const pass_plan *plan = pass_plan_init(m, &program, isa, b->ndim, b->shape, strides, b->n_axes);
+  run_in_shares(plan, base, whole);
+  free(m);
+}
+
+/* The same over rows side by side, wherever these lie. */
+static void run_strips(const box *b, const kernel_isa *isa, const int64_t *const *strides, char *const *base) {
+  void *m = malloc(strip_plan_bytes(&program, b->ndim));
+  const strip_plan *plan = strip_plan_init(m, &program, isa, b->ndim, b->shape, strides, b->n_axes);
+  void *workspace = aligned_alloc(64, strip_workspace_on(NULL, plan) + 64);
+  memset(workspace, 0xAA, strip_workspace_on(NULL, plan));
+  strip_run_on(NULL, plan, base, workspace);
+  free(workspace);
+  free(m);
+}
+
 static void test_random(const kernel_isa *isa) {
-  for (int round = 0; round < 1500; round++) {
+  for (int round = 0; round < 3000; round++) {
     const box b = random_box();
     const int64_t *strides[OPS];
     char *base[OPS];
@@ -202,10 +221,10 @@ static void test_random(const kernel_isa *isa) {
     for (int64_t row = 0; row < b.rows; row++) compute_row(&b, row);
     for (int k = 0; k < OPS; k++) base[k] = memory[k] + MEMORY, strides[k] = b.stride[k];
     program.max_block = round % 3 == 0 ? 3 : 0;
-    void *m = malloc(pass_plan_bytes(&program, b.ndim));
-    const pass_plan *plan = pass_plan_init(m, &program, isa, b.ndim, b.shape, strides, b.n_axes);
-    run_in_shares(plan, base, round % 4 < 2);
-    free(m);
+    if (round % 2 == 1 && b.rows > 0)
+      run_strips(&b, isa, strides, base);
+    else
+      run_passes(&b, isa, strides, base, round % 4 < 2);
     if (!CHECK(memcmp(memory, before, sizeof memory) == 0)) {
       fprintf(stderr, "    round %d\n", round);
       break;

@@ -199,4 +199,20 @@ size_t pass_workspace_on(const thread_pool *pool, const pass_plan *plan);
 void pass_run_on(thread_pool *pool, const pass_plan *plan, char *const *base, void *workspace);
 double pass_cost(const pass_plan *plan);
 
+/* The plan of the same program for rows that lie side by side in memory, as those of a reduction over leading axes: a
+ * strip of rows runs together, and a block has an element of each of them at one position, or at a few. */
+typedef struct strip_plan strip_plan;
+
+/* Whether strips suit these operands better than rows: they are nearer to each other across rows than along them. Only
+ * for programs whose folds are over the axes of a row, and without picks and places. */
+bool strip_suits(const loop_program *lp, int ndim, const int64_t *shape, const int64_t *const *strides, int n_axes);
+size_t strip_plan_bytes(const loop_program *lp, int ndim);
+/* As pass_plan_init, where strip_suits; the strides of row outputs are read, and lie as C-contiguous ones. */
+strip_plan *strip_plan_init(void *memory, const loop_program *lp, const kernel_isa *isa, int ndim, const int64_t *shape,
+                            const int64_t *const *strides, int n_axes);
+/* As loop_run_on: all strips, divided among the threads of the pool. */
+size_t strip_workspace_on(const thread_pool *pool, const strip_plan *plan);
+void strip_run_on(thread_pool *pool, const strip_plan *plan, char *const *base, void *workspace);
+double strip_cost(const strip_plan *plan);
+
 #endif

@@ -157,6 +157,8 @@ extern const op_def reduce_def;
 reduce_kind reduce_op_kind(const damo_op *op); /* of a Reduce */
 /* The axes of an operand of that rank that it reduces, as bits. */
 uint32_t reduce_op_axes(const damo_op *op, int ndim);
+/* Whether one pass over the elements suffices. */
+bool reduce_op_one_pass(const damo_op *op);
 /* How many axes it reduces if these are the last ones and one pass suffices, else 0. */
 int reduce_op_trailing(const damo_op *op, int ndim);
 /* The result's shape, into out; returns its rank. */
@@ -172,9 +174,9 @@ damo_var *build_reshape(build *b, damo_var *x, damo_var *shape,
 damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like);
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern,
                            int n); /* -1: a new axis of 1; left-out axes must be 1 */
-/* How many axes of length 1 a DimShuffle of an operand of that rank puts behind the others (drops: negative); 0 if it does
- * anything else. */
-int dimshuffle_op_trailing(const damo_op *op, int ndim);
+/* Whether a DimShuffle of an operand of that rank adds axes of length 1, or drops such, and leaves the others in their
+ * order. */
+bool dimshuffle_op_keeps_order(const damo_op *op, int ndim);
 damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 /* A vector of n int64 scalars: a constant where they all are. */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);

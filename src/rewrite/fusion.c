@@ -1,9 +1,10 @@
-/* fusion.c: Elemwise nodes that have one iteration space, and reductions of their results over the last axes, become Loop
+/* fusion.c: Elemwise nodes that have one iteration space, and reductions of their results, become Loop
  * nodes: one pass over memory for all of them. Which nodes go together is in fusion_groups.c.
  */
 #include <string.h>
 
 #include "fusion_int.h"
+#include "op/linalg/dot_loop.h"
 
 #define FUSION_MOST_OPERANDS 48 /* of a Loop: each is a stream of memory */
 #define FUSION_MOST_PARTS 256
@@ -12,7 +13,7 @@
 typedef struct loop_draft {
   fusion *f;
   int n_in, n_parts, n_out;
-  int n_axes; /* of the folds, 0: there are none */
+  uint32_t axes; /* of the folds, as bits; 0: there are none */
   loop_input in[FUSION_MOST_OPERANDS];
   damo_apply *nodes[FUSION_MOST_PARTS];
   damo_var *out[FUSION_MOST_OPERANDS];
@@ -25,7 +26,7 @@ static loop_space draft_space(const loop_draft *d, const damo_apply *node) {
   const fusion_node *n = fusion_node_of(d->f, node);
   if (n->kind == FUSION_PLACE || (n->kind == FUSION_ELEMWISE && n->row_axes == 0)) return LOOP_ELEMENTS;
   const int ndim = n->kind == FUSION_FOLD ? space_rank(n->space) : space_rank(n->row_space);
-  if (n->kind == FUSION_FOLD && fold_axes(node) != d->n_axes) return LOOP_OTHER;
+  if (n->kind == FUSION_FOLD && fold_axes(node) != d->axes) return LOOP_OTHER;
   return var_ndim(node->out[0]) == ndim ? LOOP_ROWS_KEPT : LOOP_ROWS;
 }
 
@@ -48,10 +49,26 @@ static int draft_input(const loop_draft *d, loop_input x) {
 
 static bool draft_makes(const loop_draft *d, const damo_var *v) { return map_get(&d->part, v->owner, NULL); }
 
-/* A reduction of what no part makes stays by itself unless a part reads it. */
+/* Whether an input of the draft is a product whose rows a Loop could take as they are made (epilogue.c), if it reduces
+ * no first axes. */
+static bool draft_follows_product(const loop_draft *d) {
+  for (int i = 0; i < d->n_in; i++) {
+    const damo_var *v = d->in[i].var;
+    if (v->owner != NULL && dot_loop_takes(v->owner) && match_single_use(d->f->fg, v)) return true;
+  }
+  return false;
+}
+
+/* A reduction of what no part makes stays by itself unless a part reads it. Reductions over different axes go together
+ * where each is over last ones. */
 static bool draft_takes_fold(const loop_draft *d, const damo_apply *node) {
-  if (position_operand(node) >= 0 && d->n_axes != 0 && d->n_axes != 1) return false;
-  return draft_makes(d, node->in[0]) || fusion_node_of(d->f, node)->row_axes != 0;
+  const int ndim = space_rank(fusion_node_of(d->f, node)->space);
+  const uint32_t axes = fold_axes(node);
+  const bool is_last = axes_are_last(axes, ndim), is_read = fusion_node_of(d->f, node)->row_axes != 0;
+  if (d->axes != 0 && axes != d->axes && !(is_last && axes_are_last(d->axes, ndim))) return false;
+  if (position_operand(node) >= 0 && d->axes != 0 && d->axes != axes) return false;
+  if (!is_last && !is_read && draft_follows_product(d)) return false;
+  return draft_makes(d, node->in[0]) || is_read;
 }
 
 /* Takes the node as the next part; false where a Loop can take no more. */
@@ -67,7 +84,7 @@ static bool draft_add(loop_draft *d, damo_apply *node, damo_status *s) {
   for (int i = 0; i < node->n_in; i++)
     more += !draft_makes(d, node->in[i]) && draft_input(d, draft_operand(d, node, i)) < 0;
   if (d->n_parts == FUSION_MOST_PARTS || d->n_in + more > FUSION_MOST_OPERANDS) return false;
-  if (kind == FUSION_FOLD && d->n_axes == 0) d->n_axes = fold_axes(node);
+  if (kind == FUSION_FOLD && d->axes == 0) d->axes = fold_axes(node);
   for (int i = 0; i < node->n_in; i++) {
     const loop_input x = draft_operand(d, node, i);
     if (!draft_makes(d, x.var) && draft_input(d, x) < 0) d->in[d->n_in++] = x;
@@ -130,7 +147,7 @@ static damo_status draft_replace(loop_draft *d) {
   damo_trace *trace = draft_trace(d, &b.status);
   damo_obj *outer = graph_notes_of(ctx)->trace;
   graph_notes_of(ctx)->trace = trace != NULL ? &trace->obj : NULL;
-  damo_apply *node = build_loop(&b, d->in, d->n_in, d->n_axes, d->parts, d->n_parts, d->outs, d->n_out);
+  damo_apply *node = build_loop(&b, d->in, d->n_in, d->axes, d->parts, d->n_parts, d->outs, d->n_out);
   graph_notes_of(ctx)->trace = outer;
   bool fits = node != NULL;
   for (int o = 0; fits && o < d->n_out; o++) fits = type_is_super(d->out[o]->type, node->out[o]->type);
@@ -139,19 +156,19 @@ static damo_status draft_replace(loop_draft *d) {
   return build_end(&b);
 }
 
-/* n_axes: of the rows whose values parts read again, 0: none. */
-static void draft_begin(loop_draft *d, int n_axes) {
+/* axes: of the rows whose values parts read again, 0: none. */
+static void draft_begin(loop_draft *d, uint32_t axes) {
   d->n_in = d->n_parts = d->n_out = 0;
-  d->n_axes = n_axes;
+  d->axes = axes;
   map_clear(&d->part);
   map_init(&d->part, d->f->fg->obj.ctx);
 }
 
-/* How many axes the rows have whose values nodes of the group read again, 0: there are none. */
-static int group_row_axes(const fusion *f, int32_t first) {
+/* The axes of the rows whose values nodes of the group read again, 0: there are none. */
+static uint32_t group_row_axes(const fusion *f, int32_t first) {
   for (int32_t k = first; k >= 0; k = f->nodes[k].next) {
     if (f->nodes[k].row_axes != 0) return f->nodes[k].row_axes;
-    if (f->nodes[k].kind == FUSION_PLACE) return 1;
+    if (f->nodes[k].kind == FUSION_PLACE) return UINT32_C(1) << (space_rank(f->nodes[k].space) - 1);
   }
   return 0;
 }
@@ -167,13 +184,13 @@ static bool group_has_elements(fusion *f, int32_t first) {
   return !shifted;
 }
 
-static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, int n_axes);
+static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, uint32_t axes);
 
 /* Fuses the draft of the group's nodes from `first` to before `stop`; two halves of it where it has too many outputs. */
-static damo_status draft_replace_halved(loop_draft *d, int32_t first, int32_t stop, int n_axes) {
+static damo_status draft_replace_halved(loop_draft *d, int32_t first, int32_t stop, uint32_t axes) {
   if (d->n_parts < 2) return DAMO_OK;
   if (draft_finish(d)) return draft_replace(d);
-  if (n_axes != 0) return DAMO_OK;
+  if (axes != 0) return DAMO_OK;
   const damo_apply *half = d->nodes[d->n_parts / 2];
   int32_t middle = first;
   while (d->f->nodes[middle].node != half) middle = d->f->nodes[middle].next;
@@ -183,19 +200,19 @@ static damo_status draft_replace_halved(loop_draft *d, int32_t first, int32_t st
 
 /* Nodes of a group in their order, cut where a Loop has as much as it can take: what comes later reads what came
  * earlier, never the other way round. Where values of rows are read again, what comes later stays as it is. */
-static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, int n_axes) {
+static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, uint32_t axes) {
   damo_status s = DAMO_OK;
   int32_t k = first;
-  draft_begin(d, n_axes);
+  draft_begin(d, axes);
   for (; k != stop && s == DAMO_OK; k = d->f->nodes[k].next) {
     if (draft_add(d, d->f->nodes[k].node, &s)) continue;
-    if (n_axes != 0) break;
+    if (axes != 0) break;
     s = draft_replace_halved(d, first, k, 0);
     first = k;
     draft_begin(d, 0);
     if (s == DAMO_OK) draft_add(d, d->f->nodes[k].node, &s);
   }
-  return s == DAMO_OK ? draft_replace_halved(d, first, k, n_axes) : s;
+  return s == DAMO_OK ? draft_replace_halved(d, first, k, axes) : s;
 }
 
 static damo_status fuse_group(loop_draft *d, int32_t first) {

@@ -1,7 +1,7 @@
 /* fusion_groups: which nodes of a graph can be one Loop.
  *
- * Nodes whose results broadcast along the same axes have one iteration space. A reduction over its last axes gives one
- * value a row. Where a node over the elements reads that value again, directly or through others that have one value a
+ * Nodes whose results broadcast along the same axes have one iteration space. A reduction over some of its axes gives one
+ * value a row, and these axes are those of a row. Where a node over the elements reads that value again, directly or through others that have one value a
  * row, these belong to the same space: softmax, a variance or a normalisation is one Loop, which goes over each row
  * several times while it lies in a cache.
  *
@@ -29,14 +29,27 @@ static uint32_t space_of(const damo_type *t) {
 
 int space_rank(uint32_t space) { return (int)(space >> FUSION_MOST_RANK); }
 
-/* How values of that Type, one for each row of n_axes axes, lie in a space; LOOP_ELEMENTS if they are no such values. */
-static loop_space space_of_rows(uint32_t space, int n_axes, const damo_type *t) {
-  const int ndim = space_rank(space), kept = ndim - n_axes;
-  const uint32_t all = (UINT32_C(1) << ndim) - 1, leading = (UINT32_C(1) << kept) - 1, trailing = all & ~leading;
-  if (n_axes == 0 || (space & trailing) == trailing) return LOOP_ELEMENTS;
+bool axes_are_last(uint32_t axes, int ndim) {
+  int first = 0;
+  while (first < ndim && !(axes >> first & 1)) first++;
+  return axes == ((UINT32_C(1) << ndim) - 1) >> first << first;
+}
+
+/* Whether the axes of a row come before all others, so that values of rows are aligned to the elements as they are. */
+static bool axes_are_first(uint32_t axes) { return (axes & (axes + 1)) == 0; }
+
+/* How values of that Type, one for each row of these axes, lie in a space; LOOP_ELEMENTS if they are no such values. */
+static loop_space space_of_rows(uint32_t space, uint32_t axes, const damo_type *t) {
+  const int ndim = space_rank(space);
+  const uint32_t all = (UINT32_C(1) << ndim) - 1;
+  if (axes == 0 || (space & axes) == axes) return LOOP_ELEMENTS;
   const uint32_t own = space_of(t);
-  if (own == ((uint32_t)kept << FUSION_MOST_RANK | (space & leading))) return LOOP_ROWS;
-  return own == ((space & ~all) | (space & leading) | trailing) ? LOOP_ROWS_KEPT : LOOP_ELEMENTS;
+  if (own == ((space & ~all) | (space & all) | axes)) return LOOP_ROWS_KEPT;
+  uint32_t kept = 0, rank = 0;
+  for (int axis = 0; axis < ndim; axis++) {
+    if (!(axes >> axis & 1)) kept |= (space >> axis & 1) << rank++;
+  }
+  return own == (rank << FUSION_MOST_RANK | kept) ? LOOP_ROWS : LOOP_ELEMENTS;
 }
 
 int position_operand(const damo_apply *node) {
@@ -44,8 +57,9 @@ int position_operand(const damo_apply *node) {
   return node->op->def == &onehot_def ? 0 : -1;
 }
 
-int fold_axes(const damo_apply *node) {
-  return node->op->def == &pick_def ? 1 : reduce_op_trailing(node->op, var_ndim(node->in[0]));
+uint32_t fold_axes(const damo_apply *node) {
+  const int ndim = var_ndim(node->in[0]);
+  return node->op->def == &pick_def ? UINT32_C(1) << (ndim - 1) : reduce_op_axes(node->op, ndim);
 }
 
 /* The operands that have one entry a row do not broadcast against the elements. */
@@ -55,7 +69,8 @@ static fusion_kind fusion_kind_of_pick(const damo_apply *node) {
   if (elements->ndim > FUSION_MOST_RANK || elements->ndim < 2) return FUSION_NONE; /* a single row is no loop */
   const uint32_t space = space_of(elements);
   for (int i = picks ? 1 : 0; i < (picks ? 2 : node->n_in - 1); i++) {
-    if (space_of_rows(space, 1, node->in[i]->type) != LOOP_ROWS) return FUSION_NONE;
+    const uint32_t last = UINT32_C(1) << (elements->ndim - 1);
+    if (space_of_rows(space, last, node->in[i]->type) != LOOP_ROWS) return FUSION_NONE;
   }
   return picks ? FUSION_FOLD : FUSION_PLACE;
 }
@@ -68,8 +83,8 @@ static fusion_kind fusion_kind_of(const damo_apply *node) {
   if (def != &reduce_def && def != &dimshuffle_def) return FUSION_NONE;
   const int ndim = var_ndim(node->in[0]);
   if (ndim > FUSION_MOST_RANK || var_ndim(node->out[0]) > FUSION_MOST_RANK) return FUSION_NONE;
-  if (def == &reduce_def) return reduce_op_trailing(node->op, ndim) > 0 ? FUSION_FOLD : FUSION_NONE;
-  return dimshuffle_op_trailing(node->op, ndim) != 0 ? FUSION_SHIFT : FUSION_NONE;
+  if (def == &dimshuffle_def) return dimshuffle_op_keeps_order(node->op, ndim) ? FUSION_SHIFT : FUSION_NONE;
+  return reduce_op_one_pass(node->op) && reduce_op_axes(node->op, ndim) != 0 ? FUSION_FOLD : FUSION_NONE;
 }
 
 static int32_t fusion_number(const fusion *f, const damo_apply *node) {
@@ -89,11 +104,15 @@ static bool reads_value(const fusion *f, int32_t k, int32_t user) {
 static bool is_joint_by_rows(const fusion *f, int32_t k, int32_t user) {
   const fusion_node *a = &f->nodes[k], *b = &f->nodes[user];
   if (a->row_axes == 0 || a->region != b->region) return false;
-  if (b->kind == FUSION_PLACE) return a->row_axes == 1 && b->shape == a->row_shape && reads_value(f, k, user);
+  if (b->kind == FUSION_PLACE) {
+    const uint32_t last = UINT32_C(1) << (space_rank(b->space) - 1);
+    return a->row_axes == last && b->shape == a->row_shape && reads_value(f, k, user);
+  }
   if (b->kind != FUSION_FOLD && b->row_axes != 0) return b->row_axes == a->row_axes && b->row_shape == a->row_shape;
   if (b->kind != FUSION_ELEMWISE || b->shape != a->row_shape) return false;
   const damo_type *t = a->node->out[0]->type;
-  return t->ndim == 0 || space_of_rows(a->row_space, a->row_axes, t) == LOOP_ROWS_KEPT;
+  if (t->ndim == 0 || axes_are_first(a->row_axes)) return true;
+  return space_of_rows(a->row_space, a->row_axes, t) == LOOP_ROWS_KEPT;
 }
 
 /* Whether the edge from node k to its user may stay on a level. */
@@ -207,10 +226,10 @@ static bool is_read_by_elements(const fusion *f, int32_t k) {
 
 static const void *shape_key(int32_t shape) { return (const void *)((uintptr_t)shape + 1); }
 
-/* Values of rows belong to the elements that read them again; others are ordinary nodes. Rows of one shape have one
- * length: that of the first reduction. */
+/* Values of rows belong to the elements that read them again; others are ordinary nodes. Rows of one shape have the same
+ * axes: those of the first reduction. */
 static damo_status fusion_choose_rows(fusion *f) {
-  map axes; /* shape → axes of its rows */
+  map axes; /* shape → axes of its rows, as bits */
   map_init(&axes, f->fg->obj.ctx);
   damo_status s = DAMO_OK;
   for (int32_t k = (int32_t)f->order.n - 1; k >= 0; k--) {
@@ -222,13 +241,13 @@ static damo_status fusion_choose_rows(fusion *f) {
   for (int32_t k = 0; k < f->order.n && s == DAMO_OK; k++) { /* positions are in rows of one axis */
     const fusion_node *n = &f->nodes[k];
     if (n->kind == FUSION_PLACE || (n->kind == FUSION_FOLD && position_operand(n->node) >= 0))
-      s = map_put(&axes, shape_key(n->shape), 1);
+      s = map_put(&axes, shape_key(n->shape), UINT32_C(1) << (space_rank(n->space) - 1));
   }
   for (int32_t k = 0; k < f->order.n; k++) {
     fusion_node *n = &f->nodes[k];
     uintptr_t chosen = 0;
     if (n->row_axes == 0) continue;
-    if (!map_get(&axes, shape_key(n->row_shape), &chosen) || (int32_t)chosen != n->row_axes) n->row_axes = 0;
+    if (!map_get(&axes, shape_key(n->row_shape), &chosen) || (uint32_t)chosen != n->row_axes) n->row_axes = 0;
   }
   map_clear(&axes);
   return s;

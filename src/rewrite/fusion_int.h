@@ -11,7 +11,7 @@ typedef enum fusion_kind {
   FUSION_ELEMWISE,
   FUSION_FOLD,  /* a reduction that a Loop can do, or a Pick: one entry of each row */
   FUSION_PLACE, /* zeros but for one entry a row: PickGrad, OneHot */
-  FUSION_SHIFT  /* a DimShuffle that adds axes of length 1 behind the others, or drops such */
+  FUSION_SHIFT  /* a DimShuffle that adds axes of length 1, or drops such */
 } fusion_kind;
 
 typedef struct fusion_node {
@@ -19,9 +19,9 @@ typedef struct fusion_node {
   fusion_kind kind;
   uint32_t space; /* of its result; of a reduction: of what it reduces */
   /* of what has one value a row of another space, and of a reduction whose result is read there again: that space, and
-   * how many axes a row has; else 0 */
+   * the axes of a row as bits; else 0 */
   uint32_t row_space;
-  int32_t row_axes;
+  uint32_t row_axes;
   int32_t shape;     /* number of the shape of its result; of a reduction: of what it reduces */
   int32_t row_shape; /* the same of what has row_space */
   int32_t region;    /* of graph/region.h: nodes of different regions stay apart */
@@ -60,7 +60,9 @@ static inline const fusion_node *fusion_node_of(const fusion *f, const damo_appl
 int space_rank(uint32_t space);
 /* Which operand of a Pick, PickGrad or OneHot has the positions; -1: of another node. */
 int position_operand(const damo_apply *node);
-/* How many of the last axes a FUSION_FOLD is over. */
-int fold_axes(const damo_apply *node);
+/* The axes that a FUSION_FOLD is over, as bits. */
+uint32_t fold_axes(const damo_apply *node);
+/* Whether these are the last axes of that rank. */
+bool axes_are_last(uint32_t axes, int ndim);
 
 #endif

@@ -72,4 +72,19 @@ void reduce_fold_part(const reduce_fold *f, reduce_part *part);
 /* Adds the next part to the fold of the result. */
 void reduce_fold_join(reduce_fold *f, const reduce_part *part);
 
+/* Results side by side, whose elements come as rows, for a loop that computes them: row i holds element i of each result.
+ * The bits are kernel_reduce's. There is at least one row. Not for logsumexp and sum_sqr_dev. */
+typedef struct reduce_sides reduce_sides;
+
+/* Bytes for results of n_per elements each, at most `width` of them; 64-byte aligned memory. */
+size_t reduce_sides_bytes(reduce_kind kind, damo_dtype in, int64_t width, int64_t n_per);
+void reduce_sides_init(reduce_sides *f, const kernel_isa *isa, reduce_kind kind, damo_dtype in, int64_t width,
+                       int64_t n_per);
+/* Begins so many results. */
+void reduce_sides_begin(reduce_sides *f, int64_t width);
+/* Adds the next m elements of each: m rows, contiguous. */
+void reduce_sides_add(reduce_sides *f, const void *rows, int64_t m);
+/* Writes the results, of reduce_out_dtype. */
+void reduce_sides_end(reduce_sides *f, void *out);
+
 #endif

@@ -350,12 +350,11 @@ damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
 /* The shape of a Loop's iteration space. */
 static damo_status loop_space_shape(c_emit *e, const damo_apply *node, int ndim, int64_t *shape) {
   const loop_data *d = loop_data_of(node->op);
-  const int kept = ndim - d->n_axes;
   for (int axis = 0; axis < ndim; axis++) {
     bool found = false;
     shape[axis] = 1;
     for (int i = 0; i < d->n_in; i++) {
-      const int k = loop_own_axis(var_ndim(node->in[i]), d->of_rows[i] ? kept : ndim, axis);
+      const int k = loop_own_axis(d, var_ndim(node->in[i]), d->of_rows[i], ndim, axis);
       if (k < 0 || type_dim_is_one(node->in[i]->type, k)) continue;
       const int64_t length = ce_in(e, i)->shape[k];
       if (found && length != shape[axis]) return ce_refuse(e, "its operands' shapes do not agree");
@@ -371,8 +370,17 @@ static damo_status loop_space_shape(c_emit *e, const damo_apply *node, int ndim,
 static void loop_input_strides(const c_emit *e, const loop_data *d, int i, int ndim, int64_t *strides) {
   const c_value *x = ce_in(e, i);
   for (int axis = 0; axis < ndim; axis++) {
-    const int k = loop_own_axis(x->ndim, d->of_rows[i] ? ndim - d->n_axes : ndim, axis);
+    const int k = loop_own_axis(d, x->ndim, d->of_rows[i], ndim, axis);
     strides[axis] = k < 0 || x->shape[k] == 1 ? 0 : x->strides[k];
+  }
+}
+
+/* Strides of a part's result over the iteration space: what has one value a row broadcasts along it. */
+static void loop_made_strides(const loop_data *d, const loop_part *p, const c_value *made, int ndim, int64_t *strides) {
+  for (int axis = 0; axis < ndim; axis++) {
+    const int own = loop_own_axis(d, made->ndim, p->space == LOOP_ROWS, ndim, axis);
+    const bool moves = own >= 0 && (p->space == LOOP_ELEMENTS || !loop_is_row_axis(d, axis));
+    strides[axis] = moves ? made->strides[own] : 0;
   }
 }
 
@@ -560,14 +568,15 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
       const char *x[LOOP_PART_MOST_IN];
       const int64_t *steps[LOOP_PART_MOST_IN + 1];
       const int n = loop_arity(p), first = elemwise_data_of(p->op)->row->kernel == KERNEL_NONE ? n - 1 : 0;
-      for (int axis = 0; axis < ndim; axis++) whole[axis] = p->space == LOOP_ELEMENTS || axis < kept ? shape[axis] : 1;
+      for (int axis = 0; axis < ndim; axis++)
+        whole[axis] = p->space == LOOP_ELEMENTS || !loop_is_row_axis(d, axis) ? shape[axis] : 1;
       for (int j = 0; j < n; j++) {
         memcpy(strides[j], reg[p->in[j]]->strides, sizeof strides[j]);
         steps[j] = strides[j];
         given[j] = p->in[j] < d->n_in ? var_dtype(node->in[p->in[j]]) : d->parts[p->in[j] - d->n_in].dtype;
         in[j] = reg[p->in[j]]->dtype;
       }
-      for (int axis = 0; axis < ndim; axis++) strides[n][axis] = axis < rank ? made->strides[axis] : 0;
+      loop_made_strides(d, p, made, ndim, strides[n]);
       steps[n] = strides[n];
       c_nest nest;
       ce_nest_init(e, &nest, ndim, whole, n + 1, steps);
@@ -585,9 +594,7 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
         ce_nest_close(e, &nest);
       }
     }
-    /* a register over rows broadcasts along them */
-    for (int axis = 0; axis < ndim; axis++)
-      strides[0][axis] = axis < rank && (p->space == LOOP_ELEMENTS || axis < kept) ? made->strides[axis] : 0;
+    loop_made_strides(d, p, made, ndim, strides[0]);
     reg[m] = ce_view(e, made, ndim, shape, strides[0], 0);
     if (reg[m] == NULL) return e->status;
   }

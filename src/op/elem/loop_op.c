@@ -1,11 +1,11 @@
 /* loop_op: the Op class Loop: Elemwise nodes over one iteration space, and reductions of their results, as one pass over
  * memory.
  *
- * Properties: `n_in`, the number of inputs; `n_axes`, how many axes a row has, 0 where nothing is reduced; `parts`, the
+ * Properties: `n_in`, the number of inputs; `axes`, the axes of a row as bits, 0 where nothing is reduced; `parts`, the
  * Ops with their result's dtype and space (loop_space) and the registers that they read; `outs`, the registers that are
  * results; `rows`, the inputs without the axes of a row; `inplace`, for each output the 1-based input that it overwrites,
  * 0: none. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. It
- * is an Elemwise, a fold (a Reduce over the last axes), a Pick, or a PickGrad or OneHot, whose positions are inputs. Parts that read what is folded over rows are over rows, or over
+ * is an Elemwise, a fold (a Reduce over the axes of a row), a Pick, or a PickGrad or OneHot, whose positions are inputs. Parts that read what is folded over rows are over rows, or over
  * elements again.
  *
  * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part over elements has
@@ -23,7 +23,7 @@
 #include "op/shape/shape_int.h"
 
 typedef struct loop_props {
-  prop_value n_in, n_axes, parts, outs, rows, inplace;
+  prop_value n_in, axes, parts, outs, rows, inplace;
 } loop_props;
 
 /* ---- The class --------------------------------------------------------------------------------------------------- */
@@ -75,14 +75,15 @@ static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *i
 static damo_status loop_init(damo_op *op) {
   loop_data *d = op->data;
   const loop_props *p = OP_PROPS(op, loop_props);
-  bool fits = op->n_props >= 5 && p->n_in.kind == PROP_INT && is_register(&p->n_axes, DAMO_MAX_NDIM + 1) &&
+  bool fits = op->n_props >= 5 && p->n_in.kind == PROP_INT && is_register(&p->axes, INT64_C(1) << DAMO_MAX_NDIM) &&
               p->parts.kind == PROP_LIST && p->outs.kind == PROP_LIST && p->rows.kind == PROP_LIST &&
               p->n_in.u.i >= 0 && p->n_in.u.i + p->parts.n <= LOOP_MOST_REGISTERS && p->parts.n > 0 && p->outs.n > 0;
   if (fits) {
     const size_t parts = (size_t)p->parts.n * sizeof *d->parts, outs = (size_t)p->outs.n * sizeof *d->outs;
     const size_t outs_end = (outs + sizeof(op_alias) - 1) / sizeof(op_alias) * sizeof(op_alias);
     d->n_in = (int32_t)p->n_in.u.i;
-    d->n_axes = (int32_t)p->n_axes.u.i;
+    d->axes = (uint32_t)p->axes.u.i;
+    for (int axis = 0; axis < DAMO_MAX_NDIM; axis++) d->n_axes += loop_is_row_axis(d, axis);
     d->place = -1;
     const size_t destroy = ((size_t)p->outs.n + 1) * sizeof(op_alias);
     d->bytes = parts + outs_end + destroy + (size_t)d->n_in * sizeof(bool);
@@ -136,10 +137,31 @@ static void loop_format(strbuf *out, const damo_op *op) {
 }
 
 int loop_part_shape(const loop_data *d, const loop_part *p, int ndim, const int64_t *shape, int64_t *out) {
-  const int kept = ndim - d->n_axes;
+  int n = 0;
   if (p->space == LOOP_OTHER) return reduce_op_shape(p->op, ndim, shape, out);
-  for (int axis = 0; axis < ndim; axis++) out[axis] = axis < kept || p->space == LOOP_ELEMENTS ? shape[axis] : 1;
-  return p->space == LOOP_ROWS ? kept : ndim;
+  for (int axis = 0; axis < ndim; axis++) {
+    const bool reduced = p->space != LOOP_ELEMENTS && loop_is_row_axis(d, axis);
+    if (!reduced || p->space == LOOP_ROWS_KEPT) out[n++] = reduced ? 1 : shape[axis];
+  }
+  return n;
+}
+
+/* The axes of a row of a space of that rank, if they are the last ones; else 0. */
+static int loop_trailing(const loop_data *d, int ndim) {
+  for (int axis = ndim - d->n_axes; axis < ndim; axis++) {
+    if (axis < 0 || !loop_is_row_axis(d, axis)) return 0;
+  }
+  return d->n_axes;
+}
+
+/* Whether a part fits a space of that rank: a reduction is over the axes of a row, or each over last axes. */
+static bool loop_part_fits(const loop_data *d, const loop_part *p, int ndim) {
+  if (ndim < DAMO_MAX_NDIM && d->axes >> ndim != 0) return false;
+  if (loop_part_positions(p) >= 0) return loop_trailing(d, ndim) == 1;
+  if (!loop_part_folds(p)) return true;
+  if (p->space != LOOP_OTHER) return reduce_op_one_pass(p->op) && reduce_op_axes(p->op, ndim) == d->axes;
+  const int own = reduce_op_trailing(p->op, ndim);
+  return own > 0 && own != d->n_axes && loop_trailing(d, ndim) > 0;
 }
 
 static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -149,17 +171,16 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
   for (int i = 0; i < n_in; i++) {
     if (!type_is_tensor(in[i]->type)) return ctx_fail(ctx, DAMO_ETYPE, "Loop: operand %d must be a tensor", i + 1);
   }
-  const int ndim = loop_ndim(d, in), kept = ndim - d->n_axes;
+  const int ndim = loop_ndim(d, in);
   for (int k = 0; k < d->n_parts; k++) {
-    const int own = loop_part_folds(&d->parts[k]) ? reduce_op_trailing(d->parts[k].op, ndim) : -1;
-    if (kept < 0 || own == 0 || (own > 0 && (own == d->n_axes) != (d->parts[k].space != LOOP_OTHER)))
-      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the last axes");
+    if (!loop_part_fits(d, &d->parts[k], ndim))
+      return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the axes of its rows");
   }
   int64_t shape[DAMO_MAX_NDIM], out_shape[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim; axis++) {
     shape[axis] = 1;
     for (int i = 0; i < n_in; i++) {
-      const int own = loop_own_axis(var_ndim(in[i]), d->of_rows[i] ? kept : ndim, axis);
+      const int own = loop_own_axis(d, var_ndim(in[i]), d->of_rows[i], ndim, axis);
       const int64_t length = own < 0 ? 1 : in[i]->type->shape[own];
       if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
     }
@@ -180,12 +201,12 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
 static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                     damo_var ***out_shape) {
   const loop_data *d = loop_data_of(node->op);
-  const int ndim = loop_ndim(d, node->in), kept = ndim - d->n_axes;
+  const int ndim = loop_ndim(d, node->in);
   damo_var *length[DAMO_MAX_NDIM];
   for (int axis = 0; axis < ndim; axis++) {
     length[axis] = NULL;
     for (int i = 0; i < node->n_in && !length[axis]; i++) {
-      const int k = loop_own_axis(var_ndim(node->in[i]), d->of_rows[i] ? kept : ndim, axis);
+      const int k = loop_own_axis(d, var_ndim(node->in[i]), d->of_rows[i], ndim, axis);
       if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) length[axis] = in_shape[i][k];
     }
     if (!length[axis] && axis == ndim - 1 && d->place >= 0)
@@ -194,10 +215,14 @@ static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const 
   }
   for (int o = 0; o < node->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
-    int end = p->space == LOOP_ELEMENTS ? ndim : kept;
-    if (p->space == LOOP_OTHER) end = ndim - reduce_op_trailing(p->op, ndim);
-    for (int axis = 0; axis < var_ndim(node->out[o]); axis++)
-      out_shape[o][axis] = axis < end ? length[axis] : build_i64(b, 1);
+    const int end = p->space == LOOP_OTHER ? ndim - reduce_op_trailing(p->op, ndim) : ndim;
+    int n = 0;
+    for (int axis = 0; axis < ndim && n < var_ndim(node->out[o]); axis++) {
+      const bool reduced =
+          p->space == LOOP_OTHER ? axis >= end : p->space != LOOP_ELEMENTS && loop_is_row_axis(d, axis);
+      if (reduced && p->space == LOOP_ROWS) continue;
+      out_shape[o][n++] = reduced ? build_i64(b, 1) : length[axis];
+    }
   }
   return b->status;
 }
@@ -251,6 +276,7 @@ bool loop_may_overwrite(const damo_op *op, int o, int i) {
 bool loop_keeps_first_axis(const damo_op *op, int ndim) {
   const loop_data *d = loop_data_of(op);
   if (d->reads_folds && d->n_axes >= ndim) return false;
+  if (loop_is_row_axis(d, 0) && loop_trailing(d, ndim) == 0) return false;
   for (int i = 0; i < d->n_in; i++) {
     if (d->of_rows[i]) return false;
   }
@@ -273,13 +299,19 @@ damo_op *loop_op_inplace(const damo_op *op, const int *in) {
 
 /* ---- As separate nodes ------------------------------------------------------------------------------------------- */
 
-/* v, which lies in the space `from`, as an operand of a part in the space `to`. n_axes: that of the folds. */
-static damo_var *loop_align(build *b, damo_var *v, loop_space from, loop_space to, int n_axes) {
-  int pattern[DAMO_MAX_NDIM];
+/* v, which lies in the space `from`, as an operand of a part in the space `to`. */
+static damo_var *loop_align(build *b, const loop_data *d, damo_var *v, loop_space from, loop_space to) {
+  int pattern[DAMO_MAX_NDIM], n = 0;
   if (v == NULL || (from == LOOP_ROWS) == (to == LOOP_ROWS)) return v;
-  const int kept = from == LOOP_ROWS ? var_ndim(v) : var_ndim(v) - n_axes;
-  for (int axis = 0; axis < kept + n_axes; axis++) pattern[axis] = axis < kept ? axis : -1;
-  return build_dimshuffle(b, v, pattern, from == LOOP_ROWS ? kept + n_axes : kept);
+  const int ndim = from == LOOP_ROWS ? var_ndim(v) + d->n_axes : var_ndim(v);
+  for (int axis = 0; axis < ndim; axis++) {
+    const bool of_row = loop_is_row_axis(d, axis);
+    if (from == LOOP_ROWS)
+      pattern[n++] = of_row ? -1 : loop_kept_before(d, axis);
+    else if (!of_row)
+      pattern[n++] = axis;
+  }
+  return build_dimshuffle(b, v, pattern, n);
 }
 
 /* The space in which part p reads operand i, and that of the register: inputs are aligned as they are. */
@@ -296,7 +328,6 @@ static loop_space loop_operand_space(const loop_data *d, const loop_part *p, int
 /* The registers as Variables, over the node's inputs; owned memory. */
 static damo_var **loop_registers(build *b, const damo_apply *node) {
   const loop_data *d = loop_data_of(node->op);
-  const int n_axes = d->n_axes;
   damo_var **reg = mem_alloc(b->ctx, (size_t)(d->n_in + d->n_parts) * sizeof *reg);
   if (reg == NULL) return NULL;
   memcpy(reg, node->in, (size_t)d->n_in * sizeof *reg);
@@ -304,7 +335,7 @@ static damo_var **loop_registers(build *b, const damo_apply *node) {
     const loop_part *p = &d->parts[k];
     damo_var *in[LOOP_PART_MOST_IN];
     for (int i = 0; i < loop_arity(p); i++)
-      in[i] = loop_align(b, reg[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p, i), n_axes);
+      in[i] = loop_align(b, d, reg[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p, i));
     reg[d->n_in + k] = build_op(b, damo_retain(p->op), in, loop_arity(p));
     if (b->status != DAMO_OK) break;
   }
@@ -328,7 +359,6 @@ damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out) {
 /* Reverse mode through the parts, last first. */
 static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const loop_data *d = loop_data_of(node->op);
-  const int n_axes = d->n_axes;
   const size_t bytes = (size_t)(d->n_in + d->n_parts) * sizeof(damo_var *);
   damo_var **reg = loop_registers(b, node), **g = mem_calloc(b->ctx, bytes);
   if (reg == NULL || g == NULL) b->status = DAMO_EMEMORY;
@@ -340,7 +370,7 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
     for (int i = 0; i < part->n_in; i++) {
       const loop_part *p = &d->parts[k - d->n_in];
       damo_var **sum = &g[p->in[i]];
-      part_gin[i] = loop_align(b, part_gin[i], loop_reads_in(p, i), loop_operand_space(d, p, i), n_axes);
+      part_gin[i] = loop_align(b, d, part_gin[i], loop_reads_in(p, i), loop_operand_space(d, p, i));
       *sum = build_add_present(b, *sum, part_gin[i]);
     }
   }
@@ -352,7 +382,6 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
 
 static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const loop_data *d = loop_data_of(node->op);
-  const int n_axes = d->n_axes;
   const size_t bytes = (size_t)(d->n_in + d->n_parts) * sizeof(damo_var *);
   damo_var **reg = loop_registers(b, node), **t = mem_calloc(b->ctx, bytes);
   if (reg == NULL || t == NULL) b->status = DAMO_EMEMORY;
@@ -361,7 +390,7 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
     const loop_part *p = &d->parts[k];
     damo_var *part_eval[LOOP_PART_MOST_IN];
     for (int i = 0; i < loop_arity(p); i++)
-      part_eval[i] = loop_align(b, t[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p, i), n_axes);
+      part_eval[i] = loop_align(b, d, t[p->in[i]], loop_operand_space(d, p, i), loop_reads_in(p, i));
     damo_apply *part = reg[d->n_in + k]->owner;
     part->op->def->rop(b, part, part_eval, &t[d->n_in + k]);
   }
@@ -392,7 +421,7 @@ static const char *loop_library(const damo_apply *node, const damo_op **of) {
 const op_def loop_def = {
     .name = "Loop",
     .doc = "elementwise Ops over one iteration space, in one pass over memory",
-    .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, n_axes), PROP(loop_props, parts), PROP(loop_props, outs),
+    .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, axes), PROP(loop_props, parts), PROP(loop_props, outs),
                    PROP(loop_props, rows), PROP(loop_props, inplace)),
     .n_in = OP_VARIADIC,
     .least_in = OP_NO_INPUT,
@@ -416,7 +445,7 @@ const op_def loop_def = {
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-damo_apply *build_loop(build *b, const loop_input *in, int n_in, int n_axes, const loop_part *parts, int n_parts,
+damo_apply *build_loop(build *b, const loop_input *in, int n_in, uint32_t axes, const loop_part *parts, int n_parts,
                        const int16_t *outs, int n_out) {
   if (b->status != DAMO_OK) return NULL;
   const size_t per_part = 1 + 3 + LOOP_PART_MOST_IN;
@@ -444,7 +473,7 @@ damo_apply *build_loop(build *b, const loop_input *in, int n_in, int n_axes, con
     if (in[i].of_rows) row_list[n_rows++] = prop_int(i);
   }
   const loop_props p = {.n_in = prop_int(n_in),
-                        .n_axes = prop_int(n_axes),
+                        .axes = prop_int(axes),
                         .parts = prop_list(list, n_parts),
                         .outs = prop_list(out_list, n_out),
                         .rows = prop_list(row_list, n_rows)};

@@ -6,11 +6,11 @@
 
 #define LOOP_PART_MOST_IN 4
 
-/* Where the result of a part lies: at each element of the iteration space, or at each row: the last axes have length 1 or
- * are left out. LOOP_OTHER: it is a reduction over more or fewer of the last axes, which no part reads. */
+/* Where the result of a part lies: at each element of the iteration space, or at each row: the axes of a row have length 1
+ * or are left out. LOOP_OTHER: where a row is the last axes, a reduction over more or fewer of these, which no part reads. */
 typedef enum loop_space { LOOP_ELEMENTS, LOOP_ROWS_KEPT, LOOP_ROWS, LOOP_OTHER } loop_space;
 
-/* One node of a Loop, an Elemwise or a Reduce over the last axes. Registers are numbered: the Loop's inputs, then the
+/* One node of a Loop, an Elemwise or a Reduce over the axes of a row. Registers are numbered: the Loop's inputs, then the
  * results of its parts. */
 typedef struct loop_part {
   damo_op *op;      /* not in place; borrowed */
@@ -19,7 +19,7 @@ typedef struct loop_part {
   int16_t in[LOOP_PART_MOST_IN];
 } loop_part;
 
-/* An input, and whether its axes are those of LOOP_ROWS: without the last ones. */
+/* An input, and whether its axes are those of LOOP_ROWS: without those of a row. */
 typedef struct loop_input {
   damo_var *var;
   bool of_rows;
@@ -27,10 +27,10 @@ typedef struct loop_input {
 
 extern const op_def loop_def;
 
-/* A Loop over these inputs, whose rows are the last n_axes axes (0: it has none), and whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
+/* A Loop over these inputs, whose rows are the axes in the bits of `axes` (0: it has none), and whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
  * other as those of Elemwise, and the result of every part over elements has the shape of the iteration space. The node
  * is borrowed from b. */
-damo_apply *build_loop(build *b, const loop_input *in, int n_in, int n_axes, const loop_part *parts, int n_parts,
+damo_apply *build_loop(build *b, const loop_input *in, int n_in, uint32_t axes, const loop_part *parts, int n_parts,
                        const int16_t *outs, int n_out);
 /* The outputs of a Loop node as separate nodes over its inputs, into out; borrowed from b. */
 damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out);

@@ -8,7 +8,8 @@
 /* The properties, parsed. */
 typedef struct loop_data {
   int32_t n_in, n_parts, n_out;
-  int32_t n_axes;   /* a row is the last ones; 0: there are no rows */
+  uint32_t axes;    /* a row is these, as bits; 0: there are no rows */
+  int32_t n_axes;   /* how many they are */
   int32_t place;    /* the input that is the length of a row for a part that places values, -1: none */
   bool reads_folds; /* a part reads what another folds */
   bool has_positions;
@@ -52,10 +53,22 @@ static inline int loop_ndim(const loop_data *d, damo_var *const *in) {
   return ndim;
 }
 
-/* The axis of an input of that rank, aligned to `last` axes, that is axis `axis` of the iteration space; -1: none. */
-static inline int loop_own_axis(int rank, int last, int axis) {
-  const int own = axis - (last - rank);
-  return own < rank ? own : -1;
+static inline bool loop_is_row_axis(const loop_data *d, int axis) { return d->axes >> axis & 1; }
+
+/* How many axes of the iteration space before that one are no axes of a row. */
+static inline int loop_kept_before(const loop_data *d, int axis) {
+  int n = 0;
+  for (int k = 0; k < axis; k++) n += !loop_is_row_axis(d, k);
+  return n;
+}
+
+/* The axis that is axis `axis` of an iteration space of that rank, of what has fewer axes: they are aligned to the last,
+ * and of_rows tells that the axes of a row are left out. -1: none. */
+static inline int loop_own_axis(const loop_data *d, int rank, bool of_rows, int ndim, int axis) {
+  if (!of_rows) return axis >= ndim - rank ? axis - (ndim - rank) : -1;
+  if (loop_is_row_axis(d, axis)) return -1;
+  const int at = loop_kept_before(d, axis), missing = ndim - d->n_axes - rank;
+  return at >= missing ? at - missing : -1;
 }
 
 /* loop_op_run.c */

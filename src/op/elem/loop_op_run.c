@@ -14,13 +14,15 @@ struct loop_kept {
   size_t bytes;
   bool valid;     /* the plan is for the shapes and strides of the key */
   int32_t ndim;   /* of the iteration space */
-  int32_t n_axes; /* of the folds, 0: there are none */
+  int32_t n_axes; /* of a row, 0: there are no folds */
+  int32_t *order; /* of the axes in plans: those of a row last */
   int64_t placed; /* the length of a row that parts which place values have */
   loop_program program;
   loop_reg *regs;
   loop_step *steps;
   loop_plan *plan;   /* without folds */
-  pass_plan *passes; /* with folds */
+  pass_plan *passes; /* with folds; or: */
+  strip_plan *strips;
   void *plan_memory;
   damo_c128 *values; /* 0-d: of the registers */
   char **base;       /* operands' addresses; 0-d: of all registers */
@@ -172,8 +174,9 @@ static damo_status loop_make_part(loop_maker *m, int k) {
 /* Whether an input has one value a row: it broadcasts along the axes of the folds. */
 static bool input_is_row(const loop_maker *m, int i) {
   const damo_type *type = m->t->node->in[i]->type;
-  for (int axis = m->ndim - m->n_axes; axis < m->ndim && !m->d->of_rows[i]; axis++) {
-    const int own = loop_own_axis(type->ndim, m->ndim, axis);
+  for (int axis = 0; axis < m->ndim; axis++) {
+    if (!loop_is_row_axis(m->d, axis)) continue;
+    const int own = loop_own_axis(m->d, type->ndim, m->d->of_rows[i], m->ndim, axis);
     if (own >= 0 && !type_dim_is_one(type, own)) return false;
   }
   return m->n_axes > 0;
@@ -261,8 +264,8 @@ static damo_status make_loop_program(loop_maker *m, const frame *f) {
 
 /* The axis of input i that is that axis of the iteration space, -1: none. */
 static int input_axis(const thunk *t, const loop_kept *k, int i, int axis) {
-  const bool of_rows = loop_data_of(t->node->op)->of_rows[i];
-  return loop_own_axis(var_ndim(t->node->in[i]), of_rows ? k->ndim - k->n_axes : k->ndim, axis);
+  const loop_data *d = loop_data_of(t->node->op);
+  return loop_own_axis(d, var_ndim(t->node->in[i]), d->of_rows[i], k->ndim, axis);
 }
 
 /* Whether input i does not broadcast along that axis. */
@@ -309,6 +312,16 @@ static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
   return make_loop_program(&make, f);
 }
 
+/* The axes as plans have them: those of a row last. */
+static void order_axes(const loop_data *d, loop_kept *k) {
+  int n = 0;
+  for (int rows = 0; rows < 2; rows++) {
+    for (int axis = 0; axis < k->ndim; axis++) {
+      if (loop_is_row_axis(d, axis) == rows) k->order[n++] = axis;
+    }
+  }
+}
+
 static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   const loop_data *d = loop_data_of(t->node->op);
   loop_program lp;
@@ -324,7 +337,9 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   const size_t shape = take_space(&bytes, ndim, sizeof(int64_t)), key = take_space(&bytes, n_key, sizeof(int64_t));
   const size_t out_strides = take_space(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
   const size_t spans = take_space(&bytes, ndim, 1);
-  const size_t plan_bytes = lp.n_passes > 0 ? pass_plan_bytes(&lp, (int)ndim) : loop_plan_bytes(&lp, (int)ndim);
+  const size_t order = take_space(&bytes, ndim, sizeof(int32_t));
+  size_t plan_bytes = lp.n_passes > 0 ? pass_plan_bytes(&lp, (int)ndim) : loop_plan_bytes(&lp, (int)ndim);
+  if (lp.n_passes > 0 && strip_plan_bytes(&lp, (int)ndim) > plan_bytes) plan_bytes = strip_plan_bytes(&lp, (int)ndim);
   const size_t plan = take_space(&bytes, plan_bytes, 1);
   char *m = mem_calloc(f->ctx, bytes);
   if (m == NULL) return DAMO_EMEMORY;
@@ -334,6 +349,8 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   k->steps = memcpy(m + steps, lp.steps, (size_t)lp.n_steps * sizeof(loop_step));
   k->program.regs = k->regs;
   k->program.steps = k->steps;
+  k->order = (int32_t *)(void *)(m + order);
+  order_axes(d, k);
   k->spans = (bool *)(m + spans);
   k->base = (char **)(void *)(m + base);
   k->values = (damo_c128 *)(void *)(m + values);
@@ -361,7 +378,7 @@ static bool register_is_of_rows(const loop_data *d, int r) {
 static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
   if (r < t->n_in) return !input_spans(t, k, r, axis);
   const loop_part *p = &loop_data_of(t->node->op)->parts[r - t->n_in];
-  return !k->spans[axis] || (p->space != LOOP_ELEMENTS && axis >= k->ndim - k->n_axes);
+  return !k->spans[axis] || (p->space != LOOP_ELEMENTS && loop_is_row_axis(loop_data_of(t->node->op), axis));
 }
 
 /* The length of register r along an axis along which it does not broadcast. */
@@ -377,8 +394,13 @@ static void register_shape(const thunk *t, frame *f, const loop_kept *k, const i
     const damo_array *x = thunk_in(t, f, r);
     shape_format(text, n, x->ndim, array_shape(x));
   } else {
-    const int ndim = register_is_of_rows(d, r) ? k->ndim - k->n_axes : k->ndim;
-    shape_format(text, n, ndim, made + (int64_t)(r - t->n_in) * k->ndim);
+    const int64_t *length = made + (int64_t)(r - t->n_in) * k->ndim;
+    int64_t shape[DAMO_MAX_NDIM];
+    int ndim = 0;
+    for (int axis = 0; axis < k->ndim; axis++) {
+      if (!register_is_of_rows(d, r) || !loop_is_row_axis(d, axis)) shape[ndim++] = length[axis];
+    }
+    shape_format(text, n, ndim, shape);
   }
 }
 
@@ -412,7 +434,7 @@ static damo_status check_parts(const thunk *t, frame *f, const loop_kept *k, int
       int64_t *length = &made[(int64_t)part * k->ndim + axis];
       int owner = -1;
       *length = 1;
-      if (p->space != LOOP_ELEMENTS && axis >= k->ndim - k->n_axes) continue;
+      if (p->space != LOOP_ELEMENTS && loop_is_row_axis(d, axis)) continue;
       if (loop_part_places(p) && axis == k->ndim - 1) {
         *length = k->placed;
         continue;
@@ -510,25 +532,35 @@ static damo_status run_values(const thunk *t, frame *f, loop_kept *k) {
   return DAMO_OK;
 }
 
-/* Strides of the operands along the axes of the iteration space, from the inputs and the results in their cells. */
+/* Strides of a result of one value a row, C-contiguous, along the axes in the plans' order. */
+static void row_strides(const loop_kept *k, damo_dtype dtype, int64_t *along) {
+  int64_t step = (int64_t)dtype_size(dtype);
+  for (int j = k->ndim - 1; j >= 0; j--) {
+    along[j] = j < k->ndim - k->n_axes ? step : 0;
+    if (j < k->ndim - k->n_axes) step *= k->shape[k->order[j]];
+  }
+}
+
+/* Strides of the operands along the axes in the plans' order, from the inputs and the results in their cells. */
 static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_t **strides, int64_t *numbers) {
   const size_t ndim = (size_t)k->ndim;
   for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * ndim;
-  const int kept = k->ndim - k->n_axes;
   for (int i = 0; i < t->n_in; i++) {
     int64_t *along = numbers + (size_t)i * ndim;
-    const bool of_rows = loop_data_of(t->node->op)->of_rows[i];
-    elemwise_strides_along(thunk_in(t, f, i), of_rows ? kept : k->ndim, along);
-    for (int axis = kept; axis < k->ndim && of_rows; axis++) along[axis] = 0;
+    const damo_array *x = thunk_in(t, f, i);
+    for (int j = 0; j < k->ndim; j++) {
+      const int own = input_axis(t, k, i, k->order[j]);
+      along[j] = own >= 0 && array_shape(x)[own] != 1 ? array_strides(x)[own] : 0;
+    }
   }
   for (int o = 0; o < t->n_out; o++) {
     const damo_array *out = (const damo_array *)thunk_result(t, f, o);
     int64_t *along = numbers + (size_t)(t->n_in + o) * ndim;
     if (out_is_row(t, o)) {
-      memset(along, 0, ndim * sizeof(int64_t));
+      row_strides(k, (damo_dtype)out->dtype, along);
       continue;
     }
-    memcpy(along, array_strides(out), ndim * sizeof(int64_t));
+    for (int j = 0; j < k->ndim; j++) along[j] = array_strides(out)[k->order[j]];
     memcpy(k->out_strides + (size_t)o * ndim, array_strides(out), ndim * sizeof(int64_t));
   }
 }
@@ -537,13 +569,18 @@ static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_
 static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   const size_t n_ops = (size_t)(t->n_in + t->n_out), ndim = (size_t)k->ndim;
   const size_t bytes = n_ops * (ndim * sizeof(int64_t) + sizeof(int64_t *));
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int j = 0; j < k->ndim; j++) shape[j] = k->shape[k->order[j]];
   const int64_t **strides = mem_alloc(f->ctx, bytes);
   if (strides == NULL) return DAMO_EMEMORY;
   operand_strides(t, f, k, strides, (int64_t *)(void *)(strides + n_ops));
-  if (k->n_axes > 0) {
-    k->passes = pass_plan_init(k->plan_memory, &k->program, f->ctx->isa, k->ndim, k->shape, strides, k->n_axes);
+  k->strips = NULL;
+  if (k->n_axes > 0 && strip_suits(&k->program, k->ndim, shape, strides, k->n_axes)) {
+    k->strips = strip_plan_init(k->plan_memory, &k->program, f->ctx->isa, k->ndim, shape, strides, k->n_axes);
+  } else if (k->n_axes > 0) {
+    k->passes = pass_plan_init(k->plan_memory, &k->program, f->ctx->isa, k->ndim, shape, strides, k->n_axes);
   } else {
-    k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, k->shape, strides);
+    k->plan = loop_plan_init(k->plan_memory, &k->program, k->ndim, shape, strides);
   }
   mem_free(f->ctx, strides, bytes);
   elemwise_key_matches(k->key, t, f, true);
@@ -601,6 +638,17 @@ static damo_status read_placed(const thunk *t, frame *f, loop_kept *k) {
   return DAMO_OK;
 }
 
+/* About how many nanoseconds a run takes. */
+static double plan_cost(const loop_kept *k) {
+  if (k->strips != NULL) return strip_cost(k->strips);
+  return k->n_axes > 0 ? pass_cost(k->passes) : loop_cost(k->plan);
+}
+
+static size_t plan_workspace_on(const thread_pool *pool, const loop_kept *k) {
+  if (k->strips != NULL) return strip_workspace_on(pool, k->strips);
+  return k->n_axes > 0 ? pass_workspace_on(pool, k->passes) : loop_workspace_on(pool, k->plan);
+}
+
 damo_status loop_perform(const thunk *t, frame *f) {
   loop_state *state = thunk_state(t, f);
   if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state));
@@ -622,13 +670,15 @@ damo_status loop_perform(const thunk *t, frame *f) {
     same = same && memcmp(k->out_strides + (size_t)o * n, array_strides(out), n * sizeof(int64_t)) == 0;
   }
   if (!same) DAMO_TRY(plan_loop(t, f, k));
-  thread_pool *pool = ctx_pool(f->ctx, k->n_axes > 0 ? pass_cost(k->passes) : loop_cost(k->plan));
-  const size_t bytes = k->n_axes > 0 ? pass_workspace_on(pool, k->passes) : loop_workspace_on(pool, k->plan);
+  thread_pool *pool = ctx_pool(f->ctx, plan_cost(k));
+  const size_t bytes = plan_workspace_on(pool, k);
   char *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
   for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
-  if (k->n_axes > 0)
+  if (k->strips != NULL)
+    strip_run_on(pool, k->strips, k->base, work);
+  else if (k->n_axes > 0)
     pass_run_on(pool, k->passes, k->base, work);
   else
     loop_run_on(pool, k->plan, k->base, work);

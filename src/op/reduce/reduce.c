@@ -68,6 +68,8 @@ static int reduce_trailing(uint32_t axes, int ndim) {
   return (axes & kept) == 0 ? n : 0;
 }
 
+bool reduce_op_one_pass(const damo_op *op) { return !reduce_is_two_pass(reduce_op_kind(op)); }
+
 int reduce_op_trailing(const damo_op *op, int ndim) {
   return reduce_is_two_pass(reduce_op_kind(op)) ? 0 : reduce_trailing(reduce_op_axes(op, ndim), ndim);
 }

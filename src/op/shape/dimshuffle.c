@@ -142,16 +142,16 @@ const op_def dimshuffle_def = {
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
-int dimshuffle_op_trailing(const damo_op *op, int ndim) {
+bool dimshuffle_op_keeps_order(const damo_op *op, int ndim) {
   const dimshuffle_data *d = op->data;
-  const int n = d->n < ndim ? d->n : ndim;
-  for (int i = 0; i < n; i++) {
-    if (d->from[i] != i) return 0;
+  int last = -1, n = 0;
+  for (int i = 0; i < d->n; i++) {
+    if (d->from[i] < 0) continue;
+    if (d->from[i] < last) return false;
+    last = d->from[i];
+    n++;
   }
-  for (int i = n; i < d->n; i++) {
-    if (d->from[i] >= 0) return 0;
-  }
-  return d->n - ndim;
+  return d->n != n || n != ndim; /* else it is the operand */
 }
 
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {
