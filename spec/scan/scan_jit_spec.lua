@@ -121,7 +121,108 @@ local function random_scan(dtype)
   return inputs, wanted, { args }
 end
 
+-- A random scan of vectors of n entries, the Types with their length or without.
+local function random_vectors(dtype, n)
+  local steps = 230 + math.random(100)
+  local inputs, args = {}, {}
+  local is_static = math.random(2) == 1
+  local function input(rows, flipped)
+    local shape = rows and { rows, n } or { n }
+    if flipped then shape = { n, rows } end
+    local unknown = {}
+    for i = 1, #shape do unknown[i] = is_static and shape[i] or false end
+    local v = damo.tensor("v" .. #inputs, { dtype = dtype, shape = unknown })
+    local list = {}
+    for i = 1, shape[1] do
+      list[i] = #shape == 1 and draw() or {}
+      for j = 1, shape[2] or 0 do list[i][j] = draw() end
+    end
+    inputs[#inputs + 1], args[#args + 1] = v, A(list, dtype)
+    return flipped and damo.transpose(v) or v
+  end
+  local number = damo.scalar("number", { dtype = dtype })
+  inputs[1], args[1] = number, draw()
+  local constant = {}
+  for i = 1, n do constant[i] = draw() end
+  local function at() return math.random(2) == 1 and math.random(n) or -math.random(n) end
+  local function move(pool)
+    local function any() return pool[math.random(#pool)] end
+    local k, x = math.random(7), any()
+    if k == 1 then
+      local entries = {}
+      for i = 1, n do entries[i] = any()[at()] end
+      return damo.stack(entries)
+    elseif k == 2 then
+      local cut = math.random(n)
+      return cut < n and damo.concatenate({ x[{ { cut + 1, n } }], any()[{ { 1, cut } }] }) or x[{ { -1, 1, -1 } }]
+    elseif k == 3 then
+      return damo.set_subtensor(x[at()], any()[at()])
+    elseif k == 4 then
+      local last = math.random(n)
+      return damo.inc_subtensor(x[{ { 1, last } }], any()[{ { n - last + 1, n } }])
+    elseif k == 5 then
+      return damo.ifelse(damo.gt(any()[at()], number), x, any())
+    elseif k == 6 then
+      return x * any()[at()]
+    end
+    return x + A(constant, dtype) * number
+  end
+  local lists = { { -1 }, { -1, -2 }, { -3 } }
+  local taps = lists[math.random(3)]
+  local first = #taps == 1 and taps[1] == -1 and input() or { initial = input(3), taps = taps }
+  local sequence = { input = input(steps + 3, math.random(2) == 1), taps = { 0, 1 } }
+  local until_after = math.random(4) == 1
+  local results = damo.scan(function(...)
+    local pool = { ... }
+    for _ = 1, math.random(6) do
+      pool[#pool + 1] = damo.cast(math.random(2) == 1 and move(pool) or grow(pool, dtype), dtype)
+    end
+    local out = {}
+    for i = 1, 3 do out[i] = damo.cast(move(pool), dtype) end
+    if until_after then return out, damo.until_(damo.gt(out[1][1], 3.5)) end
+    return out
+  end, { sequences = { sequence }, outputs_info = { first, input(), false }, non_sequences = { input() },
+    n_steps = steps, go_backwards = math.random(3) == 1, return_list = true })
+  local wanted = {}
+  for i, r in ipairs(results) do wanted[i] = math.random(2) == 1 and r[-1] or r end
+  return inputs, wanted, { args }
+end
+
 describe("scan as machine code", function()
+  it("has the VM's bits for short vectors, on random steps", function()
+    local ran = 0
+    for seed = 1, 100 do
+      math.randomseed(seed)
+      local inputs, wanted, arguments = random_vectors(seed % 3 == 0 and "float32" or "float64", math.random(8))
+      if compare(inputs, wanted, arguments, "vectors, seed " .. seed) then ran = ran + 1 end
+    end
+    if enabled then assert.is_true(ran > 40, ran .. " of 100") end
+  end)
+
+  it("has them for gradients of short vectors, and for vectors of another length afterwards", function()
+    local s0, rates = damo.tensor("s0", { dtype = "float64", shape = { 3 } }), damo.dvector "rates"
+    local s = damo.scan(function(s)
+      local x, y, z = s[1], s[2], s[3]
+      return s + 0.01 * damo.stack { rates[1] * (y - x), x * (rates[2] - z) - y, x * y - rates[3] * z }
+    end, { outputs_info = { s0 }, n_steps = 300 })
+    local cost = (s ^ 2):sum() + s[-1]:sum()
+    local g = damo.grad(cost, { s0, rates })
+    local ran = compare({ s0, rates }, { s, cost, g[1], g[2] },
+      { { A { 1, 2, 3 }, A { 10, 28, 2.5 } }, { A { 1, 0, 0 }, A { 10, 28, 2.5 } } }, "gradient")
+    if enabled then assert.is_true(ran) end
+
+    local v, w = damo.dvector "v", damo.dvector "w"
+    local h = damo.scan(function(h) return h * w + 0.5 end, { outputs_info = { v }, n_steps = 300 })
+    ran = compare({ v, w }, { h, h[-1] }, {
+      { A { 1, 2, 3 }, A { 0.5, 0.25, 2 } }, { A { 1, 2 }, A { 0.5, 0.25 } }, { damo.ones(9), damo.ones(9) },
+      { A { 3, 2, 1 }, A { 0.5, 0.25, 2 } },
+    }, "lengths")
+    if enabled then assert.is_true(ran) end
+    local f = damo.compile({ v, w }, h)
+    f(A { 1, 2 }, A { 1, 2 })
+    assert.has_error(function() f(A { 1, 2 }, A { 1, 2, 3 }) end)
+  end)
+
   it("has the VM's bits, on random steps", function()
     local ran = 0
     for seed = 1, 150 do
@@ -220,7 +321,7 @@ describe("scan as machine code", function()
     assert.is_true(code_bytes() <= before)
   end)
 
-  it("is not made where a Mode says so, nor for arrays", function()
+  it("is not made where a Mode says so, nor for long vectors", function()
     local h0, v0 = damo.dscalar "h0", damo.dvector "v0"
     local function made(x, value, mode)
       local h = damo.scan(function(h_prev) return h_prev * 0.5 end, { outputs_info = { x }, n_steps = 300 })
@@ -231,7 +332,8 @@ describe("scan as machine code", function()
     end
     assert.equal(enabled, made(h0, 1))
     assert.is_false(made(h0, 1, without))
-    assert.is_false(made(v0, A { 1, 2 }))
+    assert.equal(enabled, made(v0, damo.ones(8)))
+    assert.is_false(made(v0, damo.ones(9)))
     assert.has_error(function() damo.Mode { jit = "no" } end)
   end)
 end)

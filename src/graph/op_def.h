@@ -184,6 +184,24 @@ typedef enum op_masks {
   MASKS_END     /* a 0 may give another number */
 } op_masks;
 
+/* The most elements of operands and results of op_moves. */
+#define OP_MOVES_MOST 8
+
+/* Where an element of a result comes from: element `at` of input `in`; then, where add >= 0, element add_at of input
+ * `add` is added to it. */
+typedef struct op_move {
+  int32_t in, at, add, add_at;
+} op_move;
+
+/* op_def.moves: the elements of short vectors. */
+typedef struct op_moves {
+  const damo_apply *node;         /* each input and output is a tensor of rank 0 or 1 */
+  const int32_t *n_in;            /* the number of elements of each input */
+  const damo_array *const *known; /* the values of inputs that are constants, else NULL */
+  int32_t *n_out;                 /* set: of each output; at most OP_MOVES_MOST */
+  op_move *out;                   /* set: element i of output o is out[o * OP_MOVES_MOST + i] */
+} op_moves;
+
 /* How a node reads in one line of text (graph_pprint): a call exp(x), a sum x + y, a part x[{2, 3}]. */
 typedef struct op_notation {
   const char *name;  /* in a call */
@@ -318,6 +336,10 @@ struct op_def {
 
   /* Writes the node as C source (graph/c_emit.h), for f:export_c. NULL: it can't be exported. */
   damo_status (*emit_c)(struct c_emit *e, const damo_apply *node);
+
+  /* Says which elements of the inputs those of the outputs are, so that machine code can keep short vectors in registers.
+   * False, without an error: not these, or the node may fail. NULL: the class computes more than that. */
+  bool (*moves)(const op_moves *m, damo_ctx *ctx);
 
   /* Of a class over stacks of matrices: its core signature, op/linalg/core.h. NULL: it has none. */
   const struct core_class *core;

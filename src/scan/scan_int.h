@@ -65,10 +65,13 @@ size_t scan_state_size(void);
 damo_status scan_emit_c(struct c_emit *e, const damo_apply *node);
 damo_status scan_replay_emit_c(struct c_emit *e, const damo_apply *node);
 
-/* scan_jit.c: a Scan of 0-d values as machine code, for one thunk in one frame. */
+/* scan_jit.c: a Scan of 0-d values and short vectors as machine code, for one thunk in one frame. */
 typedef struct scan_native scan_native;
-/* NULL without an error: there is none for the class, whose inner Function that is, or in this context. */
-scan_native *scan_native_new(const scan_class *s, const damo_function *inner);
+/* For operands as long as these. NULL without an error: there is none for the class, whose inner Function that is, or in
+ * this context. */
+scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const damo_function *inner);
+/* Whether the code is for operands as long as these. */
+bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_native *n);
 void scan_native_free(scan_native *n, damo_ctx *ctx);
 /* Runs at most `total` steps, at least 1, and gives all results; *taken: the number of steps. */
 damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,

@@ -1,8 +1,9 @@
-/* scan_jit.c: a Scan of 0-d values as one call of machine code.
+/* scan_jit.c: a Scan of 0-d values and short vectors as one call of machine code.
  *
- * The steps of a Scan whose inner Function consists of elementwise nodes over 0-d values are a scalar program
- * (jit/jit.h) with one loop: sequences are read through addresses that move by their strides, the past of a state is
- * carried from step to step, stacked values are stored through addresses too. The code runs a share of the steps at a
+ * The steps of a Scan whose inner Function consists of elementwise nodes, and of those that move entries
+ * (op_def.moves), are a scalar program (jit/jit.h) with one loop: sequences are read through addresses that move by
+ * their strides, the past of a state is carried from step to step, stacked values are stored through addresses too. A
+ * vector is a value for each of its entries; the code is for the lengths that the operands have when it is made. The code runs a share of the steps at a
  * time: until the loop has to look whether it was interrupted, or a stack is full, or goes on elsewhere.
  */
 #include <string.h>
@@ -12,16 +13,22 @@
 #include "scan_int.h"
 
 #define NO_SLOT (-1)
+#define MOST_ENTRIES OP_MOVES_MOST /* of a vector */
 
 /* Where the frame of the code has what belongs to a part. */
 typedef struct native_part {
-  int32_t *value;   /* sequence: the address of each tap; state: its past, newest first; fixed: the value */
-  int32_t stride;   /* sequence: the stride of its rows */
-  int32_t row, to;  /* the address of the stack's row, and how it moves */
-  int32_t last;     /* collected: the last value */
-  jit_value newest; /* state, while code is made: the value before the step */
-  char *base;       /* of the stack, in a run */
-  damo_array *own;  /* the stack while its length is unknown, owned */
+  /* Sequence: the address of the first entry of each tap. State, fixed: entry i of the value k + 1 steps back, or of the
+   * value, is value[k * MOST_ENTRIES + i]. */
+  int32_t *value;
+  int32_t n; /* the entries of the value; a 0-d one has 1 */
+  bool is_vector;
+  int32_t stride;                 /* sequence: the stride of its rows */
+  int32_t along;                  /* sequence of vectors: the stride of a row's entries */
+  int32_t row, to;                /* the address of the stack's row, and how it moves */
+  int32_t last[MOST_ENTRIES];     /* collected: the last value */
+  jit_value newest[MOST_ENTRIES]; /* state, while code is made: the value before the step */
+  char *base;                     /* of the stack, in a run */
+  damo_array *own;                /* the stack while its length is unknown, owned */
   int64_t cap;
 } native_part;
 
@@ -29,25 +36,37 @@ struct scan_native {
   jit_code *code;
   jit_slot *frame;
   size_t frame_bytes, bytes;
-  int32_t nowhere; /* a slot for rows that are not kept */
+  int32_t nowhere; /* the first of MOST_ENTRIES slots, for rows that are not kept */
   int64_t share;   /* steps of the first share: about a quarter of POLL_NS */
   native_part part[];
 };
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
+/* What a cell of the inner Function holds while code is made. */
+typedef struct native_cell {
+  jit_value entry[MOST_ENTRIES];
+  int32_t n;               /* entries; 0: nothing yet */
+  const damo_array *known; /* a constant; NULL */
+} native_cell;
+
 typedef struct native_maker {
   const scan_class *s;
   const fn_program *program;
   scan_native *native;
   jit_program p;
-  jit_value *value; /* per cell, -1: none; then space for the operands and results of one node */
-  bool branches;    /* the step has some */
+  native_cell *cell; /* per cell of the inner Function */
+  /* Space for one node: a number, an entry, an array for each operand; entries of its results. */
+  int32_t *n;
+  jit_value *in, *out;
+  const damo_array **known;
+  op_move *moves;
+  bool branches, vectors; /* the step has some */
 } native_maker;
 
-/* The type of a 0-d tensor; JIT_N_TYPES: it is something else. */
+/* The type of entries of a tensor of rank 0 or 1; JIT_N_TYPES: it is something else. */
 static jit_type native_type(const damo_type *t) {
-  return t->kind == TYPE_TENSOR && t->ndim == 0 ? jit_type_of(t->dtype) : JIT_N_TYPES;
+  return t->kind == TYPE_TENSOR && t->ndim <= 1 ? jit_type_of(t->dtype) : JIT_N_TYPES;
 }
 
 /* Elements have 8, 4 or 1 bytes. */
@@ -82,40 +101,52 @@ static bool all_native(const scan_class *s, const fn_program *program) {
   return all;
 }
 
-static void native_set(native_maker *m, int inner, jit_value v) {
+/* The cell of an inner input, of so many entries; NULL: nothing reads it. */
+static native_cell *native_input(const native_maker *m, int inner, int32_t n) {
   const int32_t c = m->program->inputs[inner].cell;
-  if (c >= 0) m->value[c] = v;
+  if (c < 0) return NULL;
+  m->cell[c].n = n;
+  return &m->cell[c];
 }
 
 static void native_sequence(native_maker *m, const scan_part *part, native_part *n, jit_type type) {
   jit_program *p = &m->p;
-  const jit_value stride = jit_input(p, JIT_I64);
+  const jit_value stride = jit_input(p, JIT_I64), along = n->n > 1 ? jit_input(p, JIT_I64) : -1;
   n->stride = jit_home(p, stride);
+  if (n->n > 1) n->along = jit_home(p, along);
   for (int k = 0; k < part->n; k++) {
     n->value[k] = NO_SLOT;
-    if (m->program->inputs[part->first + k].cell < 0) continue;
-    const jit_value at = jit_carried(p, JIT_I64);
-    n->value[k] = jit_home(p, at);
-    native_set(m, part->first + k, jit_load(p, type, at));
-    jit_carry(p, at, jit_binary(p, JIT_IADD, at, stride));
+    native_cell *c = native_input(m, part->first + k, n->n);
+    if (c == NULL) continue;
+    const jit_value row = jit_carried(p, JIT_I64);
+    n->value[k] = jit_home(p, row);
+    jit_value at = row;
+    for (int32_t i = 0; i < n->n; i++) {
+      if (i > 0) at = jit_binary(p, JIT_IADD, at, along);
+      c->entry[i] = jit_load(p, type, at);
+    }
+    jit_carry(p, row, jit_binary(p, JIT_IADD, row, stride));
   }
 }
 
 /* What is k + 1 steps old becomes k + 2 steps old; native_outputs carries on the newest. */
 static void native_state(native_maker *m, const scan_part *part, native_part *n, jit_type type) {
   jit_program *p = &m->p;
-  jit_value newer = -1;
-  for (int k = 0; k < part->span; k++) {
-    const jit_value past = jit_carried(p, type);
-    n->value[k] = jit_home(p, past);
-    for (int i = part->first; i < part->first + part->n; i++) {
-      if (m->s->tap[i] == -1 - k) native_set(m, i, past);
+  for (int32_t i = 0; i < n->n; i++) {
+    jit_value newer = -1;
+    for (int k = 0; k < part->span; k++) {
+      const jit_value past = jit_carried(p, type);
+      n->value[k * MOST_ENTRIES + i] = jit_home(p, past);
+      for (int t = part->first; t < part->first + part->n; t++) {
+        native_cell *c = m->s->tap[t] == -1 - k ? native_input(m, t, n->n) : NULL;
+        if (c != NULL) c->entry[i] = past;
+      }
+      if (k == 0)
+        n->newest[i] = past;
+      else
+        jit_carry(p, past, newer);
+      newer = past;
     }
-    if (k == 0)
-      n->newest = past;
-    else
-      jit_carry(p, past, newer);
-    newer = past;
   }
 }
 
@@ -125,14 +156,18 @@ static void native_inputs(native_maker *m) {
     const scan_part *part = &s->part[i];
     native_part *n = &m->native->part[i];
     const jit_type type = native_type(scan_inner_in(s, part->first)->type);
+    m->vectors = m->vectors || n->is_vector;
     if (part->role == SCAN_SEQUENCE) {
       native_sequence(m, part, n, type);
     } else if (part->role == SCAN_STATE) {
       native_state(m, part, n, type);
     } else {
-      const jit_value x = jit_input(&m->p, type);
-      n->value[0] = jit_home(&m->p, x);
-      native_set(m, part->first, x);
+      native_cell *c = native_input(m, part->first, n->n);
+      for (int32_t k = 0; k < n->n; k++) {
+        const jit_value x = jit_input(&m->p, type);
+        n->value[k] = jit_home(&m->p, x);
+        if (c != NULL) c->entry[k] = x;
+      }
     }
   }
 }
@@ -141,84 +176,172 @@ static void native_constants(native_maker *m) {
   for (int64_t i = 0; i < m->program->vm.n_constants; i++) {
     const vm_constant *c = &m->program->vm.constants[i];
     const damo_array *a = (const damo_array *)c->value;
-    if (c->value->kind == OBJ_ARRAY && a->ndim == 0) m->value[c->slot] = elem_jit_const(&m->p, a);
+    if (c->value->kind != OBJ_ARRAY || a->ndim > 1 || array_size(a) < 1 || array_size(a) > MOST_ENTRIES) continue;
+    native_cell *to = &m->cell[c->slot];
+    to->n = (int32_t)array_size(a);
+    to->known = a;
+    for (int32_t k = 0; k < to->n; k++) to->entry[k] = elem_jit_const(&m->p, a, k);
   }
 }
 
 /* Most calls of kernels in a step with branches. */
 #define BRANCHES_MOST_CALLS 8
 
-/* Both branches are computed, since an elementwise op can't fail, and one is chosen. */
-static bool native_ifelse(native_maker *m, const damo_apply *node, const jit_value *in, jit_value *out) {
-  const jit_value condition = jit_convert(&m->p, in[0], JIT_BOOL);
-  for (int o = 0; o < node->n_out; o++) {
-    const jit_value x = in[1 + o], y = in[1 + node->n_out + o];
-    if (jit_typeof(&m->p, x) != jit_typeof(&m->p, y)) return false;
-    out[o] = jit_select(&m->p, condition, x, y);
+/* Both branches are computed, since no operation of a step can fail, and one is chosen. */
+static bool native_ifelse(native_maker *m, const thunk *t) {
+  const jit_value condition = jit_convert(&m->p, m->cell[t->in[0]].entry[0], JIT_BOOL);
+  for (int o = 0; o < t->n_out; o++) {
+    const native_cell *x = &m->cell[t->in[1 + o]], *y = &m->cell[t->in[1 + t->n_out + o]];
+    native_cell *to = &m->cell[t->out[o]];
+    if (x->n != y->n || jit_typeof(&m->p, x->entry[0]) != jit_typeof(&m->p, y->entry[0])) return false;
+    for (int32_t k = 0; k < x->n; k++) to->entry[k] = jit_select(&m->p, condition, x->entry[k], y->entry[k]);
+    to->n = x->n;
   }
   m->branches = true;
   return true;
 }
 
-static bool native_node(native_maker *m, const thunk *t) {
-  jit_value *in = m->value + m->program->vm.n_cells, *out = in + t->n_in;
+/* How many entries an elementwise node's results have; 0: its operands do not agree. A vector broadcasts only where its
+ * static Type says 1. */
+static int32_t native_length(const native_maker *m, const thunk *t) {
+  int32_t n = 0;
   for (int i = 0; i < t->n_in; i++) {
-    in[i] = m->value[t->in[i]];
-    if (in[i] < 0) return false;
+    const damo_type *type = t->node->in[i]->type;
+    if (type->ndim == 0 || type_dim_is_one(type, 0)) continue;
+    const int32_t own = m->cell[t->in[i]].n;
+    if (n > 0 && own != n) return 0;
+    n = own;
   }
-  if (t->node->op->def == &ifelse_def ? !native_ifelse(m, t->node, in, out) : !elem_jit_node(&m->p, t->node, in, out))
-    return false;
-  for (int o = 0; o < t->n_out; o++) m->value[t->out[o]] = out[o];
+  return n > 0 ? n : 1;
+}
+
+static bool native_elementwise(native_maker *m, const thunk *t) {
+  const int32_t n = native_length(m, t);
+  for (int32_t k = 0; k < n; k++) {
+    for (int i = 0; i < t->n_in; i++) {
+      const native_cell *c = &m->cell[t->in[i]];
+      m->in[i] = c->entry[c->n == 1 ? 0 : k];
+    }
+    if (!elem_jit_node(&m->p, t->node, m->in, m->out)) return false;
+    for (int o = 0; o < t->n_out; o++) m->cell[t->out[o]].entry[k] = m->out[o];
+  }
+  for (int o = 0; o < t->n_out; o++) m->cell[t->out[o]].n = n;
+  return n > 0;
+}
+
+/* x + y as kernel/copy.c adds; -1: of bools. */
+static jit_value native_sum(native_maker *m, jit_value x, jit_value y) {
+  const jit_type type = jit_typeof(&m->p, x);
+  if (type == JIT_BOOL || type != jit_typeof(&m->p, y)) return -1;
+  return jit_binary(&m->p, type == JIT_F64 || type == JIT_F32 ? JIT_ADD : JIT_IADD, x, y);
+}
+
+/* A node that moves entries. Its operands are in cells of other nodes: values in SSA form need no copy. */
+static bool native_moved(native_maker *m, const thunk *t) {
+  for (int i = 0; i < t->n_in; i++) {
+    m->n[i] = m->cell[t->in[i]].n;
+    m->known[i] = m->cell[t->in[i]].known;
+  }
+  const op_moves moves = {t->node, m->n, m->known, m->n + t->n_in, m->moves};
+  if (!t->node->op->def->moves(&moves, m->p.ctx)) return false;
+  for (int o = 0; o < t->n_out; o++) {
+    native_cell *to = &m->cell[t->out[o]];
+    to->n = moves.n_out[o];
+    if (to->n == 0) return false;
+    for (int32_t k = 0; k < to->n; k++) {
+      const op_move *from = &m->moves[o * OP_MOVES_MOST + k];
+      to->entry[k] = m->cell[t->in[from->in]].entry[from->at];
+      if (from->add >= 0) to->entry[k] = native_sum(m, to->entry[k], m->cell[t->in[from->add]].entry[from->add_at]);
+      if (to->entry[k] < 0) return false;
+    }
+  }
   return true;
 }
 
-static jit_value value_of_out(const native_maker *m, int out) { return m->value[m->program->outputs[out].cell]; }
+static bool native_node(native_maker *m, const thunk *t) {
+  for (int i = 0; i < t->n_in; i++) {
+    if (m->cell[t->in[i]].n == 0 || m->cell[t->in[i]].entry[0] < 0) return false;
+  }
+  for (int o = 0; o < t->n_out; o++) {
+    if (!type_is_tensor(t->node->out[o]->type) || t->node->out[o]->type->ndim > 1) return false;
+  }
+  if (t->node->op->def == &ifelse_def) return native_ifelse(m, t);
+  if (t->node->op->def->moves != NULL) return native_moved(m, t);
+  return native_elementwise(m, t);
+}
 
-static void native_outputs(native_maker *m) {
+static const native_cell *cell_of_out(const native_maker *m, int out) {
+  return &m->cell[m->program->outputs[out].cell];
+}
+
+/* Stores the entries in the row, and moves on to the next row. */
+static void native_store(native_maker *m, const scan_part *part, native_part *n, const native_cell *v) {
+  jit_program *p = &m->p;
+  const jit_value row = jit_carried(p, JIT_I64), to = jit_input(p, JIT_I64);
+  const uint64_t size = dtype_size(scan_inner_out(m->s, part->out)->type->dtype);
+  n->row = jit_home(p, row);
+  n->to = jit_home(p, to);
+  for (int32_t k = 0; k < n->n; k++) {
+    const jit_value at = k == 0 ? row : jit_binary(p, JIT_IADD, row, jit_const(p, JIT_I64, (uint64_t)k * size));
+    jit_store(p, at, v->entry[k]);
+  }
+  jit_carry(p, row, jit_binary(p, JIT_IADD, row, to));
+}
+
+/* False: a state changes its length. */
+static bool native_outputs(native_maker *m) {
   const scan_class *s = m->s;
   jit_program *p = &m->p;
   for (int i = 0; i < s->n_parts; i++) {
     const scan_part *part = &s->part[i];
     native_part *n = &m->native->part[i];
     if (part->out < 0) continue;
-    const jit_value v = value_of_out(m, part->out);
-    if (part->role == SCAN_STATE) jit_carry(p, n->newest, v);
-    if (part->stack >= 0) {
-      const jit_value row = jit_carried(p, JIT_I64), to = jit_input(p, JIT_I64);
-      n->row = jit_home(p, row);
-      n->to = jit_home(p, to);
-      jit_store(p, row, v);
-      jit_carry(p, row, jit_binary(p, JIT_IADD, row, to));
-    }
-    if (part->role == SCAN_COLLECT && part->last >= 0) {
-      const jit_value last = jit_carried(p, jit_typeof(p, v));
-      n->last = jit_home(p, last);
-      jit_carry(p, last, v);
+    const native_cell *v = cell_of_out(m, part->out);
+    if (part->role == SCAN_STATE && v->n != n->n) return false;
+    n->n = v->n;
+    n->is_vector = scan_inner_out(s, part->out)->type->ndim == 1;
+    for (int32_t k = 0; k < n->n && part->role == SCAN_STATE; k++) jit_carry(p, n->newest[k], v->entry[k]);
+    if (part->stack >= 0) native_store(m, part, n, v);
+    for (int32_t k = 0; k < n->n && part->role == SCAN_COLLECT && part->last >= 0; k++) {
+      const jit_value last = jit_carried(p, jit_typeof(p, v->entry[k]));
+      n->last[k] = jit_home(p, last);
+      jit_carry(p, last, v->entry[k]);
     }
   }
-  if (s->until) jit_stop_if(p, jit_convert(p, value_of_out(m, (int)s->fgraph->outputs.n - 1), JIT_BOOL));
+  if (s->until) jit_stop_if(p, jit_convert(p, cell_of_out(m, (int)s->fgraph->outputs.n - 1)->entry[0], JIT_BOOL));
+  return true;
 }
+
+/* Nanoseconds, about: of a call of a kernel on one entry, and of a node in the VM, whose kernels take all entries of a
+ * vector at once. */
+#define CALL_NS 40
+#define NODE_NS 60
 
 static bool native_program(native_maker *m) {
   const vm_program *vm = &m->program->vm;
-  for (int64_t c = 0; c < vm->n_cells; c++) m->value[c] = -1;
   native_constants(m);
   native_inputs(m);
   for (int64_t k = 0; k < vm->n_thunks; k++) {
     if (!native_node(m, vm->thunks[k])) return false;
   }
   for (int64_t o = 0; o < m->program->n_outputs; o++) {
-    if (value_of_out(m, (int)o) < 0) return false;
+    const native_cell *v = cell_of_out(m, (int)o);
+    if (v->n == 0 || v->entry[0] < 0) return false;
   }
   if (m->branches && m->p.n_calls > BRANCHES_MOST_CALLS) return false;
-  native_outputs(m);
-  m->native->nowhere = jit_home(&m->p, jit_input(&m->p, JIT_I64));
+  if (m->vectors && m->p.n_calls * CALL_NS > vm->n_thunks * NODE_NS) return false;
+  if (!native_outputs(m)) return false;
+  for (int k = 0; k < MOST_ENTRIES; k++) {
+    const int32_t slot = jit_home(&m->p, jit_input(&m->p, JIT_I64));
+    if (k == 0) m->native->nowhere = slot;
+  }
   return true;
 }
 
 /* How many slots native_part.value has. */
 static int32_t native_slots_of(const scan_part *p) {
-  return p->role == SCAN_STATE ? p->span : p->role == SCAN_COLLECT ? 0 : p->n;
+  if (p->role == SCAN_COLLECT) return 0;
+  return p->role == SCAN_SEQUENCE ? p->n : MOST_ENTRIES * (p->role == SCAN_STATE ? p->span : 1);
 }
 
 static scan_native *native_alloc(const scan_class *s, damo_ctx *ctx) {
@@ -244,34 +367,69 @@ void scan_native_free(scan_native *n, damo_ctx *ctx) {
   mem_free(ctx, n, n->bytes);
 }
 
-static int64_t native_operands(const vm_program *vm) {
-  int64_t most = 0;
+/* Space for the node with the most operands and results. */
+static size_t native_reserve(native_maker *m, damo_ctx *ctx) {
+  const vm_program *vm = &m->program->vm;
+  int64_t most = 1;
   for (int64_t k = 0; k < vm->n_thunks; k++) {
     const int64_t n = vm->thunks[k]->n_in + vm->thunks[k]->n_out;
     if (n > most) most = n;
   }
-  return most;
+  const size_t cells = (size_t)vm->n_cells * sizeof *m->cell;
+  const size_t each = sizeof *m->known + OP_MOVES_MOST * sizeof *m->moves + 2 * sizeof *m->in + sizeof *m->n;
+  char *at = mem_calloc(ctx, cells + (size_t)most * each);
+  m->cell = (native_cell *)(void *)at;
+  if (at == NULL) return 0;
+  m->known = (const damo_array **)(void *)(at + cells);
+  m->moves = (op_move *)(void *)(m->known + most);
+  m->in = (jit_value *)(m->moves + most * OP_MOVES_MOST);
+  m->out = m->in + most;
+  m->n = m->out + most;
+  return cells + (size_t)most * each;
 }
 
-scan_native *scan_native_new(const scan_class *s, const damo_function *inner) {
+/* The operand's entries of one step: of a vector its length. */
+static int64_t operand_length(const scan_class *s, const scan_part *p, const damo_array *a) {
+  if (scan_inner_in(s, p->first)->type->ndim == 0) return 1;
+  return array_shape(a)[a->ndim - 1];
+}
+
+/* Notes the lengths of the operands. False: there is a long one. */
+static bool native_lengths(const thunk *t, const frame *f, const scan_class *s, scan_native *n) {
+  for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
+    const int64_t length = operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i])));
+    if (length < 1 || length > MOST_ENTRIES) return false;
+    n->part[i].n = (int32_t)length;
+    n->part[i].is_vector = scan_inner_in(s, s->part[i].first)->type->ndim == 1;
+  }
+  return true;
+}
+
+bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_native *n) {
+  for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
+    if (operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i]))) != n->part[i].n) return false;
+  }
+  return true;
+}
+
+scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const damo_function *inner) {
   damo_ctx *ctx = inner->obj.ctx;
   const fn_program *program = inner->program;
   if (jit_refusal(ctx) != NULL || !all_native(s, program)) return NULL;
   native_maker m = {.s = s, .program = program, .native = native_alloc(s, ctx)};
-  const size_t bytes = (size_t)(program->vm.n_cells + native_operands(&program->vm)) * sizeof *m.value;
-  m.value = m.native != NULL ? mem_alloc(ctx, bytes) : NULL;
-  if (m.value != NULL) {
+  const size_t bytes = m.native != NULL ? native_reserve(&m, ctx) : 0;
+  if (m.cell != NULL) {
     jit_begin(&m.p, ctx);
     m.p.name = s->name != NULL ? s->name : s->def.name;
-    if (native_program(&m)) m.native->code = jit_compile(&m.p);
+    if (native_lengths(t, f, s, m.native) && native_program(&m)) m.native->code = jit_compile(&m.p);
     jit_end(&m.p);
-    mem_free(ctx, m.value, bytes);
+    mem_free(ctx, m.cell, bytes);
   }
   if (m.native != NULL && m.native->code != NULL) {
     m.native->frame_bytes = (size_t)jit_n_slots(m.native->code) * sizeof(jit_slot);
     m.native->frame = mem_alloc(ctx, m.native->frame_bytes);
   }
-  if (m.native == NULL || m.value == NULL || (m.native->code != NULL && m.native->frame == NULL)) ctx_clear_error(ctx);
+  if (m.native == NULL || m.cell == NULL || (m.native->code != NULL && m.native->frame == NULL)) ctx_clear_error(ctx);
   if (m.native != NULL && m.native->frame != NULL) {
     jit_frame_init(m.native->code, m.native->frame);
     m.native->share = 1 + POLL_NS / 4 / jit_step_ns(m.native->code);
@@ -293,17 +451,19 @@ static void native_load(const thunk *t, const frame *f, const scan_class *s, sca
     if (p->role == SCAN_SEQUENCE) {
       const int64_t stride = array_strides(a)[0];
       n->frame[at->stride].i64 = stride;
+      if (at->n > 1) n->frame[at->along].i64 = array_strides(a)[1];
       for (int k = 0; k < p->n; k++) {
         if (at->value[k] == NO_SLOT) continue;
         n->frame[at->value[k]].address = a->data + (p->before + s->tap[p->first + k]) * stride;
       }
-    } else if (p->role == SCAN_FIXED) {
-      n->frame[at->value[0]] = native_read(a->data, array_dtype(a));
-    } else {
-      for (int k = 0; k < p->span; k++) {
-        const char *row = p->bare ? a->data : a->data + (p->span - 1 - k) * array_strides(a)[0];
-        n->frame[at->value[k]] = native_read(row, array_dtype(a));
-      }
+      continue;
+    }
+    const bool is_one = p->role == SCAN_FIXED || p->bare;
+    const int64_t along = at->is_vector ? array_strides(a)[a->ndim - 1] : 0;
+    for (int k = 0; k < (is_one ? 1 : p->span); k++) {
+      const char *row = is_one ? a->data : a->data + (p->span - 1 - k) * array_strides(a)[0];
+      for (int32_t j = 0; j < at->n; j++)
+        n->frame[at->value[k * MOST_ENTRIES + j]] = native_read(row + j * along, array_dtype(a));
     }
   }
 }
@@ -314,7 +474,9 @@ static damo_status begin_stack(const thunk *t, frame *f, const scan_class *s, co
   const damo_dtype dtype = out_dtype(s, p);
   at->cap = p->tail > 0 && n > p->tail ? p->tail : n;
   if (s->until && p->tail <= 0 && at->cap > 64) at->cap = 64;
-  damo_array *a = s->until ? array_empty(f->ctx, dtype, 1, &at->cap) : thunk_out(t, f, p->stack, dtype, 1, &at->cap);
+  const int64_t shape[2] = {at->cap, at->n};
+  const int ndim = 1 + at->is_vector;
+  damo_array *a = s->until ? array_empty(f->ctx, dtype, ndim, shape) : thunk_out(t, f, p->stack, dtype, ndim, shape);
   if (a == NULL) return DAMO_EMEMORY;
   if (s->until) at->own = a;
   at->base = a->data;
@@ -322,10 +484,10 @@ static damo_status begin_stack(const thunk *t, frame *f, const scan_class *s, co
 }
 
 static damo_status grow_stack(frame *f, native_part *at, damo_dtype dtype) {
-  const int64_t cap = 2 * at->cap;
-  damo_array *more = array_empty(f->ctx, dtype, 1, &cap);
+  const int64_t cap = 2 * at->cap, shape[2] = {cap, at->n};
+  damo_array *more = array_empty(f->ctx, dtype, 1 + at->is_vector, shape);
   if (more == NULL) return DAMO_EMEMORY;
-  memcpy(more->data, at->own->data, (size_t)at->cap * dtype_size(dtype));
+  memcpy(more->data, at->own->data, (size_t)(at->cap * at->n) * dtype_size(dtype));
   damo_release(at->own);
   at->own = more;
   at->base = more->data;
@@ -336,7 +498,7 @@ static damo_status grow_stack(frame *f, native_part *at, damo_dtype dtype) {
 /* Sets where step k of n stores its row, and how that moves. Returns for how many steps that is so. */
 static int64_t native_place_row(const scan_class *s, const scan_part *p, scan_native *n, int64_t k, int64_t total) {
   const native_part *at = &n->part[p - s->part];
-  const int64_t size = (int64_t)dtype_size(out_dtype(s, p)), left_out = total - at->cap;
+  const int64_t size = at->n * (int64_t)dtype_size(out_dtype(s, p)), left_out = total - at->cap;
   int64_t row, stride = size, steps;
   if (s->until) {
     row = p->tail > 0 && k >= at->cap ? k % at->cap : k;
@@ -386,18 +548,29 @@ static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int
 static damo_status give_own_stack(const thunk *t, frame *f, const scan_class *s, const scan_part *p,
                                   const native_part *at, int64_t n) {
   const int64_t kept = n < at->cap ? n : at->cap, first = p->tail > 0 && n > at->cap ? n % at->cap : 0;
-  const size_t size = dtype_size(out_dtype(s, p));
-  damo_array *out = thunk_out(t, f, p->stack, out_dtype(s, p), 1, &kept);
+  const size_t size = (size_t)at->n * dtype_size(out_dtype(s, p));
+  const int64_t shape[2] = {kept, at->n};
+  damo_array *out = thunk_out(t, f, p->stack, out_dtype(s, p), 1 + at->is_vector, shape);
   if (out == NULL) return DAMO_EMEMORY;
   memcpy(out->data, at->base + (size_t)first * size, (size_t)(kept - first) * size);
   memcpy(out->data + (size_t)(kept - first) * size, at->base, (size_t)first * size);
   return DAMO_OK;
 }
 
-static damo_status native_give_scalar(const thunk *t, frame *f, int out, damo_dtype dtype, jit_slot x) {
-  damo_array *a = thunk_out(t, f, out, dtype, 0, NULL);
+static damo_status native_give_steps(const thunk *t, frame *f, int out, int64_t steps) {
+  damo_array *a = thunk_out(t, f, out, DAMO_INT64, 0, NULL);
   if (a == NULL) return DAMO_EMEMORY;
-  native_write(a->data, dtype, x);
+  native_write(a->data, DAMO_INT64, (jit_slot){.i64 = steps});
+  return DAMO_OK;
+}
+
+/* The last value: entry k of it is in of[slot[k]]. */
+static damo_status native_give_last(const thunk *t, frame *f, const scan_part *p, const native_part *at,
+                                    damo_dtype dtype, const jit_slot *of, const int32_t *slot) {
+  const int64_t n = at->n;
+  damo_array *a = thunk_out(t, f, p->last, dtype, at->is_vector, &n);
+  if (a == NULL) return DAMO_EMEMORY;
+  for (int32_t k = 0; k < n; k++) native_write(a->data + (size_t)k * dtype_size(dtype), dtype, of[slot[k]]);
   return DAMO_OK;
 }
 
@@ -407,11 +580,11 @@ static damo_status native_give(const thunk *t, frame *f, const scan_class *s, co
     const native_part *at = &n->part[i];
     if (at->own != NULL) DAMO_TRY(give_own_stack(t, f, s, p, at, steps));
     if (p->last < 0) continue;
-    const int32_t slot = p->role == SCAN_STATE ? at->value[0] : at->last;
-    DAMO_TRY(native_give_scalar(t, f, p->last, out_dtype(s, p), n->frame[slot]));
+    const int32_t *slots = p->role == SCAN_STATE ? at->value : at->last;
+    DAMO_TRY(native_give_last(t, f, p, at, out_dtype(s, p), n->frame, slots));
   }
   if (!s->until) return DAMO_OK;
-  return native_give_scalar(t, f, scan_out_steps(s), DAMO_INT64, (jit_slot){.i64 = steps});
+  return native_give_steps(t, f, scan_out_steps(s), steps);
 }
 
 damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,

@@ -523,14 +523,15 @@ static bool has_past(const thunk *t, const frame *f, const scan_class *s) {
   return true;
 }
 
-/* The machine code for the loop; NULL: there is none, or not yet. */
-static scan_native *native_of(const scan_class *s, scan_frame *w, int64_t total) {
-  if (w->native != NULL || w->seen < 0) return w->native;
+/* The machine code for the loop; NULL: there is none for these operands, or not yet. */
+static scan_native *native_of(const thunk *t, const frame *f, const scan_class *s, scan_frame *w, int64_t total) {
+  if (w->native != NULL) return scan_native_fits(t, f, s, w->native) ? w->native : NULL;
+  if (w->seen < 0) return NULL;
   if (w->inner->frame.frame.no_jit || s->progress != NULL || !is_direct(w->inner)) return NULL;
   w->seen = total > NATIVE_STEPS ? NATIVE_STEPS : w->seen + total;
   if (w->seen < NATIVE_STEPS) return NULL;
   w->seen = -1;
-  return w->native = scan_native_new(s, w->inner);
+  return w->native = scan_native_new(t, f, s, w->inner);
 }
 
 static damo_status run_native(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t total) {
@@ -548,7 +549,7 @@ static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan
     const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
     if (rows < total) total = rows;
   }
-  if (total > 0 && has_past(t, f, s) && native_of(s, w, total) != NULL) return run_native(t, f, s, w, total);
+  if (total > 0 && has_past(t, f, s) && native_of(t, f, s, w, total) != NULL) return run_native(t, f, s, w, total);
   scan_drop_last(t, f, s);
   DAMO_TRY(scan_start(t, f, s, w));
   DAMO_TRY(scan_begin(f, w));

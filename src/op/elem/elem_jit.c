@@ -1,4 +1,4 @@
-/* elem_jit: what an elementwise node computes on 0-d values, as operations of a scalar program.
+/* elem_jit: what an elementwise node computes of one entry of each operand, as operations of a scalar program.
  *
  * Operations follow the kernels (kernel/elem/float_body.h, order_body.h, bits_body.h, bool_body.h) expression by
  * expression, so that results have their bits. What is more than a few operations calls the kernel itself.
@@ -157,8 +157,9 @@ static jit_value lower_scalar(const elem_lowering *l, scalar_id id) {
 /* Whether machine code has the dtype. */
 static bool jit_has_dtype(damo_dtype dtype) { return jit_type_of(dtype) != JIT_N_TYPES; }
 
-jit_value elem_jit_const(jit_program *p, const damo_array *a) {
-  const scalar x = array_item(a);
+jit_value elem_jit_const(jit_program *p, const damo_array *a, int64_t entry) {
+  const int64_t offset = a->ndim == 0 ? 0 : entry * array_strides(a)[0];
+  const scalar x = scalar_load(array_dtype(a), a->data + offset);
   jit_type type = jit_type_of(x.dtype);
   if (dtype_is_complex(x.dtype) || x.dtype == DAMO_UINT64) return -1;
   if (dtype_is_float(x.dtype)) return jit_const_float(p, type, scalar_to_double(x));
@@ -235,13 +236,13 @@ static bool lower_loop(jit_program *p, const damo_apply *node, const jit_value *
   return all;
 }
 
-static bool is_scalar(const damo_var *v) { return type_is_tensor(v->type) && v->type->ndim == 0; }
+static bool is_short(const damo_var *v) { return type_is_tensor(v->type) && v->type->ndim <= 1; }
 
 bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out) {
   const op_def *def = node->op->def;
   if (def != &elemwise_def && def != &loop_def) return false;
   for (int i = 0; i < node->n_in; i++) {
-    if (!is_scalar(node->in[i])) return false;
+    if (!is_short(node->in[i])) return false;
   }
   if (def == &loop_def) return lower_loop(p, node, in, out);
   damo_dtype dtype[SCALAR_MAX_ARITY];

@@ -1,16 +1,17 @@
-/* elem_jit: elementwise nodes of 0-d values as parts of scalar programs (jit/jit.h). */
+/* elem_jit: elementwise nodes as parts of scalar programs (jit/jit.h). */
 #ifndef DAMO_OP_ELEM_ELEM_JIT_H
 #define DAMO_OP_ELEM_ELEM_JIT_H
 
 #include "graph/graph.h"
 #include "jit/jit.h"
 
-/* Adds what the node computes, an Elemwise or a Loop over 0-d values: from the values of its inputs to those of its
- * outputs. False: it is another node, or has dtypes of which machine code knows nothing. */
+/* Adds what the node computes, an Elemwise or a Loop over 0-d values or vectors: from one entry of each input to the entry
+ * of each output. False: it is another node, or has dtypes of which machine code knows nothing. */
 bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out);
 
-/* A 0-d constant as a value; integers narrower than machine code has are int64. -1: of a dtype that it has not. */
-jit_value elem_jit_const(jit_program *p, const damo_array *a);
+/* An entry, counted from 0, of a constant of rank 0 or 1 as a value; integers narrower than machine code has are int64.
+ * -1: of a dtype that it has not. */
+jit_value elem_jit_const(jit_program *p, const damo_array *a, int64_t entry);
 
 /* A node's code of its own, which runs once a call. */
 typedef struct elem_native elem_native;

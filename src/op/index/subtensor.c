@@ -163,6 +163,57 @@ static damo_status subtensor_infer_shape(build *b, damo_apply *node, damo_var *c
   return b->status;
 }
 
+/* The elements of a vector that the spec takes, by constants from operand `first` on: positions first_at, + step, …
+ * *count: how many; of a position 1. False: it is another spec, or is not known, or fails. */
+static bool known_elements(const op_moves *m, damo_ctx *ctx, int first, int64_t *first_at, int64_t *step,
+                           int64_t *count) {
+  const index_spec *spec = m->node->op->data;
+  if (spec->n != 1 || var_ndim(m->node->in[0]) != 1) return false;
+  const index_item *it = &spec->item[0];
+  int64_t v[3] = {0, 0, 1}; /* start, stop, step */
+  const int n_given = it->kind == ITEM_POSITION ? 1 : 3;
+  for (int k = 0, at = first + it->operand; k < n_given; k++) {
+    if (it->kind != ITEM_POSITION && (it->given >> k & 1) == 0) continue;
+    if (m->known[at] == NULL) return false;
+    v[k] = scalar_to_int64(array_item(m->known[at++]));
+  }
+  damo_status s = DAMO_EVALUE;
+  *step = v[2];
+  *count = 1;
+  if (it->kind == ITEM_POSITION)
+    s = position_resolve(ctx, "index", 0, m->n_in[0], v[0], first_at);
+  else if (it->kind == ITEM_RANGE)
+    s = range_resolve(ctx, "index", 0, m->n_in[0], it->given & 1 ? &v[0] : NULL, it->given & 2 ? &v[1] : NULL, v[2],
+                      first_at, count);
+  else
+    return false;
+  if (s != DAMO_OK) ctx_clear_error(ctx);
+  return s == DAMO_OK && *count <= OP_MOVES_MOST;
+}
+
+static bool subtensor_moves(const op_moves *m, damo_ctx *ctx) {
+  int64_t at, step, n;
+  if (!known_elements(m, ctx, 1, &at, &step, &n)) return false;
+  for (int64_t i = 0; i < n; i++) m->out[i] = (op_move){.in = 0, .at = (int32_t)(at + i * step), .add = -1};
+  m->n_out[0] = (int32_t)n;
+  return true;
+}
+
+static bool incsubtensor_moves(const op_moves *m, damo_ctx *ctx) {
+  const bool set = OP_PROPS(m->node->op, index_props)->set_instead_of_inc.u.i != 0;
+  int64_t at, step, n;
+  if (!known_elements(m, ctx, 2, &at, &step, &n) || (m->n_in[1] != n && m->n_in[1] != 1)) return false;
+  for (int32_t i = 0; i < m->n_in[0]; i++) m->out[i] = (op_move){.in = 0, .at = i, .add = -1};
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t from = m->n_in[1] == 1 ? 0 : (int32_t)i;
+    op_move *to = &m->out[at + i * step];
+    *to = set ? (op_move){.in = 1, .at = from, .add = -1}
+              : (op_move){.in = 0, .at = (int32_t)(at + i * step), .add = 1, .add_at = from};
+  }
+  m->n_out[0] = m->n_in[0];
+  return true;
+}
+
 const op_def subtensor_def = {
     .name = "Subtensor",
     .doc = "x at positions and ranges; a view",
@@ -174,6 +225,7 @@ const op_def subtensor_def = {
     .infer_type = subtensor_type,
     .perform = subtensor_perform,
     .emit_c = subtensor_emit_c,
+    .moves = subtensor_moves,
     .grad = index_read_grad,
     .rop = index_read_rop,
     .infer_shape = subtensor_infer_shape,
@@ -274,6 +326,7 @@ const op_def incsubtensor_def = {
     .infer_type = incsubtensor_type,
     .perform = incsubtensor_perform,
     .emit_c = index_write_emit_c,
+    .moves = incsubtensor_moves,
     .grad = index_write_grad,
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,

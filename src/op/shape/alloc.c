@@ -54,6 +54,16 @@ static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
+static bool alloc_moves(const op_moves *m, damo_ctx *ctx) {
+  (void)ctx;
+  int64_t n = 1;
+  if (m->node->n_in == 2) n = m->known[1] != NULL ? scalar_to_int64(array_item(m->known[1])) : -1;
+  if (n < 0 || n > OP_MOVES_MOST || (m->n_in[0] != n && m->n_in[0] != 1)) return false;
+  for (int32_t i = 0; i < n; i++) m->out[i] = (op_move){.in = 0, .at = m->n_in[0] == 1 ? 0 : i, .add = -1};
+  m->n_out[0] = (int32_t)n;
+  return true;
+}
+
 const op_def alloc_def = {
     .name = "Alloc",
     .doc = "a value broadcast to a shape",
@@ -61,6 +71,7 @@ const op_def alloc_def = {
     .infer_type = alloc_type,
     .perform = alloc_perform,
     .emit_c = alloc_emit_c,
+    .moves = alloc_moves,
     .grad = alloc_grad,
     .rop = alloc_rop,
     .infer_shape = infer_shape_value_lengths,

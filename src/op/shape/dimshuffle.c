@@ -122,6 +122,18 @@ static damo_status dimshuffle_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
+static bool dimshuffle_moves(const op_moves *m, damo_ctx *ctx) {
+  (void)ctx;
+  const int32_t n = m->n_in[0];
+  if (var_ndim(m->node->out[0]) == 0 && n != 1) return false;
+  if (var_ndim(m->node->in[0]) == 1 && m->node->out[0]->type->ndim == 1 &&
+      ((const dimshuffle_data *)m->node->op->data)->from[0] < 0 && n != 1)
+    return false;
+  m->n_out[0] = n;
+  for (int32_t i = 0; i < n; i++) m->out[i] = (op_move){.in = 0, .at = i, .add = -1};
+  return true;
+}
+
 const op_def dimshuffle_def = {
     .name = "DimShuffle",
     .doc = "axes reordered, added and dropped; a view",
@@ -133,6 +145,7 @@ const op_def dimshuffle_def = {
     .infer_type = dimshuffle_type,
     .perform = dimshuffle_perform,
     .emit_c = dimshuffle_emit_c,
+    .moves = dimshuffle_moves,
     .grad = dimshuffle_grad,
     .rop = rop_again,
     .infer_shape = dimshuffle_infer_shape,

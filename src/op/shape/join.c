@@ -144,6 +144,19 @@ static damo_status join_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
+static bool join_moves(const op_moves *m, damo_ctx *ctx) {
+  (void)ctx;
+  int32_t n = 0;
+  for (int i = 0; i < m->node->n_in; i++) {
+    for (int32_t k = 0; k < m->n_in[i]; k++) {
+      if (n == OP_MOVES_MOST) return false;
+      m->out[n++] = (op_move){.in = i, .at = k, .add = -1};
+    }
+  }
+  m->n_out[0] = n;
+  return true;
+}
+
 const op_def join_def = {
     .name = "Join",
     .doc = "operands one after the other along an axis",
@@ -152,6 +165,7 @@ const op_def join_def = {
     .infer_type = join_type,
     .perform = join_perform,
     .emit_c = join_emit_c,
+    .moves = join_moves,
     .grad = join_grad,
     .rop = join_rop,
     .infer_shape = join_infer_shape,

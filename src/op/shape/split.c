@@ -140,6 +140,19 @@ static damo_status split_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
+static bool split_moves(const op_moves *m, damo_ctx *ctx) {
+  (void)ctx;
+  int32_t at = 0;
+  for (int o = 0; o < m->node->n_out; o++) {
+    const int64_t n = m->known[1 + o] != NULL ? scalar_to_int64(array_item(m->known[1 + o])) : -1;
+    if (n < 0 || n > m->n_in[0] - at) return false;
+    for (int32_t i = 0; i < n; i++) m->out[o * OP_MOVES_MOST + i] = (op_move){.in = 0, .at = at + i, .add = -1};
+    m->n_out[o] = (int32_t)n;
+    at += (int32_t)n;
+  }
+  return at == m->n_in[0];
+}
+
 const op_def split_def = {
     .name = "Split",
     .doc = "the parts of x along an axis",
@@ -153,6 +166,7 @@ const op_def split_def = {
     .infer_type = split_type,
     .perform = split_perform,
     .emit_c = split_emit_c,
+    .moves = split_moves,
     .grad = split_grad,
     .rop = split_rop,
     .infer_shape = split_infer_shape,
