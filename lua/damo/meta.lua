@@ -6047,7 +6047,7 @@ function damo.median(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:median(options) end
 
----quantiles over axes for q in 0 … 1, a number or a vector, whose axis is then the first; nan where there is one
+---quantiles over axes for q in 0 … 1, a number or a tensor, whose axes are then the first; nan where there is one
 ---@param x damo.Operand
 ---@param q? damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, method?: string, q?: any, out?: damo.Array|damo.Array[] }
@@ -6055,7 +6055,7 @@ function Tensor:median(options) end
 ---@overload fun(x: damo.Variable, q?: damo.Operand, options?: any): damo.Variable
 function damo.quantile(x, q, options) end
 
----quantiles over axes for q in 0 … 1, a number or a vector, whose axis is then the first; nan where there is one
+---quantiles over axes for q in 0 … 1, a number or a tensor, whose axes are then the first; nan where there is one
 ---@param q? damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, method?: string, q?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Result

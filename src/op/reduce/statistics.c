@@ -303,7 +303,6 @@ static damo_var *quantile_q(build *b, const fn_args *a, double most) {
   if (q == NULL) return NULL;
   if (!type_is_tensor(q->type) || dtype_is_complex(var_dtype(q)))
     return build_fail(b, DAMO_ETYPE, "%s: q must be a tensor of real numbers", func);
-  if (var_ndim(q) > 1) return build_fail(b, DAMO_ESHAPE, "%s: q has %d axes, more than one", func, var_ndim(q));
   q = build_cast(b, q, DAMO_FLOAT64);
   damo_var *inside = build_and_(b, build_ge(b, q, build_num(b, 0)), build_le(b, q, build_num(b, most)));
   snprintf(text, sizeof text, "%s: q lies outside 0 … %g", func, most);
@@ -330,6 +329,17 @@ static damo_status quantile_dtype(build *b, const fn_args *a, bool takes_one, da
 
 static bool leaves_out_nan(const fn_args *a) { return strncmp(a->func->name, "nan", 3) == 0; }
 
+/* y with q's axes in place of its first one, along which the entries of q lie. */
+static damo_var *quantile_axes(build *b, damo_var *y, damo_var *q) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  const int listed = var_ndim(q);
+  if (y == NULL) return NULL;
+  for (int i = 0; i < listed; i++) dims[i] = build_dim(b, q, i);
+  for (int i = 1; i < var_ndim(y); i++) dims[listed + i - 1] = build_dim(b, y, i);
+  const int n = listed + var_ndim(y) - 1;
+  return build_reshape(b, y, build_vector(b, dims, n), n);
+}
+
 static damo_status fn_quantile(build *b, const fn_args *a, ptrvec *out) {
   const quantile_options *o = FN_OPTIONS(a, quantile_options);
   sorted_slices s;
@@ -342,12 +352,16 @@ static damo_status fn_quantile(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(quantile_dtype(b, a, quantile_takes_one(quantile_methods[method].rule), &dt));
   DAMO_TRY(slices_sort(b, a, &o->axis, prop_bool_or(o->keepdims, false), dt, &s));
   if (leaves_out_nan(a)) slices_leave_out_nan(b, a, &s);
-  damo_var *y = slices_poison(b, &s, quantile_values(b, &s, method, q));
+  const int listed = var_ndim(q);
+  damo_var *y = slices_poison(b, &s, quantile_values(b, &s, method, listed > 1 ? build_ravel(b, q) : q));
   if (y == NULL) return b->status;
-  const int kept = var_ndim(y) - 1, listed = var_ndim(q);
+  const int kept = var_ndim(y) - 1;
+  if (kept + listed > DAMO_MAX_NDIM)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: the result would have %d axes", a->func->name, kept + listed);
   if (listed) pattern[0] = kept;
-  for (int k = 0; k < kept; k++) pattern[k + listed] = k;
-  y = build_dimshuffle(b, y, pattern, kept + listed);
+  for (int k = 0; k < kept; k++) pattern[k + (listed > 0)] = k;
+  y = build_dimshuffle(b, y, pattern, kept + (listed > 0));
+  if (listed > 1) y = quantile_axes(b, y, q);
   return fn_give(b, out, slices_expand(b, &s, y, listed));
 }
 
@@ -429,7 +443,7 @@ const op_func statistics_funcs[] = {
      .operands = "x [q]",
      .options = QUANTILE_OPTIONS,
      .call = fn_quantile,
-     .doc = "quantiles over axes for q in 0 … 1, a number or a vector, whose axis is then the first; nan where there "
+     .doc = "quantiles over axes for q in 0 … 1, a number or a tensor, whose axes are then the first; nan where there "
             "is one"},
     {.name = "percentile",
      .operands = "x [q]",
