@@ -150,3 +150,22 @@ describe("lambertw of complex numbers", function()
     end
   end)
 end)
+
+-- Sums of the series with 200 digits.
+it("hyp2f1 keeps its digits where the terms of its series cancel", function()
+  local points = {
+    { 20, -30.5, 40, 0.99, 5.6957869074981062e-07 },
+    { -10.5, 8.25, 3.125, 0.95, 1.7512756127613034e-06 },
+    { -20.5, 21.5, 2.5, 0.875, -0.0006128780144679973 },
+    { 12.25, -25.5, 6, 0.5, -1.736282428326345e-07 },
+    { 18, -33.25, 7.25, 0.92, -1.2091626982071007e-16 },
+    { 30, -40, 12.5, -0.75, 744879655527681.25 },
+    { -20, 15.5, 4.25, 0.9375, 4.7196479527865693e-10 },
+    { -8, 30.5, 2.5, -3, 25466387300.425781 },
+  }
+  for _, p in ipairs(points) do
+    local a, b, c, x, want = table.unpack(p)
+    local got = damo.hyp2f1(a, b, c, x)
+    assert(math.abs(got / want - 1) < 1e-13, ("%g, %g, %g, %g: %.17g, not %.17g"):format(a, b, c, x, got, want))
+  end
+end)

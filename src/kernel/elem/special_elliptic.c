@@ -89,10 +89,27 @@ static double hyper_size(hyper_jet j, bool slopes) {
   return slopes ? fmax(fmax(least, fabs(j.p[0])), fmax(fabs(j.p[1]), fabs(j.p[2]))) : least;
 }
 
-/* The power series DLMF 15.2.1 at |x| <= 0.9, and with slopes its derivatives, term by term. */
-static hyper_jet hyper_series(hyper_parameters q, double x, bool slopes) {
+/* The value of the power series DLMF 15.2.1 with terms in double-double: where large parameters of two signs make terms
+ * cancel, 32 digits less those that cancel remain. `most` bounds the number of terms. */
+static double hyper_series_value(hyper_parameters q, double x, int most) {
+  dd t = dd_of(1), sum = t;
+  for (int n = 0; n < most; n++) {
+    const dd up = dd_mul_d(dd_mul(dd_sum(q.a, n), dd_sum(q.b, n)), x), down = dd_mul_d(dd_sum(q.c, n), n + 1);
+    t = dd_div(dd_mul(t, up), down);
+    sum = dd_add(sum, t);
+    if (t.hi == 0 || (fabs(t.hi) < 1e-20 * fabs(sum.hi) && fabs(up.hi) < fabs(down.hi) && n > -q.a && n > -q.b)) break;
+  }
+  return dd_value(sum);
+}
+
+/* More than 6 bits cancel where the largest term is so many times the sum. */
+static const double hyper_cancels = 64;
+
+/* The power series at |x| <= 0.9, and with slopes its derivatives, term by term; *largest is its largest term. */
+static hyper_jet hyper_terms(hyper_parameters q, double x, bool slopes, double *largest) {
   hyper_jet t = {.v = 1}, sum = {.v = 1};
   double rest = 0;
+  *largest = 1;
   for (int n = 0; n < 5000; n++) {
     const double w = x / ((q.c + n) * (n + 1)), r = (q.a + n) * (q.b + n) * w;
     if (slopes) {
@@ -106,11 +123,19 @@ static hyper_jet hyper_series(hyper_parameters q, double x, bool slopes) {
     const dd s = dd_sum(sum.v, t.v);
     sum.v = s.hi;
     rest += s.lo;
+    *largest = fmax(*largest, fabs(t.v));
     const double size = hyper_size(t, slopes);
     if (size == 0 || (size < 1e-18 * hyper_size(sum, slopes) && fabs(r) < 1 && n > -q.a && n > -q.b)) break;
   }
   sum.v += rest;
   return sum;
+}
+
+static hyper_jet hyper_series(hyper_parameters q, double x, bool slopes) {
+  double largest;
+  hyper_jet f = hyper_terms(q, x, slopes, &largest);
+  if (largest > hyper_cancels * fabs(f.v) && isfinite(largest)) f.v = hyper_series_value(q, x, 5000);
+  return f;
 }
 
 /* From the Taylor series at x, of f and its derivative d, both at x + h: the differential equation DLMF 15.10.1 gives
@@ -147,11 +172,24 @@ static void hyper_step(hyper_parameters q, double x, double h, hyper_jet *f, hyp
   for (int i = 0; i < 3; i++) d->p[i] = d_sum.p[i] / h;
 }
 
-/* 0 <= x < 1: the series up to 0.9; from there Taylor series, each of half the distance to 1. */
+static hyper_jet hyper_unit(hyper_parameters q, double x, bool slopes);
+
+/* The value at 0 < x < 1 where terms of the series cancel: by Euler's transformation (DLMF 15.8.1)
+ * F(a, b; c; x) = (1 - x)^(c - a - b) F(c - a, c - b; c; x) where its least parameter is the greater one. */
+static double hyper_cancelling(hyper_parameters q, double x) {
+  if (fmin(q.c - q.a, q.c - q.b) <= fmin(q.a, q.b)) return hyper_series_value(q, x, 100000);
+  const dd power = dd_mul(dd_log(dd_sum(1, -x)), dd_add_d(dd_sum(q.c, -q.a), -q.b));
+  return dd_exp(power) * hyper_unit((hyper_parameters){q.c - q.a, q.c - q.b, q.c}, x, false).v;
+}
+
+/* 0 <= x < 1: the series up to 0.9; from there Taylor series, each of half the distance to 1. What has cancelled in the
+ * series is small beside other solutions of the equation, to which such steps would add. */
 static hyper_jet hyper_unit(hyper_parameters q, double x, bool slopes) {
-  if (x <= 0.9) return hyper_series(q, x, slopes);
-  double at = 0.8;
-  hyper_jet f = hyper_series(q, at, slopes);
+  double at = x <= 0.9 ? x : 0.8, largest;
+  hyper_jet f = hyper_terms(q, at, slopes, &largest);
+  const bool cancels = largest > hyper_cancels * fabs(f.v) && isfinite(largest);
+  if (cancels && (at == x || (!slopes && x < 0.999))) f.v = hyper_cancelling(q, x);
+  if (at == x || (cancels && !slopes && x < 0.999)) return f;
   hyper_jet d = hyper_series((hyper_parameters){q.a + 1, q.b + 1, q.c + 1}, at, slopes); /* f' is a b / c times this */
   const double scale = q.a * q.b / q.c, scale_p[3] = {q.b / q.c, q.a / q.c, -scale / q.c};
   for (int i = 0; i < 3; i++) d.p[i] = d.p[i] * scale + d.v * scale_p[i];
@@ -196,13 +234,7 @@ static bool hyper_ends(double a) { return a <= 0 && a == floor(a); }
 
 /* F of a whole a <= 0 as a polynomial (DLMF 15.2.4). */
 static double hyper_polynomial(double a, double b, double c, double x) {
-  double t = 1;
-  dd sum = dd_of(1);
-  for (int n = 0; n < -a; n++) {
-    t *= (a + n) * (b + n) / ((c + n) * (n + 1)) * x;
-    sum = dd_add_d(sum, t);
-  }
-  return dd_value(sum);
+  return hyper_series_value((hyper_parameters){a, b, c}, x, (int)-a);
 }
 
 static hyper_jet hyper_at(double a, double b, double c, double x, bool slopes) {
