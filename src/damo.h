@@ -1082,7 +1082,8 @@ DAMO_API damo_status damo_lua_set_context(struct lua_State *L, damo_ctx *ctx);
 /* The context of the Lua state, borrowed; NULL before damo.core is loaded there and while the state is being closed. */
 DAMO_API damo_ctx *damo_lua_get_context(struct lua_State *L);
 /* The object of damo (an Array, a sparse matrix, a Variable, …) that the value at that index of the stack is, borrowed;
- * NULL for every other value. damo_as_array and its kin tell which. Raises a state error if the script has freed it. */
+ * NULL for every other value. damo_as_array and its kin tell which. Raises a state error if the script has freed it.
+ * Nodes that are made after a Variable was got have the running lines of the script as their trace. */
 DAMO_API damo_obj *damo_lua_get(struct lua_State *L, int index);
 /* Pushes what a script sees of the object, which is retained; nil for NULL. May raise a memory error of Lua. */
 DAMO_API void damo_lua_push(struct lua_State *L, const void *obj);

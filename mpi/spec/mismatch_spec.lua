@@ -59,6 +59,21 @@ describe("ranks that disagree in", function()
   end)
 end)
 
+describe("an error of a collective", function()
+  it("names the line that made it, and the line of the call", function()
+    local v, group = damo.dvector "v", mpi.split(0)
+    local made = debug.getinfo(1, "l").currentline + 1
+    local y = mpi.allreduce(v, { group = group })
+    local f = damo.compile({ v }, y)
+    local err = select(2, pcall(f, damo.ones { rank + 1 }))
+    assert.are.equal("shape", err.kind)
+    assert.is_truthy(tostring(err):find("the node was made at [^\n]*mismatch_spec.lua:" .. made), tostring(err))
+    local called = debug.getinfo(1, "l").currentline + 1
+    err = select(2, pcall(mpi.bcast, damo.ones { rank + 1 }, { group = group }))
+    assert.is_truthy(err.where:find("mismatch_spec.lua:" .. called .. "$"), err.where)
+  end)
+end)
+
 describe("a shape that changes", function()
   it("on every rank is agreed on again", function()
     local v = damo.dvector "v"

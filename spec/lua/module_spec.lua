@@ -37,6 +37,13 @@ describe("a module in C beside damo.core", function()
     assert.same({ 2, 4 }, damo.compile({ x }, y)(damo.array { 1, 2 }):totable())
   end)
 
+  it("makes nodes with the script's lines", function()
+    local x = damo.dvector "x"
+    local line = debug.getinfo(1, "l").currentline + 1
+    local y = module.double(x)
+    assert.truthy(y.tag.trace[1]:find("module_spec.lua:" .. line .. "$"), y.tag.trace[1])
+  end)
+
   it("raises damo's error object", function()
     failure("value", function() module.double(nil) end)
     local freed = damo.array { 1 }

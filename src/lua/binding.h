@@ -84,6 +84,7 @@ typedef struct bind_state {
   damo_trace *trace;              /* the trace that graph_notes.trace borrows; owned here */
   const void *newaxis, *ellipsis; /* addresses of the userdata damo.newaxis and damo.ellipsis */
   char source[256];       /* prefix of the sources of damo's own Lua files: "@/usr/share/lua/5.4/damo/"; "" unknown */
+  char beside[256];       /* the same of a module over damo (damo.mpi), whose lines traces leave out; "" none */
   char mode[32];          /* config.mode */
   bool through;           /* that callback is a debug hook, whose error is raised as it is */
   bool in_front;          /* inside of a call of front.c, which can't run a hook */

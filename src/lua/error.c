@@ -17,8 +17,12 @@ static const char error_cause_key = 'c';
 
 /* ---- The user's lines -------------------------------------------------------------------------------------------- */
 
+static bool trace_is_below(const char *source, const char *folder) {
+  return folder[0] && strncmp(source, folder, strlen(folder)) == 0;
+}
+
 static bool trace_is_own_source(const bind_state *st, const char *source) {
-  return st->source[0] && strncmp(source, st->source, strlen(st->source)) == 0;
+  return trace_is_below(source, st->source) || trace_is_below(source, st->beside);
 }
 
 /* Finds the next level from *level on that is a line of the user's; moves *level past it. */

@@ -22,6 +22,7 @@ damo_ctx *damo_lua_get_context(lua_State *L) { return L ? bind_find_ctx(L) : NUL
 
 damo_obj *damo_lua_get(lua_State *L, int index) {
   bind_box *box = L ? bind_box_at(L, index) : NULL;
+  if (box && box->kind == OBJ_VAR) bind_set_trace(L); /* nodes will be made over it */
   return box ? bind_to(L, index, (obj_kind)box->kind) : NULL;
 }
 

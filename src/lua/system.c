@@ -2,6 +2,7 @@
  * core.system has files, pictures, seeds and standard error; core.clock is damo.clock. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "binding_int.h"
@@ -133,18 +134,22 @@ static int sys_check_options(lua_State *L) {
   return 0;
 }
 
+/* leave_out(source): has traces leave out the lines of the files whose sources begin with that text: those of a module
+ * over damo. */
+static int sys_leave_out(lua_State *L) {
+  size_t n;
+  const char *source = luaL_checklstring(L, 1, &n);
+  bind_state *st = bind_get(L);
+  if (n < sizeof st->beside) memcpy(st->beside, source, n + 1);
+  return 0;
+}
+
 void bind_open_system(lua_State *L) {
-  static const luaL_Reg functions[] = {{"new_seed", sys_new_seed},
-                                       {"is_terminal", sys_is_terminal},
-                                       {"write_error", sys_write_error},
-                                       {"write_text", sys_write_text},
-                                       {"draw_file", sys_draw_file},
-                                       {"number_text", sys_number},
-                                       {"typename", sys_type_name},
-                                       {"check_options", sys_check_options},
-                                       {"can_write", sys_can_write},
-                                       {"dtype_name", sys_dtype_name},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"new_seed", sys_new_seed},     {"is_terminal", sys_is_terminal},     {"write_error", sys_write_error},
+      {"write_text", sys_write_text}, {"draw_file", sys_draw_file},         {"number_text", sys_number},
+      {"typename", sys_type_name},    {"check_options", sys_check_options}, {"can_write", sys_can_write},
+      {"dtype_name", sys_dtype_name}, {"leave_out", sys_leave_out},         {NULL, NULL}};
   lua_newtable(L);
   bind_setfuncs(L, functions);
   bind_add_profile(L);

@@ -4,6 +4,10 @@
 
 local core = require "damo.mpi.core"
 
+-- Errors and nodes name the script's lines, wherever this module lies.
+local folder = debug and debug.getinfo(1, "S").source:match "^@.*/"
+if folder then require("damo.core").system.leave_out(folder) end
+
 ---@class damo.mpi
 local mpi = {}
 
