@@ -27,6 +27,8 @@ svg{flex:1;cursor:grab;background:#fff}
 .edge{fill:none;stroke:#888}
 .edge.red{stroke:#d62728;stroke-width:2}
 .edge.blue{stroke:#1f5fbf;stroke-width:2}
+@media (max-width:700px){body{flex-direction:column}
+#side{width:auto;max-height:40vh;border-right:0;border-bottom:1px solid #ccc}svg{min-height:0}}
 ]]
 
 local script = [=[
