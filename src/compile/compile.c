@@ -371,7 +371,7 @@ static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
 }
 
 /* What a probe compiles again (probe.c). */
-static damo_status fill_rules(const compile_options *o, fn_program *p) {
+static damo_status fill_probe_rules(const compile_options *o, fn_program *p) {
   const char *const *name = compile_optimizers;
   while (*name != NULL && strcmp(*name, optimizer_of(o)) != 0) name++;
   p->optimizer = *name;
@@ -409,7 +409,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
   if (s == DAMO_OK && fresh != NULL && n_pairs == 0)
     s = program_set_source(p, (damo_var *const *)j->wanted.at, j->wanted.n, (damo_var *const *)j->targets.at,
                            j->targets.n);
-  if (s == DAMO_OK) s = fill_rules(j->options, p);
+  if (s == DAMO_OK) s = fill_probe_rules(j->options, p);
   if (s == DAMO_OK) s = program_set_pairs(p, pair_names, n_pairs);
   if (s == DAMO_OK && (f = function_over(j->ctx, p)) == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = fill_defaults(j, f);
