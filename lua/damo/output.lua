@@ -38,8 +38,8 @@ function output.write_dot(func, path, text)
   elseif not format then
     system.write_text(path, text, func)
   elseif not system.draw_file(path, text, func, "dot", format) then
-    core.raise("io", ("%s: %s needs Graphviz's program `dot`, which is not installed (Debian's package is graphviz); " ..
-      "write a .gv or an .html file instead"):format(func, path))
+    core.raise("io", ("%s: %s needs Graphviz's program `dot`, which is not installed (Debian's package is " ..
+      "graphviz); write a .gv or an .html file instead"):format(func, path))
   end
   return text
 end
