@@ -58,6 +58,42 @@ exact("scattered", { x, i, y }, { damo.scatter_max(x, i, y), damo.scatter_min(x,
   { values { 6 }, ints(1, 2, -1), values({ 3 }, 4) })
 exact("matrices", { A, x }, { damo.tril(A), damo.triu(A), damo.diagonal(A), damo.diag(x), damo.trace(A),
   damo.eye(3) + A, damo.arange(3) * 2, damo.grad(squares(damo.diagonal(A)), A) }, { values { 3, 3 }, values { 3 } })
+do -- nan and equal entries too, rising and falling
+  local nan = 0 / 0
+  local rising, points = damo.array { -1, 0, 0, 0.5, 1, nan }, damo.array { -2, -1, 0, 0.2, 1, 3, nan }
+  exact("searched", { x, y, i, j }, { damo.searchsorted(x, y), damo.searchsorted(x, y, { side = "right" }),
+    damo.searchsorted(i, j), damo.searchsorted(i, j, { side = "right" }) },
+    { rising, points, ints(1, 2, 2, 5), ints(0, 1, 2, 3, 9) })
+  exact("digitized", { x, y }, { damo.digitize(y, x), damo.digitize(y, x, { right = true }),
+    damo.digitize(y, x[{ { -1, 1, -1 } }]), damo.digitize(damo.reshape(y, { 1, -1 }), -x) },
+    { damo.array { -1, 0, 0, 1 }, points })
+  exact("searched_in_nothing", { x, y }, { damo.searchsorted(x, y), damo.searchsorted(y, x) },
+    { damo.zeros { 0 }, damo.array { 1, 2 } })
+  exact("tabled", { x, y, K }, { damo.interp(K, x, y) }, { damo.array { -1, 0, 0.5, 2 }, values { 4 },
+    values { 2, 3, 1, 2 } })
+  local table_y = damo.interp(x, damo.array { -1, 0, 0.5, 1 }, y)
+  exact("tabled_grad", { x, y }, damo.grad(squares(table_y), { x, y }), { values { 7 }, values { 4 } })
+end
+exact("polynomials", { x, A, i, j }, { damo.polyval(x, A), damo.polyval(x, A.T), damo.polyval(x[{ { -1, 1, -2 } }], x),
+  damo.polyval(i, j), damo.polyval(damo.zeros { 0 }, x) },
+  { values { 5 }, values { 3, 4 }, ints(3, -1, 4), ints(-7, 0, 3000000000) })
+near("polynomial_grad", { x, y }, damo.grad(squares(damo.polyval(x, y)), { x, y }), { values { 4 }, values { 6 } })
+local part = damo.sigmoid(x)
+near("specials", { x }, { damo.xlogy(x, part), damo.xlog1py(damo.floor(x), part), damo.entr(x), damo.logit(part),
+  damo.ndtr(x * 9), damo.grad(damo.sum(damo.xlogy(part, part) + damo.ndtr(x) + damo.logit(part)), x) },
+  { values { 60 } })
+near("special_ends", { x }, { damo.xlogy(x, damo.abs(x)), damo.entr(x), damo.ndtr(x), damo.logit(x) },
+  { damo.array { 0, -0.0, 1, -1, 1 / 0, -1 / 0, 0 / 0 } })
+near("single_specials", { damo.fvector "f" }, {}, { damo.cast(values { 9 }, "float32") })
+do
+  local m = models[#models]
+  m[3] = { damo.ndtr(m[2][1]), damo.xlogy(m[2][1], damo.abs(m[2][1])) }
+end
+local whole, bools = damo.ivector "whole", damo.vector("bools", { dtype = "uint8" })
+exact("bits", { i, whole, bools }, { damo.invert(i), damo.invert(whole), damo.invert(bools), damo.argmax(i),
+  damo.argmin(whole), damo.sum(i), damo.prod(whole), damo.sum(damo.cast(damo.isnan(damo.cast(i, "float64")), "int64")) },
+  { ints(3, -1, 0), damo.array({ -2147483648, 2147483647, 0 }, "int32"), damo.array({ 0, 1, 255 }, "uint8") })
+exact("zeros_of_both_signs", { x }, { damo.signbit(x), 1 / x, damo.copysign(2, x) }, { damo.array { 0, -0.0, 0 / 0, -1 } })
 local filtered = damo.nn.conv2d(X, K, { subsample = 2, border_mode = "half" })
 near("filtered", { X, K }, { filtered, damo.grad(squares(filtered), X), damo.grad(squares(filtered), K) },
   { values { 2, 3, 7, 6 }, values { 4, 3, 3, 3 } })
@@ -112,6 +148,7 @@ describe("export_c of Ops", function()
       { "outside_below", { A, i }, { A[{ i, 2 }] }, { values { 3, 4 }, ints(1, -4) } },
       { "outside_class", { classes }, { damo.one_hot(classes, 3) }, { ints(1, 4) } },
       { "outside_segment", { x, i }, { damo.segment_sum(x, i, { num_segments = 2 }) }, { values { 2 }, ints(1, 3) } },
+      { "neither_rises_nor_falls", { x, y }, { damo.digitize(y, x) }, { damo.array { 1, 3, 2 }, values { 2 } } },
       { "outside_scatter", { x, i, y }, { damo.scatter_max(x, i, y) }, { values { 6 }, ints(1, 7), values { 2 } } },
     }
     for _, m in ipairs(cases) do

@@ -39,7 +39,8 @@ local function literal(v)
   if v ~= v then return "NAN" end
   if v == math.huge then return "INFINITY" end
   if v == -math.huge then return "-INFINITY" end
-  return ("%.17g"):format(v)
+  local text = ("%.17g"):format(v)
+  return text == "-0" and "-0.0" or text
 end
 
 local function number(text)

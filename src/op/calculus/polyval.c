@@ -1,6 +1,7 @@
 /* polyval: Polyval(p, x): the polynomial with coefficients p, of the highest power first, at each entry of x, by Horner's
  * rule. */
 #include "loops.h"
+#include "graph/c_emit.h"
 #include "kernel/kernel.h"
 
 #include <string.h>
@@ -29,6 +30,28 @@ static damo_status polyval_perform(const thunk *t, frame *f) {
   }
   polyval_loop(array_dtype(x))(scratch, n, points, count, out->data);
   return DAMO_OK;
+}
+
+/* Powers of x that no coefficient has leave 0. */
+static damo_status polyval_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *p = ce_contiguous(e, ce_in(e, 0)), *x = ce_in(e, 1);
+  if (dtype_is_complex(var_dtype(node->out[0]))) return ce_refuse(e, "complex numbers");
+  const c_value *y = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  if (p == NULL || y == NULL) return e->status != DAMO_OK ? e->status : DAMO_EMEMORY;
+  if (ce_size(y) == 0) return e->status;
+  const char *sum = dtype_is_float(x->dtype) ? "s * x + p[k]" : "(@)(1u * (#)s * (#)x + (#)p[k])";
+  ce_helper(e, "polyval", x->dtype,
+            ce_text(e,
+                    "static @ polyval_~(const @ *p, ptrdiff_t n, @ x) {\n  @ s = 0;\n"
+                    "  for (ptrdiff_t k = 0; k < n; k++) s = %s;\n  return s;\n}\n",
+                    sum));
+  c_nest nest;
+  ce_nest_init(e, &nest, x->ndim, x->shape, 2, (const int64_t *const[]){x->strides, y->strides});
+  ce_nest_open(e, &nest);
+  ce_line(e, "%s[%s] = polyval_%s(%s, %lld, %s[%s]);", ce_p(e, y), ce_nest_at(e, &nest, 1), ce_suffix(x->dtype),
+          ce_p(e, p), (long long)p->shape[0], ce_p(e, x), ce_nest_at(e, &nest, 0));
+  ce_nest_close(e, &nest);
+  return e->status;
 }
 
 static damo_var *build_polyval(build *b, damo_var *p, damo_var *x) {
@@ -101,6 +124,7 @@ const op_def polyval_def = {
     .n_in = 2,
     .infer_type = polyval_infer_type,
     .perform = polyval_perform,
+    .emit_c = polyval_emit_c,
     .grad = polyval_grad,
     .rop = polyval_rop,
     .infer_shape = polyval_infer_shape,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elem_int.h"
+#include "kernel/elem/special_sets.h"
 #include "loop_op_int.h"
 
 /* The body of a function of a, b and c: of floats, of integers (signed, unsigned), of bool; NULL: the kernel is not
@@ -113,7 +114,7 @@ static const c_scalar scalars[ELEM_N] = {
     [ELEM_and_] = {WHOLE("return (@)(a & b);"), .bools = "return (a != 0) & (b != 0);"},
     [ELEM_or_] = {WHOLE("return (@)(a | b);"), .bools = "return (a | b) != 0;"},
     [ELEM_xor] = {WHOLE("return (@)(a ^ b);"), .bools = "return (a != 0) ^ (b != 0);"},
-    [ELEM_invert] = {WHOLE("return (@)~a;"), .bools = "return a == 0;"},
+    [ELEM_invert] = {WHOLE("return (@)(-1 - a);"), .bools = "return a == 0;"},
     [ELEM_clip] = {.floats = "const @ down = a > c ? c : a, r = a < b ? b : down;\n"
                              "  return ((b != b) | (c != c)) ? b + c : r;",
                    WHOLE("return a < b ? b : a > c ? c : a;")},
@@ -174,6 +175,19 @@ static const c_scalar scalars[ELEM_N] = {
     [ELEM_angle] = {.floats = "return a < 0 ? (@)3.14159265358979323846 : a != a ? a : 0;"},
 };
 
+/* Special functions that a few functions of libm make, in float64: by their kernels. x, y: the operands. */
+static const struct {
+  const kernel_set *own;
+  const char *name, *body;
+} specials[] = {
+    {&special_set_xlogy, "xlogy", "x == 0 && y == y ? 0 : x * log(y)"},
+    {&special_set_xlog1py, "xlog1py", "x == 0 && y == y ? 0 : x * log1p(y)"},
+    {&special_set_entr, "entr", "x > 0 ? -x * log(x) : x == 0 ? 0 : x != x ? x : -(double)INFINITY"},
+    {&special_set_logit, "logit", "x > 0.3 && x < 0.7 ? log1p(2 * (x - 0.5) / (0.5 - (x - 0.5))) : log(x / (1 - x))"},
+    {&special_set_ndtr, "ndtr",
+     "fabs(x) < 0.7 ? 0.5 + erf(x * 0.70710678118654752440) / 2 : erfc(-x * 0.70710678118654752440) / 2"},
+};
+
 #undef SAME
 #undef WHOLE
 #undef COMPARE
@@ -220,6 +234,26 @@ const char *emit_function(c_emit *e, const char *name, damo_dtype dtype, const c
   return ce_text(e, "%s_%s(%s)", name, ce_suffix(dtype), x);
 }
 
+/* A special function of one or two operands. */
+static const char *emit_special(c_emit *e, const scalar_op *row, damo_dtype loop, const damo_dtype *in,
+                                const char *const *x, damo_dtype to) {
+  size_t k = 0;
+  while (k < sizeof specials / sizeof *specials && specials[k].own != row->own) k++;
+  if (k == sizeof specials / sizeof *specials || e->file->reproducible) {
+    ce_refuse(e, "%s, a special function%s", row->name, e->file->reproducible ? ", in reproducible mode" : "");
+    return "0";
+  }
+  const char *name = specials[k].name, *of[2] = {"", ""};
+  for (int i = 0; i < row->arity; i++)
+    of[i] = ce_cast(e, in[i], ce_dtype(e, elemwise_operand_dtype(row, i, loop)), x[i]);
+  loop = ce_dtype(e, loop);
+  ce_helper(e, name, loop,
+            ce_text(e, "static inline @ %s_~(%s) {\n  return (@)(%s);\n}\n", name,
+                    row->arity == 1 ? "double x" : "double x, double y", specials[k].body));
+  return ce_cast(e, loop, to,
+                 ce_text(e, row->arity == 1 ? "%s_%s(%s)" : "%s_%s(%s, %s)", name, ce_suffix(loop), of[0], of[1]));
+}
+
 const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, damo_dtype given_out,
                         const damo_dtype *in, const char *const *x, damo_dtype to) {
   const elemwise_data *d = elemwise_data_of(op);
@@ -231,10 +265,11 @@ const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, d
     return "0";
   }
   if (k == KERNEL_NONE) return ce_cast(e, in[n - 1], to, x[n - 1]);
-  if (k == KERNEL_OWN || dtype_is_complex(loop) || dtype_is_complex(out)) {
-    ce_refuse(e, "%s%s", d->row->name, k == KERNEL_OWN ? ", a special function" : " of complex numbers");
+  if (dtype_is_complex(loop) || dtype_is_complex(out)) {
+    ce_refuse(e, "%s of complex numbers", d->row->name);
     return "0";
   }
+  if (k == KERNEL_OWN) return emit_special(e, d->row, loop, in, x, to);
   const char *arg[SCALAR_MAX_ARITY];
   for (int i = 0; i < n; i++) arg[i] = ce_cast(e, in[i], ce_dtype(e, elemwise_operand_dtype(d->row, i, loop)), x[i]);
   loop = ce_dtype(e, loop);

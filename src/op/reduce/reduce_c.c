@@ -12,7 +12,7 @@ static void fold_helpers(c_emit *e, const char *name, damo_dtype acc, const char
       ce_text(e,
               "static inline @ %s_at_~(@ a, @ b) { %s }\n"
               "static @ %s_block_~(const @ *x, ptrdiff_t n) {\n"
-              "  @ acc[%d];\n"
+              "  @ acc[%d] = {0};\n"
               "  ptrdiff_t i, l;\n"
               "  for (l = 0; l < %d && l < n; l++) acc[l] = x[l];\n"
               "  for (i = %d; i + %d <= n; i += %d)\n"
@@ -83,8 +83,8 @@ static const char *emit_position(c_emit *e, damo_dtype dtype, bool most, const c
   ce_line(e, "int64_t n%d = 0, at%d = 0;", id, id);
   ce_nest_open(e, in);
   ce_line(e, "const %s x%d = %s;", ce_type(dtype), id, x);
-  ce_open(e, "if (n%d == 0 || x%d %s best%d || (x%d != x%d && best%d == best%d))", id, id, most ? ">" : "<", id, id, id,
-          id, id);
+  const char *nan = dtype_is_float(dtype) ? ce_text(e, " || (x%d != x%d && best%d == best%d)", id, id, id, id) : "";
+  ce_open(e, "if (n%d == 0 || x%d %s best%d%s)", id, id, most ? ">" : "<", id, nan);
   ce_line(e, "best%d = x%d;", id, id);
   ce_line(e, "at%d = n%d;", id, id);
   ce_close(e);

@@ -4,6 +4,7 @@
  * every number.
  */
 #include "sets_int.h"
+#include "graph/c_emit.h"
 #include "kernel/kernel.h"
 #include "op/elem/build_arith.h"
 
@@ -113,6 +114,72 @@ static damo_status search_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+/* Whether a vector rises (1) or falls (-1), as direction_of. */
+static const char direction_text[] =
+    "static int direction_~(const @ *a, int64_t n) {\n"
+    "  int rises = 1, falls = 1;\n"
+    "  for (int64_t i = 0; i + 1 < n; i++) {\n"
+    "    rises = rises && !orders_before_~(a[i + 1], a[i]);\n"
+    "    falls = falls && !orders_before_~(a[i], a[i + 1]);\n"
+    "  }\n"
+    "  return rises ? 1 : falls ? -1 : 0;\n}\n";
+
+static damo_status search_emit_c(c_emit *e, const damo_apply *node) {
+  const search_props *props = OP_PROPS(node->op, search_props);
+  const c_value *a = ce_contiguous(e, ce_in(e, 0)), *v = ce_in(e, 1);
+  if (dtype_is_complex(v->dtype)) return ce_refuse(e, "complex numbers");
+  const c_value *y = ce_out(e, 0, DAMO_INT64, v->ndim, v->shape);
+  if (a == NULL || y == NULL) return e->status != DAMO_OK ? e->status : DAMO_EMEMORY;
+  const long long n = a->shape[0];
+  const int right = props->right.u.i != 0;
+  const char *suffix = ce_suffix(a->dtype), *sorted = ce_p(e, a);
+  if (ce_size(y) == 0 && !props->bins.u.i) return e->status;
+  ce_helper(
+      e, "search", a->dtype,
+      ce_text(e,
+              "/* The number of entries before v, nan being last; with right of those that are not behind it. */\n"
+              "static inline int orders_before_~(@ a, @ b) { return %s; }\n"
+              "static inline int64_t search_~(const @ *a, int64_t n, @ v, int right) {\n"
+              "  int64_t at = 0;\n"
+              "  while (n > 0) {\n"
+              "    const @ m = a[at + n / 2];\n"
+              "    const int behind = right ? !orders_before_~(v, m) : orders_before_~(m, v);\n"
+              "    at += behind ? n / 2 + 1 : 0;\n"
+              "    n = behind ? n - n / 2 - 1 : n / 2;\n"
+              "  }\n"
+              "  return at;\n}\n",
+              dtype_is_float(a->dtype) ? "a < b || (a == a && b != b)" : "a < b"));
+  const int id = e->n_labels++;
+  if (props->bins.u.i) {
+    ce_helper(e, "direction", a->dtype, direction_text);
+    ce_line(e, "const int direction%d = direction_%s(%s, %lld);", id, suffix, sorted, n);
+    ce_fail_if(e, props->bins.u.i == BINS_RISE ? "direction%d <= 0" : "direction%d == 0", id);
+    const c_value *turned = ce_scratch(e, a->dtype, n);
+    if (turned == NULL) return e->status;
+    ce_line(e, "const %s *const bins%d = direction%d < 0 ? %s : %s;", ce_type(a->dtype), id, id, ce_p(e, turned),
+            sorted);
+    ce_open(e, "if (direction%d < 0)", id);
+    ce_for(e, "i", n);
+    ce_line(e, "%s[i] = %s[%lld - i];", ce_p(e, turned), sorted, n - 1);
+    ce_close(e);
+    ce_close(e);
+    sorted = ce_text(e, "bins%d", id);
+  }
+  if (ce_size(y) == 0) return e->status;
+  c_nest nest;
+  ce_nest_init(e, &nest, v->ndim, v->shape, 2, (const int64_t *const[]){v->strides, y->strides});
+  ce_nest_open(e, &nest);
+  const char *found =
+      ce_text(e, "search_%s(%s, %lld, %s[%s], %d) + 1", suffix, sorted, n, ce_p(e, v), ce_nest_at(e, &nest, 0), right);
+  if (props->bins.u.i) {
+    ce_line(e, "const int64_t place%d = %s;", id, found);
+    found = ce_text(e, "direction%d < 0 ? %lld - place%d : place%d", id, n + 2, id, id);
+  }
+  ce_line(e, "%s[%s] = %s;", ce_p(e, y), ce_nest_at(e, &nest, 1), found);
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 static damo_status search_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                       damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[1][i];
@@ -134,6 +201,7 @@ const op_def search_def = {
     .n_in = 2,
     .infer_type = search_infer_type,
     .perform = search_perform,
+    .emit_c = search_emit_c,
     .grad = grad_none,
     .infer_shape = search_infer_shape,
     .batch = search_batch,
