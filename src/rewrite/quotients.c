@@ -12,7 +12,7 @@
 #include <math.h>
 
 /* x if v is id(x) with x of v's dtype, else NULL. */
-static damo_var *operand_of(const damo_var *v, scalar_id id) {
+static damo_var *scalar_operand(const damo_var *v, scalar_id id) {
   const damo_apply *node = match_scalar(v, id);
   return node != NULL && var_dtype(node->in[0]) == var_dtype(v) ? node->in[0] : NULL;
 }
@@ -30,14 +30,14 @@ static bool positive_constant(const damo_var *v, double *c) {
 /* v as c·exp(u), or a constant. */
 static bool read_exp_term(damo_var *v, damo_var **u, double *c) {
   *c = 1;
-  *u = operand_of(v, SCALAR_exp);
+  *u = scalar_operand(v, SCALAR_exp);
   if (*u != NULL || positive_constant(v, c)) return true;
   const damo_apply *mul = match_scalar(v, SCALAR_mul), *quotient = match_scalar(v, SCALAR_true_div);
   for (int i = 0; mul != NULL && i < 2; i++) {
-    *u = operand_of(mul->in[i], SCALAR_exp);
+    *u = scalar_operand(mul->in[i], SCALAR_exp);
     if (*u != NULL && match_fits(mul, i) && positive_constant(mul->in[1 - i], c)) return true;
   }
-  if (quotient == NULL || (*u = operand_of(quotient->in[0], SCALAR_exp)) == NULL) return false;
+  if (quotient == NULL || (*u = scalar_operand(quotient->in[0], SCALAR_exp)) == NULL) return false;
   if (!match_fits(quotient, 0) || !positive_constant(quotient->in[1], c)) return false;
   *c = 1 / *c;
   return true;
@@ -106,7 +106,7 @@ damo_var *build_log_of_exp_sum(build *b, const exp_sum *s) { return log_of_other
 /* exp(u)/d for a sum d of exponentials in which exp(u) is a term: sigmoid(u - v) of two terms, else exp(u - log d). */
 static damo_var *share_of_exps(build *b, damo_var *n, damo_var *d) {
   exp_sum s;
-  damo_var *u = operand_of(n, SCALAR_exp);
+  damo_var *u = scalar_operand(n, SCALAR_exp);
   int k = 0;
   if (u == NULL || !match_exp_sum(d, &s)) return NULL;
   while (k < s.n && s.u[k] != u) k++;
@@ -121,7 +121,7 @@ static damo_var *share_of_exps(build *b, damo_var *n, damo_var *d) {
 /* exp(x)/sum(exp(x)) → softmax(x), over one axis or all; over some axes exp(x - logsumexp(x)) */
 static damo_var *share_of_sum(build *b, damo_var *n, damo_var *d) {
   int axis;
-  damo_var *u = operand_of(n, SCALAR_exp);
+  damo_var *u = scalar_operand(n, SCALAR_exp);
   if (u == NULL || var_ndim(u) == 0) return NULL;
   if (match_reduced_back(d, REDUCE_SUM, n, &axis)) return build_softmax_of(b, &softmax_def, u, axis);
   const damo_apply *back = match_class(d, &dimshuffle_def);
@@ -141,14 +141,14 @@ static damo_var *share_of_sum(build *b, damo_var *n, damo_var *d) {
 /* ---- Other pairs ------------------------------------------------------------------------------------------------- */
 
 static bool are_equal_but_for_sign(const damo_var *x, const damo_var *y) {
-  return x == y || operand_of(x, SCALAR_neg) == y || operand_of(y, SCALAR_neg) == x;
+  return x == y || scalar_operand(x, SCALAR_neg) == y || scalar_operand(y, SCALAR_neg) == x;
 }
 
 /* exp(-x²)/erfc(x) → 1/erfcx(x) */
 static damo_var *ratio_of_erfc(build *b, damo_var *n, damo_var *d) {
-  damo_var *u = operand_of(n, SCALAR_exp), *x = operand_of(d, SCALAR_erfc);
-  u = u != NULL ? operand_of(u, SCALAR_neg) : NULL;
-  u = u != NULL ? operand_of(u, SCALAR_sqr) : NULL;
+  damo_var *u = scalar_operand(n, SCALAR_exp), *x = scalar_operand(d, SCALAR_erfc);
+  u = u != NULL ? scalar_operand(u, SCALAR_neg) : NULL;
+  u = u != NULL ? scalar_operand(u, SCALAR_sqr) : NULL;
   if (u == NULL || x == NULL || !are_equal_but_for_sign(u, x)) return NULL;
   return build_reciprocal(b, build_erfcx(b, x));
 }
@@ -156,12 +156,12 @@ static damo_var *ratio_of_erfc(build *b, damo_var *n, damo_var *d) {
 /* exp(u)/expm1(u) → -1/expm1(-u); exp(u)/(exp(u) - exp(v)) → -1/expm1(v - u), exp(v)/(exp(u) - exp(v)) →
  * 1/expm1(u - v) */
 static damo_var *ratio_of_expm1(build *b, damo_var *n, damo_var *d) {
-  damo_var *u = operand_of(n, SCALAR_exp), *x = operand_of(d, SCALAR_expm1);
+  damo_var *u = scalar_operand(n, SCALAR_exp), *x = scalar_operand(d, SCALAR_expm1);
   if (u == NULL) return NULL;
   if (x != NULL) return x == u ? build_neg(b, build_reciprocal(b, build_expm1(b, build_neg(b, u)))) : NULL;
   const damo_apply *sub = match_scalar(d, SCALAR_sub);
-  damo_var *v = sub != NULL ? operand_of(sub->in[1], SCALAR_exp) : NULL;
-  x = sub != NULL ? operand_of(sub->in[0], SCALAR_exp) : NULL;
+  damo_var *v = sub != NULL ? scalar_operand(sub->in[1], SCALAR_exp) : NULL;
+  x = sub != NULL ? scalar_operand(sub->in[0], SCALAR_exp) : NULL;
   if (x == NULL || v == NULL || x == v || (u != x && u != v)) return NULL;
   damo_var *small = build_reciprocal(b, build_expm1(b, u == x ? build_sub(b, v, u) : build_sub(b, x, u)));
   return u == x ? build_neg(b, small) : small;
@@ -169,7 +169,7 @@ static damo_var *ratio_of_expm1(build *b, damo_var *n, damo_var *d) {
 
 /* sinh(x)/cosh(x) → tanh(x) */
 static damo_var *ratio_of_cosh(build *b, damo_var *n, damo_var *d) {
-  damo_var *x = operand_of(n, SCALAR_sinh), *y = operand_of(d, SCALAR_cosh);
+  damo_var *x = scalar_operand(n, SCALAR_sinh), *y = scalar_operand(d, SCALAR_cosh);
   return x != NULL && x == y ? build_tanh(b, x) : NULL;
 }
 
@@ -186,8 +186,8 @@ static bool match_beside_one(const damo_var *v, int sign, damo_var **x) {
 /* (1 - tanh(x)²)/(1 - tanh(x)) → 1 + tanh(x), and with the signs exchanged: the gradient of log(1 - tanh(x)) */
 static damo_var *ratio_of_tanh(build *b, damo_var *n, damo_var *d) {
   damo_var *square, *t;
-  if (!match_beside_one(n, -1, &square) || (t = operand_of(square, SCALAR_sqr)) == NULL) return NULL;
-  if (operand_of(t, SCALAR_tanh) == NULL) return NULL;
+  if (!match_beside_one(n, -1, &square) || (t = scalar_operand(square, SCALAR_sqr)) == NULL) return NULL;
+  if (scalar_operand(t, SCALAR_tanh) == NULL) return NULL;
   damo_var *beside, *one = build_scalar(b, var_dtype(n), 1);
   if (match_beside_one(d, -1, &beside) && beside == t) return build_add(b, one, t);
   return match_beside_one(d, 1, &beside) && beside == t ? build_sub(b, one, t) : NULL;
@@ -206,7 +206,7 @@ static damo_var *stable_ratio(build *b, damo_var *n, damo_var *d) {
 
 /* ---- Sums of quotients ------------------------------------------------------------------------------------------- */
 
-#define MOST_TERMS 4
+#define MOST_SUM_TERMS 4
 
 /* The number of terms that are divided by f. */
 static int count_divided(const factor_list *terms, int n, const damo_var *f) {
@@ -222,11 +222,11 @@ static int count_divided(const factor_list *terms, int n, const damo_var *f) {
 /* Factor i of p, a sum, with those factors of p moved into its terms by which half of them or more are divided, and which
  * are finite and not 0 for all finite inputs. The others stay in p. False: there are none. */
 static bool move_into_sum(build *b, const damo_fgraph *fg, factor_list *p, int i, damo_dtype dtype) {
-  factor_list sum, terms[MOST_TERMS];
+  factor_list sum, terms[MOST_SUM_TERMS];
   damo_var *moved[FACTOR_LIST_MAX];
   int n_moved = 0;
   if (p->below[i] || !match_single_use(fg, p->at[i]) || !term_list_collect(fg, p->at[i], &sum)) return false;
-  if (sum.n < 2 || sum.n > MOST_TERMS) return false;
+  if (sum.n < 2 || sum.n > MOST_SUM_TERMS) return false;
   for (int t = 0; t < sum.n; t++) {
     if (var_dtype(sum.at[t]) != dtype || !factor_list_collect(fg, sum.at[t], &terms[t])) return false;
     if (sum.at[t]->owner != NULL && !match_single_use(fg, sum.at[t]))

@@ -343,7 +343,7 @@ static damo_var *quantile_axes(build *b, damo_var *y, damo_var *q) {
 static damo_status fn_quantile(build *b, const fn_args *a, ptrvec *out) {
   const quantile_options *o = FN_OPTIONS(a, quantile_options);
   sorted_slices s;
-  int method, pattern[DAMO_MAX_NDIM];
+  int method, pattern[DAMO_MAX_NDIM] = {0};
   damo_dtype dt;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(quantile_method(b, a, &method));
