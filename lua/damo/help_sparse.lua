@@ -731,10 +731,10 @@ damo.sparse.Binomial {}(damo.random_shared(damo.random_state(1)), 10, 0.5, {2, 2
 --> [10451216379200822465                    5                    0]]==],
   ["damo.sparse.EyeLike"] = [==[
 local a = damo.sparse.csr {{1, 0}, {2, 3}}
-damo.sparse.EyeLike(2.0, a):eval()
+damo.sparse.EyeLike(2.5, a):eval()
 --> <csr float64 (2, 2), 2 stored>
-      (1, 1)  2.0
-      (2, 2)  2.0]==],
+      (1, 1)  2.5
+      (2, 2)  2.5]==],
   ["damo.sparse.Multinomial"] = [==[
 damo.sparse.Multinomial {}(5, damo.sparse.csr {{0.5, 0.5}, {0, 1}}).type
 --> SparseTensorType(csr, float64, shape=(2, 2))]==],

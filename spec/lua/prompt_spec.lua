@@ -109,7 +109,8 @@ describe("the prompt on a terminal", function()
     has(text, "there is no 'dto', did you mean damo.dot")
     has(text, "'ones' is damo.ones\n")
     has(text, "'linalg' is damo.linalg\n")
-    has(text, "prompt:1: attempt to index a nil value (global 'nowhere')\n>")
+    has(text, _VERSION == "Lua 5.1" and "prompt:1: attempt to index global 'nowhere' (a nil value)\n>"
+      or "prompt:1: attempt to index a nil value (global 'nowhere')\n>")
   end)
 
   it("edits with the usual keys", function()

@@ -237,7 +237,7 @@ static int rule_names(lua_State *L) {
 
 /* ---- Graphs that Ops hold ---------------------------------------------------------------------------------------- */
 
-/* A userdata in Lua's registry, whose user value is the function. */
+/* A userdata in Lua's registry, whose user value is a list of the function. */
 typedef struct script_prepare {
   bind_state *st;
   lua_State *main; /* where the function runs if a host compiles */
@@ -246,6 +246,7 @@ typedef struct script_prepare {
 static int prepare_protected(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &prepare_key);
   lua_getiuservalue(L, -1, 1);
+  lua_rawgeti(L, -1, 1);
   bind_push_borrowed(L, lua_touserdata(L, 1));
   lua_call(L, 1, 0);
   return 0;
@@ -278,7 +279,9 @@ static int prepare_set(lua_State *L) {
   script_prepare *p = lua_newuserdatauv(L, sizeof *p, 1);
   *p = (script_prepare){.st = bind_get(L), .main = bind_main_thread(L)};
   bind_set_gc(L, prepare_gc, &prepare_meta_key);
+  lua_createtable(L, 1, 0);
   lua_pushvalue(L, 1);
+  lua_rawseti(L, -2, 1);
   lua_setiuservalue(L, -2, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &prepare_key);
   rewrite_set_prepare(p->st->ctx, prepare_run, p);
