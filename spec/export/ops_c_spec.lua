@@ -91,9 +91,11 @@ do
 end
 local whole, bools = damo.ivector "whole", damo.vector("bools", { dtype = "uint8" })
 exact("bits", { i, whole, bools }, { damo.invert(i), damo.invert(whole), damo.invert(bools), damo.argmax(i),
-  damo.argmin(whole), damo.sum(i), damo.prod(whole), damo.sum(damo.cast(damo.isnan(damo.cast(i, "float64")), "int64")) },
+  damo.argmin(whole), damo.sum(i), damo.prod(whole),
+  damo.sum(damo.cast(damo.isnan(damo.cast(i, "float64")), "int64")) },
   { ints(3, -1, 0), damo.array({ -2147483648, 2147483647, 0 }, "int32"), damo.array({ 0, 1, 255 }, "uint8") })
-exact("zeros_of_both_signs", { x }, { damo.signbit(x), 1 / x, damo.copysign(2, x) }, { damo.array { 0, -0.0, 0 / 0, -1 } })
+exact("zeros_of_both_signs", { x }, { damo.signbit(x), 1 / x, damo.copysign(2, x) },
+  { damo.array { 0, -0.0, 0 / 0, -1 } })
 local filtered = damo.nn.conv2d(X, K, { subsample = 2, border_mode = "half" })
 near("filtered", { X, K }, { filtered, damo.grad(squares(filtered), X), damo.grad(squares(filtered), K) },
   { values { 2, 3, 7, 6 }, values { 4, 3, 3, 3 } })
