@@ -163,7 +163,8 @@ static damo_var *log_of_softmax(build *b, const damo_var *v) {
   return now;
 }
 
-/* The logarithm of v in a form that neither overflows nor cancels; NULL: log(v) or a log1p will do. */
+/* The logarithm of v in a form that neither overflows nor cancels. NULL: v has none, or the rules of log and log1p cover
+ * it. */
 static damo_var *special_log(build *b, damo_var *v) {
   damo_var *x, *now;
   if ((x = match_one_minus(v)) != NULL && (now = log_of_rest(b, x)) != NULL) return now;
