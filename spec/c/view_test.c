@@ -77,9 +77,9 @@ int main(void) {
   lua_gc(L, LUA_GCCOLLECT, 0);
   lua_gc(L, LUA_GCSTOP, 0);
   for (int apart = 0; apart < 2; apart++) { /* forces beside the positions that were read, then in the other buffer */
-    for (int frame = 0; frame < 40; frame++) {
+    for (int frame = 0; frame < 440; frame++) {
       body *from = bodies[frame % 2], *to = bodies[(frame + apart) % 2];
-      if (frame == 20) counts.native_calls = counts.lua_calls = 0;
+      if (frame == 400) counts.native_calls = counts.lua_calls = 0;
       move(from, frame);
       run_frame(L, from, to);
       CHECK(right(from, to));

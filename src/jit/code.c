@@ -112,6 +112,10 @@ const char *jit_refusal(damo_ctx *ctx) {
   return s != NULL ? s->refusal : "there is no memory for it";
 }
 
+bool jit_has_lanes(damo_ctx *ctx) {
+  return jit_refusal(ctx) == NULL && jit_lanes_here != NULL && jit_lanes_here->refusal() == NULL;
+}
+
 size_t jit_pages_bytes(const damo_ctx *ctx) {
   const jit_state *s = ctx->slots[CTX_JIT].data;
   return s != NULL ? s->bytes : 0;
@@ -251,6 +255,10 @@ void jit_pages_drop(damo_ctx *ctx, const jit_block *b) { (void)ctx, (void)b; }
 const jit_isa *const jit_isa_here = NULL;
 #endif
 
+#if !JIT_HAS_LANES
+const jit_isa *const jit_lanes_here = NULL;
+#endif
+
 /* ---- Code -------------------------------------------------------------------------------------------------------- */
 
 static int32_t count_addresses(const jit_list *l) {
@@ -291,14 +299,15 @@ static jit_code *code_new(const jit_program *p, const jit_allocated *a) {
 /* No instruction takes more bytes. */
 #define MOST_INST_BYTES 64
 
-static bool emit_code(jit_code *c, const jit_allocated *a, const char *name) {
-  const size_t cap = 256 + (size_t)(a->before.n + a->step.n + a->after.n) * MOST_INST_BYTES;
+static bool emit_code(jit_code *c, const jit_isa *isa, const jit_allocated *a, const char *name) {
+  const size_t insts = (size_t)(a->before.n + 2 * a->step.n + a->after.n); /* lanes have two loops of the step */
+  const size_t cap = 256 + (insts + (a->program->is_lanes ? (size_t)a->program->n_defs : 0)) * MOST_INST_BYTES;
   uint8_t *text = mem_alloc(c->ctx, cap);
   if (text == NULL) {
     ctx_clear_error(c->ctx);
     return false;
   }
-  const size_t n = jit_isa_here->emit(a, text, cap);
+  const size_t n = isa->emit(a, text, cap);
   const bool done = n > 0 && jit_pages_put(c->ctx, text, n, &c->block);
   mem_free(c->ctx, text, cap);
   if (done) tell_perf(c->ctx, name, c->block.at, n);
@@ -308,9 +317,10 @@ static bool emit_code(jit_code *c, const jit_allocated *a, const char *name) {
 
 jit_code *jit_compile(jit_program *p) {
   jit_allocated a;
-  if (p->failed || jit_refusal(p->ctx) != NULL) return NULL;
-  jit_code *c = jit_allocate(p, jit_isa_here, &a) ? code_new(p, &a) : NULL;
-  if (c != NULL && !emit_code(c, &a, p->name)) {
+  if (p->failed || jit_refusal(p->ctx) != NULL || (p->is_lanes && !jit_has_lanes(p->ctx))) return NULL;
+  const jit_isa *isa = p->is_lanes ? jit_lanes_here : jit_isa_here;
+  jit_code *c = jit_allocate(p, isa, &a) ? code_new(p, &a) : NULL;
+  if (c != NULL && !emit_code(c, isa, &a, p->name)) {
     mem_free(p->ctx, c, code_bytes(c->n_contents));
     c = NULL;
   }
@@ -338,6 +348,12 @@ void jit_frame_init(const jit_code *c, jit_slot *frame) {
 }
 
 int64_t jit_run(const jit_code *c, jit_slot *frame, int64_t steps) { return c->fn(frame, steps); }
+
+kernel_fn jit_kernel(const jit_code *c) {
+  kernel_fn fn;
+  memcpy(&fn, &c->block.at, sizeof fn);
+  return fn;
+}
 
 bool jit_stopped(const jit_code *c, const jit_slot *frame) {
   return c->stop_slot >= 0 && frame[c->stop_slot].bits != 0;

@@ -6,6 +6,13 @@
 
 void jit_begin(jit_program *p, damo_ctx *ctx) { *p = (jit_program){.ctx = ctx, .stop = -1, .stop_slot = -1}; }
 
+void jit_begin_lanes(jit_program *p, damo_ctx *ctx, jit_type lane) {
+  damo_assert(jit_is_float(lane));
+  jit_begin(p, ctx);
+  p->is_lanes = true;
+  p->lane = (uint8_t)lane;
+}
+
 void jit_end(jit_program *p) {
   mem_free(p->ctx, p->def, (size_t)p->defs_cap * sizeof *p->def);
   mem_free(p->ctx, p->inst, (size_t)p->insts_cap * sizeof *p->inst);
@@ -177,9 +184,40 @@ void jit_store(jit_program *p, jit_value address, jit_value v) {
   p->inst[p->n_insts++] = (jit_inst){.op = JIT_STORE, .type = p->def[v].type, .out = -1, .in = {address, v}, .n_in = 2};
 }
 
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
+
+/* What the kernel begins with from its operand k. */
+static jit_value new_operand(jit_program *p, jit_type type, int k, bool is_first) {
+  const jit_value v = jit_input(p, type);
+  if (v < 0) return v;
+  p->def[v].operand = (int16_t)k;
+  p->def[v].is_first = is_first;
+  return v;
+}
+
+static inline bool has_lanes(const jit_program *p, jit_type type) { return type == JIT_BOOL || type == p->lane; }
+
+jit_value jit_element(jit_program *p, jit_type type, int k) {
+  damo_assert(p->is_lanes && has_lanes(p, type));
+  return jit_load(p, type, new_operand(p, JIT_I64, k, false));
+}
+
+jit_value jit_first(jit_program *p, jit_type type, int k) {
+  damo_assert(p->is_lanes && type == p->lane);
+  return new_operand(p, type, k, true);
+}
+
+void jit_result(jit_program *p, int k, jit_value v) {
+  damo_assert(p->failed || v < 0 || (p->is_lanes && has_lanes(p, jit_typeof(p, v))));
+  jit_store(p, new_operand(p, JIT_I64, k, false), v);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
 static jit_value add_call(jit_program *p, jit_op op, void (*fn)(void), const jit_value *in, int n_in, jit_type to) {
   jit_inst made = {.op = (uint8_t)op, .to = (uint8_t)to, .n_in = n_in, .fn = fn};
   damo_assert(n_in <= JIT_MOST_ARGS);
+  if (p->is_lanes) p->failed = true;
   for (int i = 0; i < n_in; i++) made.in[i] = in[i];
   return add_inst(p, made);
 }

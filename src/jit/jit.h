@@ -2,7 +2,8 @@
  *
  * In: a jit_program, a straight line of operations on scalars in SSA form. It runs once, or once a step of a loop whose
  * carried values go from step to step. Out: a jit_code, machine code over a frame of 8-byte slots, in which the caller
- * puts operands and addresses, and finds what was carried. Always holds: a result has the bits that the kernels of the
+ * puts operands and addresses, and finds what was carried. A program of lanes is run for each element of blocks, a
+ * vector of them at a time, and its code is a kernel (kernel_fn). Always holds: a result has the bits that the kernels of the
  * context's kernel_isa give for one element (any nan is any nan: sign and payload are not told apart); code fails in no
  * case, allocates nothing and calls kernels alone; no page is writable and executable at one time; where there is no
  * code to be had, jit_compile gives NULL without an error and jit_refusal says why, and the caller runs kernels.
@@ -10,6 +11,7 @@
  *   ir.c          making a program: constants once, what no step changes before the loop, dead values left out
  *   regalloc.c    registers and slots for its values
  *   x86_64.c, arm64.c    the instructions of an ISA (jit_int.h: jit_isa); x86_64_asm.h, arm64_asm.h encode them
+ *   x86_64_lanes.c       those of programs of lanes
  *   code.c        pages for code
  */
 #ifndef DAMO_JIT_H
@@ -99,10 +101,12 @@ typedef enum jit_source { JIT_OF_INST, JIT_OF_CONST, JIT_OF_SLOT, JIT_CARRIED } 
 
 typedef struct jit_def {
   uint8_t type, source;
-  bool steady;   /* the same in every step */
-  int32_t slot;  /* its home in the frame; -1: none yet */
-  int32_t next;  /* carried: the value in the next step */
-  uint64_t bits; /* of a constant */
+  bool steady;     /* the same in every step */
+  bool is_first;   /* of lanes: the first element of an operand, in all lanes; else its address */
+  int16_t operand; /* of lanes: from which operand of the kernel it comes */
+  int32_t slot;    /* its home in the frame; -1: none yet */
+  int32_t next;    /* carried: the value in the next step */
+  uint64_t bits;   /* of a constant */
 } jit_def;
 
 /* A program in the making. All fields are the layer's own. A failure sticks: what follows it does nothing. */
@@ -118,6 +122,8 @@ typedef struct jit_program {
   int32_t stop_slot;
   int32_t n_slots, n_calls; /* calls in steps */
   const char *name;         /* for profilers, set by the caller; NULL: none */
+  bool is_lanes;
+  uint8_t lane; /* of lanes: the float type of its values; bools have as many bits */
   bool failed;
 } jit_program;
 
@@ -132,6 +138,8 @@ typedef union jit_slot {
 
 void jit_begin(jit_program *p, damo_ctx *ctx);
 void jit_end(jit_program *p);
+/* A program of lanes: its values are of that float type, or bools; it has no calls, integers and carried values. */
+void jit_begin_lanes(jit_program *p, damo_ctx *ctx, jit_type lane);
 
 /* A constant: its bits; of a bool 0 or 1. */
 jit_value jit_const(jit_program *p, jit_type type, uint64_t bits);
@@ -160,6 +168,11 @@ void jit_store(jit_program *p, jit_value address, jit_value v);
 /* A kernel, or a cast, of kernel_cast, on one element. */
 jit_value jit_call(jit_program *p, kernel_fn fn, const jit_value *in, int n_in, jit_type to);
 jit_value jit_call_cast(jit_program *p, void (*cast)(const void *from, void *to, int64_t n), jit_value a, jit_type to);
+/* Of lanes: the element in hand of the kernel's operand k; the first element of operand k; v as that of operand k. All
+ * results are stored after all elements have been loaded. */
+jit_value jit_element(jit_program *p, jit_type type, int k);
+jit_value jit_first(jit_program *p, jit_type type, int k);
+void jit_result(jit_program *p, int k, jit_value v);
 /* Ends the loop with the step in which the bool holds. */
 void jit_stop_if(jit_program *p, jit_value condition);
 
@@ -180,6 +193,8 @@ void jit_frame_init(const jit_code *c, jit_slot *frame);
  * held in the last one. */
 int64_t jit_run(const jit_code *c, jit_slot *frame, int64_t steps);
 bool jit_stopped(const jit_code *c, const jit_slot *frame);
+/* Of lanes: the kernel, which threads may run at once. */
+kernel_fn jit_kernel(const jit_code *c);
 /* A rough guess of the nanoseconds of a step. */
 int64_t jit_step_ns(const jit_code *c);
 
@@ -187,6 +202,8 @@ int64_t jit_step_ns(const jit_code *c);
 const char *jit_isa_name(void);
 /* Why there is no machine code in this context; NULL: there is. */
 const char *jit_refusal(damo_ctx *ctx);
+/* Whether there are programs of lanes in this context. */
+bool jit_has_lanes(damo_ctx *ctx);
 /* The bytes of pages that the context's code has. */
 size_t jit_pages_bytes(const damo_ctx *ctx);
 

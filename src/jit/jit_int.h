@@ -21,6 +21,9 @@ typedef struct jit_allocated jit_allocated;
 #define JIT_HAS_ARM64 0
 #endif
 
+/* The instruction set of lanes. */
+#define JIT_HAS_LANES JIT_HAS_X86_64
+
 #define JIT_MOST_INSTS 8192 /* larger programs run otherwise */
 
 static inline bool jit_is_float(int type) { return type == JIT_F64 || type == JIT_F32; }
@@ -57,8 +60,9 @@ typedef struct jit_isa {
   size_t (*emit)(const jit_allocated *a, uint8_t *code, size_t cap);
 } jit_isa;
 
-/* The ISA of this build; NULL: none. */
+/* The ISA of this build, and that for programs of lanes; NULL: none. */
 extern const jit_isa *const jit_isa_here;
+extern const jit_isa *const jit_lanes_here;
 
 /* A list of instructions whose operands and results are jit_places. */
 typedef struct jit_list {
@@ -67,6 +71,7 @@ typedef struct jit_list {
 } jit_list;
 
 struct jit_allocated {
+  const jit_program *program;
   /* before: once; step: each step; after: once, after the last step */
   jit_list before, step, after;
   int32_t n_slots;

@@ -415,7 +415,7 @@ static void allocate_after(allocator *a) {
 
 bool jit_allocate(jit_program *p, const jit_isa *isa, jit_allocated *out) {
   allocator a = {.p = p, .isa = isa, .out = out, .now = -1};
-  *out = (jit_allocated){.stop_slot = p->stop_slot};
+  *out = (jit_allocated){.program = p, .stop_slot = p->stop_slot};
   a.v_bytes = (size_t)(p->n_defs + 1) * (sizeof(value_state) + sizeof(pending_move) + 1);
   a.v = mem_calloc(p->ctx, a.v_bytes);
   bool made = a.v != NULL;

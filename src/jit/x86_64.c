@@ -13,8 +13,6 @@
 #define STEP_COUNT R12
 #define XMM_SCRATCH 15
 
-enum { PP_NONE, PP_66, PP_F3, PP_F2 };
-
 static const uint8_t x86_floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 static const uint8_t x86_integers[] = {RCX, RDX, RSI, RDI, R8, R9, R10, R11, RBP, R13, R14, R15};
 #define N_KEPT 4

@@ -1,5 +1,5 @@
-/* x86_64_asm: encodings of x86-64 with AVX, for x86_64.c alone. Numbers in the names of arguments are those of Intel's
- * manual, volume 2: an opcode, its map (1: 0F, 2: 0F 38, 3: 0F 3A) and prefix (pp; 1: 66, 2: F3, 3: F2). */
+/* x86_64_asm: encodings of x86-64 with AVX, for x86_64.c and x86_64_lanes.c. Numbers in the names of arguments are those of Intel's
+ * manual, volume 2: an opcode, its map (1: 0F, 2: 0F 38, 3: 0F 3A) and prefix (pp). */
 #ifndef DAMO_JIT_X86_64_ASM_H
 #define DAMO_JIT_X86_64_ASM_H
 
@@ -9,21 +9,29 @@
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
+enum { PP_NONE, PP_66, PP_F3, PP_F2 };
+#define ASM_256 4 /* with a prefix: ymm registers */
+
 typedef struct assembler {
   uint8_t *code;
   size_t n, cap;
   bool full;
 } assembler;
 
-/* The r/m operand: a register, or memory at base + disp. */
+#define ASM_INDEX RDI /* the only index register */
+
+/* The r/m operand: a register, or memory at base + disp, or at base + index * scale. */
 typedef struct operand {
   int base; /* -1: a register */
   int reg;
   int32_t disp;
+  int scale; /* 0: no index */
 } operand;
 
 static inline operand in_reg(int reg) { return (operand){.base = -1, .reg = reg}; }
 static inline operand at_address(int base, int32_t disp) { return (operand){.base = base, .disp = disp}; }
+
+static inline operand at_index(int base, int scale) { return (operand){.base = base, .scale = scale}; }
 
 static inline void asm_byte(assembler *a, unsigned byte) {
   if (a->n == a->cap) {
@@ -37,11 +45,19 @@ static inline void asm_bytes(assembler *a, const void *bytes, size_t n) {
   for (size_t i = 0; i < n; i++) asm_byte(a, ((const uint8_t *)bytes)[i]);
 }
 
-/* ModRM, SIB where the base asks for one, displacement. */
+/* ModRM, SIB where the base or an index asks for one, displacement. */
 static inline void asm_modrm(assembler *a, int reg, operand o) {
   const unsigned r = (unsigned)(reg & 7) << 3;
   if (o.base < 0) {
     asm_byte(a, 0xC0 | r | (unsigned)(o.reg & 7));
+    return;
+  }
+  if (o.scale != 0) {
+    const unsigned shift = o.scale == 8 ? 3 : o.scale == 4 ? 2 : o.scale == 2 ? 1 : 0;
+    const bool zero = (o.base & 7) == RBP; /* which stands for no base without a displacement */
+    asm_byte(a, (zero ? 0x44u : 0x04u) | r);
+    asm_byte(a, shift << 6 | (unsigned)ASM_INDEX << 3 | (unsigned)(o.base & 7));
+    if (zero) asm_byte(a, 0);
     return;
   }
   const bool is_short = o.disp >= -128 && o.disp < 128, none = o.disp == 0 && (o.base & 7) != RBP;
@@ -102,7 +118,7 @@ static inline void asm_move_stack(assembler *a, int n) {
   asm_byte(a, (uint8_t)n);
 }
 
-/* A jump on a condition (0x84: zero, 0x85: not zero). Returns where its distance stands. */
+/* A jump on a condition (0x82: below, 0x83: not below, 0x84: zero, 0x85: not zero). Returns where its distance stands. */
 static inline size_t asm_jump_if(assembler *a, int condition) {
   asm_byte(a, 0x0F);
   asm_byte(a, (unsigned)condition);

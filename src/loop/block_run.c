@@ -157,7 +157,7 @@ static void plan_step(loop_plan *p, int i) {
   if (!is_value && time == TIME_ROW) time = TIME_BLOCK;
   for (int k = 0; k < s->n_in; k++) {
     reg_plan *r = &p->reg[s->reg[k]];
-    if (r->is_value && !is_value) r->has_buffer = true;
+    if (r->is_value && !is_value && (s->firsts >> k & 1) == 0) r->has_buffer = true;
   }
   for (int k = s->n_in; k < s->n_in + s->n_out; k++) {
     reg_plan *r = &p->reg[s->reg[k]];
@@ -309,10 +309,13 @@ typedef struct block_run {
   nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
 } block_run;
 
-/* A value that steps over blocks read, for the longest block. */
+/* A value that steps over blocks read, for the longest block; as a block of one where that is all they read. */
 static void expand_value(const block_run *r, int i) {
   const reg_plan *g = &r->plan->reg[i];
-  if (g->has_buffer) kernel_copy_strided(r->value[i], 0, r->block[i], g->size, r->plan->block, g->size);
+  if (g->has_buffer)
+    kernel_copy_strided(r->value[i], 0, r->block[i], g->size, r->plan->block, g->size);
+  else
+    r->block[i] = r->value[i];
 }
 
 static void run_any_step(const block_run *r, int i, int64_t n) {

@@ -126,7 +126,7 @@ typedef enum loop_kind {
   LOOP_PLACE /* of (value, position): zeros but for the value of a row at its position; of (position): a one there */
 } loop_kind;
 
-#define LOOP_STEP_REGS 8
+#define LOOP_STEP_REGS 14
 
 /* One kernel over registers of the same length, or one of the other kinds, which programs with rows have. */
 typedef struct loop_step {
@@ -135,6 +135,8 @@ typedef struct loop_step {
   bool over_rows;              /* of a program with folds: all its registers have one value a row */
   int16_t pass;                /* of a program with folds */
   int16_t axes;                /* of a fold: how many of the last axes it reduces; 0: those of a row */
+  int16_t part;                /* what the maker of the program has put there */
+  uint16_t firsts;             /* inputs, a bit each, of which the kernel reads the first element of a block alone */
   int16_t reg[LOOP_STEP_REGS]; /* inputs, then outputs, in the kernel's order */
   union {
     kernel_fn kernel;

@@ -106,7 +106,8 @@ static void pass_plan_outer(pass_plan *p, int kept, const int64_t *shape, const 
 
 /* Whether operand k of a step, register r, is a value of each row that it reads for each element. */
 static bool pass_reads_expanded(const pass_reg *r, const loop_step *s, int k) {
-  return k < s->n_in && r->is_row && !s->over_rows && s->kind != LOOP_PICK && s->kind != LOOP_PLACE;
+  const bool reads_all = s->kind != LOOP_PICK && s->kind != LOOP_PLACE && (s->firsts >> k & 1) == 0;
+  return k < s->n_in && r->is_row && !s->over_rows && reads_all;
 }
 
 /* Where each pass begins and ends; the range of steps that read or write each register. */

@@ -82,7 +82,10 @@ static void pass_begin_same(const pass_state *r, int k) {
       r->value[k] = r->work + t->values;
       kernel_copy_strided(r->base[k], 0, r->value[k], (int64_t)size, p->chunk, size);
     }
-    if (t->expanded) pass_expand(r, k, p->chunk);
+    if (t->expanded)
+      pass_expand(r, k, p->chunk);
+    else
+      r->block[k] = r->value[k];
   } else if (t->home == HOME_BUFFER) {
     nd_cursor_begin(&r->cursor[k], &t->space, r->base[k]);
     r->start[k] = r->work + t->buffer;

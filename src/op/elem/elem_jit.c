@@ -205,6 +205,13 @@ static bool lower_elemwise(jit_program *p, const damo_op *op, damo_dtype quotien
   return true;
 }
 
+bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_dtype *dtype, const jit_value *in,
+                   jit_value *out) {
+  if (op != NULL) return lower_elemwise(p, op, to, dtype, in, out);
+  *out = converted(p, in[0], dtype[0], to);
+  return *out >= 0;
+}
+
 static bool lower_loop(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out) {
   const loop_data *d = loop_data_of(node->op);
   const size_t n = (size_t)(d->n_in + d->n_parts), bytes = n * (sizeof(jit_value) + sizeof(damo_dtype));

@@ -9,6 +9,10 @@
  * of each output. False: it is another node, or has dtypes of which machine code knows nothing. */
 bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out);
 
+/* Adds one elementwise op, or without one a cast, over values of these dtypes; to: the result's dtype. */
+bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_dtype *dtype, const jit_value *in,
+                   jit_value *out);
+
 /* An entry, counted from 0, of a constant of rank 0 or 1 as a value; integers narrower than machine code has are int64.
  * -1: of a dtype that it has not. */
 jit_value elem_jit_const(jit_program *p, const damo_array *a, int64_t entry);

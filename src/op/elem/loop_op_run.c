@@ -3,6 +3,7 @@
 
 #include "elem_jit.h"
 #include "loop/loop.h"
+#include "loop_lanes.h"
 #include "loop_op_int.h"
 #include "op/shape/shape_int.h"
 
@@ -30,15 +31,24 @@ struct loop_kept {
   int64_t *shape, *key, *out_strides;
   elem_native *native; /* 0-d: NULL if there is none, or not yet */
   int32_t runs;        /* 0-d: so many, up to NATIVE_RUNS */
+  double spent;        /* ns that runs have taken, about, as long as steps are not joined */
+  bool is_joined;      /* joining was tried */
+  loop_lanes *lanes;   /* the code of joined steps, or NULL */
 };
 
 /* Runs after which a Loop of 0-d values becomes machine code: its making costs about as much. */
 #define NATIVE_RUNS 200
 
+/* Nanoseconds of runs after which steps are joined to machine code, whose making takes as long. */
+#define JOIN_NS 20000
+#define JOIN_STEP_NS 10      /* of a step, and */
+#define JOIN_ELEMENT_NS 0.25 /* of each of its elements */
+
 void loop_state_clear(const thunk *t, frame *f) {
   loop_state *s = thunk_state(t, f);
   if (s->kept == NULL) return;
   elem_native_free(s->kept->native, f->ctx);
+  loop_lanes_free(s->kept->lanes, f->ctx);
   mem_free(f->ctx, s->kept, s->kept->bytes);
   s->kept = NULL;
 }
@@ -86,7 +96,7 @@ static int16_t new_register(loop_maker *m, damo_dtype dtype, bool is_row) {
 /* A step from n_in registers to one. It is over rows if all of them are. */
 static loop_step *new_step(loop_maker *m, loop_kind kind, const int16_t *in, int n_in, int16_t out) {
   loop_step *s = &m->steps[m->lp->n_steps++];
-  *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1};
+  *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1, .part = -1};
   s->over_rows = m->n_axes > 0 && m->regs[out].is_row && kind != LOOP_FOLD && kind != LOOP_PICK;
   for (int i = 0; i < n_in; i++) {
     s->reg[i] = in[i];
@@ -167,7 +177,9 @@ static damo_status loop_make_part(loop_maker *m, int k) {
   int16_t from[LOOP_PART_MOST_IN];
   for (int i = 0; i < n; i++) from[i] = cast_register(m, p->in[i], elemwise_operand_dtype(e->row, i, loop));
   m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, result, all_are_rows(m, from, n));
-  new_step(m, LOOP_KERNEL, from, n, m->reg[r])->fn.kernel = fn;
+  loop_step *s = new_step(m, LOOP_KERNEL, from, n, m->reg[r]);
+  s->fn.kernel = fn;
+  s->part = (int16_t)k;
   return DAMO_OK;
 }
 
@@ -280,8 +292,9 @@ static size_t take_space(size_t *at, size_t n, size_t size) {
   return from;
 }
 
-/* Makes the program in scratch memory of the greatest size that it can have. */
-static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
+/* Makes the program in scratch memory of the greatest size that it can have. lanes: NULL, or where to put the code of
+ * steps that are joined. */
+static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp, loop_lanes **lanes) {
   const loop_data *d = loop_data_of(t->node->op);
   const size_t n = (size_t)(d->n_in + d->n_parts), most = (size_t)(d->n_in + d->n_out + 4 * d->n_parts);
   size_t bytes = 0;
@@ -309,7 +322,9 @@ static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp) {
                      .is_out = (int16_t *)(void *)(m + is_out)};
   lp->regs = make.regs;
   lp->steps = make.steps;
-  return make_loop_program(&make, f);
+  DAMO_TRY(make_loop_program(&make, f));
+  if (lanes != NULL) *lanes = loop_lanes_join(f->ctx, t->node, lp, make.regs, make.steps);
+  return DAMO_OK;
 }
 
 /* The axes as plans have them: those of a row last. */
@@ -322,10 +337,11 @@ static void order_axes(const loop_data *d, loop_kept *k) {
   }
 }
 
-static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
+static damo_status keep_program(const thunk *t, frame *f, loop_state *state, bool join) {
   const loop_data *d = loop_data_of(t->node->op);
   loop_program lp;
-  DAMO_TRY(make_in_scratch(t, f, &lp));
+  loop_lanes *lanes = NULL;
+  DAMO_TRY(make_in_scratch(t, f, &lp, join ? &lanes : NULL));
   const size_t ndim = (size_t)loop_ndim(d, t->node->in);
   size_t bytes = sizeof(loop_kept), n_key = 0;
   for (int i = 0; i < t->n_in; i++) n_key += 2 * (size_t)var_ndim(t->node->in[i]);
@@ -342,9 +358,11 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state) {
   if (lp.n_passes > 0 && strip_plan_bytes(&lp, (int)ndim) > plan_bytes) plan_bytes = strip_plan_bytes(&lp, (int)ndim);
   const size_t plan = take_space(&bytes, plan_bytes, 1);
   char *m = mem_calloc(f->ctx, bytes);
-  if (m == NULL) return DAMO_EMEMORY;
+  if (m == NULL) return loop_lanes_free(lanes, f->ctx), DAMO_EMEMORY;
   loop_kept *k = (loop_kept *)(void *)m;
   *k = (loop_kept){.bytes = bytes, .ndim = (int32_t)ndim, .n_axes = d->n_axes, .program = lp};
+  k->lanes = lanes;
+  k->is_joined = join;
   k->regs = memcpy(m + regs, lp.regs, (size_t)lp.n_regs * sizeof(loop_reg));
   k->steps = memcpy(m + steps, lp.steps, (size_t)lp.n_steps * sizeof(loop_step));
   k->program.regs = k->regs;
@@ -649,9 +667,18 @@ static size_t plan_workspace_on(const thread_pool *pool, const loop_kept *k) {
   return k->n_axes > 0 ? pass_workspace_on(pool, k->passes) : loop_workspace_on(pool, k->plan);
 }
 
+/* Adds up what runs take, for shapes that are known. Whether it is time to join steps. */
+static bool is_time_to_join(loop_kept *k, const frame *f) {
+  double n = JOIN_ELEMENT_NS;
+  if (k->is_joined || f->no_jit || k->program.n_steps < 2) return false;
+  for (int axis = 0; axis < k->ndim; axis++) n *= (double)k->shape[axis];
+  k->spent += (n + JOIN_STEP_NS) * k->program.n_steps;
+  return k->spent >= JOIN_NS;
+}
+
 damo_status loop_perform(const thunk *t, frame *f) {
   loop_state *state = thunk_state(t, f);
-  if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state));
+  if (state->kept == NULL) DAMO_TRY(keep_program(t, f, state, false));
   loop_kept *k = state->kept;
   if (k->ndim == 0) return run_values(t, f, k);
   if (k->valid && !elemwise_key_matches(k->key, t, f, false)) k->valid = false;
@@ -661,6 +688,11 @@ damo_status loop_perform(const thunk *t, frame *f) {
     DAMO_TRY(check_folds(t, f, k));
   }
   if (loop_data_of(t->node->op)->has_positions) DAMO_TRY(check_positions(t, f, k));
+  if (is_time_to_join(k, f)) {
+    loop_state_clear(t, f);
+    DAMO_TRY(keep_program(t, f, state, true));
+    return loop_perform(t, f);
+  }
   bool same = k->valid;
   for (int o = 0; o < t->n_out; o++) {
     const damo_array *out = loop_result(t, f, k, o);
