@@ -52,3 +52,24 @@ h.run_errors("reduce", {
     { "too many arguments", "type", "sum: too many arguments: 4 given; operands: x, then a table of options",
       function() return damo.sum(Z { 2 }, 1, true, 4) end },
 })
+
+describe("the sign of a zero that is the greatest or least", function()
+  -- of equal elements the fold of lanes takes the one that comes last in its lane; what is not contiguous is the same
+  it("does not depend on the layout", function()
+    math.randomseed(5)
+    for _, dtype in ipairs { "float64", "float32" } do
+      for _, n in ipairs { 5, 33, 64, 129, 512, 1000 } do
+        for _, sign in ipairs { 1, -1 } do
+          local t = {}
+          for i = 1, n do t[i] = math.random(3) == 1 and -0.0 or math.random(2) == 1 and 0.0 or -sign * math.random() end
+          local x = damo.array(t, dtype)
+          local wide = damo.array({ t, t }, dtype)
+          local strided = damo.transpose(damo.transpose(wide) * 1)
+          local m = sign == 1 and damo.max or damo.min
+          local whole, rows = m(x), m(strided, { axis = 2 })
+          assert.equal(1 / damo.array(whole):item(), 1 / rows[1])
+        end
+      end
+    end
+  end)
+end)

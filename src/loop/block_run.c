@@ -71,13 +71,13 @@ struct loop_plan {
   int32_t n_streams;      /* of the scatters */
   int32_t first_in_block; /* step: those before it run once or for each row */
   uint8_t *step_time;
-  bool *step_is_value;
+  bool *step_is_value, *step_by_value; /* by_value: by the kernel of that name */
 };
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct plan_layout {
-  size_t operand, reg, moves, step_time, step_is_value, numbers, bytes;
+  size_t operand, reg, moves, step_time, step_is_value, step_by_value, numbers, bytes;
 } plan_layout;
 
 static plan_layout layout_of(const loop_program *lp, int ndim) {
@@ -89,6 +89,7 @@ static plan_layout layout_of(const loop_program *lp, int ndim) {
   l.moves = loop_take_bytes(&l.bytes, 3 * n_ops * sizeof(block_move));
   l.step_time = loop_take_bytes(&l.bytes, n_steps);
   l.step_is_value = loop_take_bytes(&l.bytes, n_steps * sizeof(bool));
+  l.step_by_value = loop_take_bytes(&l.bytes, n_steps * sizeof(bool));
   return l;
 }
 
@@ -143,11 +144,12 @@ static void plan_operand(loop_plan *p, int k, bool is_out) {
 static void plan_step(loop_plan *p, int i) {
   const loop_step *s = &p->lp->steps[i];
   uint8_t time = TIME_ONCE;
-  bool is_value = true;
+  bool is_value = true, by_value = s->by_value != NULL;
   for (int k = 0; k < s->n_in; k++) {
     const reg_plan *r = &p->reg[s->reg[k]];
     if (r->time > time) time = r->time;
     is_value = is_value && r->is_value;
+    by_value = by_value && (r->is_value || (s->values >> k & 1) == 0);
   }
   for (int k = s->n_in; k < s->n_in + s->n_out; k++) {
     if (s->reg[k] >= n_operands(p->lp)) continue;
@@ -155,9 +157,10 @@ static void plan_step(loop_plan *p, int i) {
     is_value = false;
   }
   if (!is_value && time == TIME_ROW) time = TIME_BLOCK;
+  const int firsts = s->firsts | (by_value ? s->values : 0);
   for (int k = 0; k < s->n_in; k++) {
     reg_plan *r = &p->reg[s->reg[k]];
-    if (r->is_value && !is_value && (s->firsts >> k & 1) == 0) r->has_buffer = true;
+    if (r->is_value && !is_value && (firsts >> k & 1) == 0) r->has_buffer = true;
   }
   for (int k = s->n_in; k < s->n_in + s->n_out; k++) {
     reg_plan *r = &p->reg[s->reg[k]];
@@ -168,6 +171,7 @@ static void plan_step(loop_plan *p, int i) {
   p->step_time[i] = time;
   p->steps_at[time] = true;
   p->step_is_value[i] = is_value;
+  p->step_by_value[i] = by_value && !is_value;
 }
 
 static bool is_block_temporary(const loop_plan *p, int r) {
@@ -279,6 +283,7 @@ static loop_plan *plan_begin(void *memory, const loop_program *lp, int ndim) {
   p->values = p->scatters + n_operands(lp);
   p->step_time = (uint8_t *)(m + l.step_time);
   p->step_is_value = (bool *)(m + l.step_is_value);
+  p->step_by_value = (bool *)(m + l.step_by_value);
   p->space = nd_space_begin((int64_t *)(void *)(m + l.numbers), ndim ? ndim : 1, n_operands(lp));
   for (int i = 0; i < lp->n_steps; i++) {
     for (int k = 0; k < lp->steps[i].n_in; k++) p->reg[lp->steps[i].reg[k]].is_read = true;
@@ -318,10 +323,18 @@ static void expand_value(const block_run *r, int i) {
     r->block[i] = r->value[i];
 }
 
+static void run_block_step(const block_run *r, int i, int64_t n) {
+  const loop_step *s = &r->plan->lp->steps[i];
+  if (r->plan->step_by_value[i])
+    loop_step_run_by_value(s, r->block, r->value, n);
+  else
+    loop_step_run(s, r->block, n);
+}
+
 static void run_any_step(const block_run *r, int i, int64_t n) {
   const loop_step *s = &r->plan->lp->steps[i];
   if (!r->plan->step_is_value[i]) {
-    loop_step_run(s, r->block, n);
+    run_block_step(r, i, n);
     return;
   }
   loop_step_run(s, r->value, 1);
@@ -420,7 +433,7 @@ static void run_block(const block_run *r, int64_t n) {
   }
   for (int i = p->first_in_block; i < p->lp->n_steps; i++) {
     if (i + 1 == p->lp->n_steps && r->streams) stream_prefetch(r);
-    if (p->step_time[i] == TIME_BLOCK) loop_step_run(&p->lp->steps[i], r->block, n);
+    if (p->step_time[i] == TIME_BLOCK) run_block_step(r, i, n);
   }
   for (int i = 0; i < p->n_scatters; i++) {
     const block_move *m = &p->scatters[i];

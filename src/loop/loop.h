@@ -137,12 +137,14 @@ typedef struct loop_step {
   int16_t axes;                /* of a fold: how many of the last axes it reduces; 0: those of a row */
   int16_t part;                /* what the maker of the program has put there */
   uint16_t firsts;             /* inputs, a bit each, of which the kernel reads the first element of a block alone */
+  uint16_t values;             /* further ones of which by_value does */
   int16_t reg[LOOP_STEP_REGS]; /* inputs, then outputs, in the kernel's order */
   union {
     kernel_fn kernel;
     cast_fn cast;
     reduce_kind fold; /* not logsumexp */
   } fn;
+  kernel_fn by_value; /* or NULL: the same as fn.kernel where each of `values` is one value for a whole block */
 } loop_step;
 
 /* The computation for each element: plain immutable data without addresses of operands. Operand k is register k: inputs

@@ -25,4 +25,11 @@ static inline void loop_step_run(const loop_step *s, void *const *reg, int64_t n
     s->fn.cast(args[0], args[1], n);
 }
 
+/* The same by the kernel for inputs that are one value. value: where these are. */
+static inline void loop_step_run_by_value(const loop_step *s, void *const *reg, void *const *value, int64_t n) {
+  void *args[LOOP_STEP_REGS];
+  for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = (s->values >> k & 1 ? value : reg)[s->reg[k]];
+  s->by_value(args, n);
+}
+
 #endif

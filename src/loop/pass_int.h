@@ -64,6 +64,11 @@ struct pass_plan {
   int32_t n_pool;
 };
 
+/* Whether a step over elements runs by the kernel for values: a block is of one row. */
+static inline bool pass_by_value(const pass_plan *p, const loop_step *s) {
+  return p->chunk == 1 && s->by_value != NULL;
+}
+
 static inline int pass_operands(const loop_program *lp) { return lp->n_in + lp->n_out; }
 
 #endif

@@ -105,8 +105,9 @@ static void pass_plan_outer(pass_plan *p, int kept, const int64_t *shape, const 
 /* ---- Schedule ---------------------------------------------------------------------------------------------------- */
 
 /* Whether operand k of a step, register r, is a value of each row that it reads for each element. */
-static bool pass_reads_expanded(const pass_reg *r, const loop_step *s, int k) {
-  const bool reads_all = s->kind != LOOP_PICK && s->kind != LOOP_PLACE && (s->firsts >> k & 1) == 0;
+static bool pass_reads_expanded(const pass_plan *p, const pass_reg *r, const loop_step *s, int k) {
+  const int firsts = s->firsts | (pass_by_value(p, s) ? s->values : 0);
+  const bool reads_all = s->kind != LOOP_PICK && s->kind != LOOP_PLACE && (firsts >> k & 1) == 0;
   return k < s->n_in && r->is_row && !s->over_rows && reads_all;
 }
 
@@ -130,7 +131,7 @@ static void pass_plan_spans(pass_plan *p) {
       pass_reg *r = &p->reg[s->reg[k]];
       if (r->first < 0) r->first = i;
       if (k < s->n_in) r->last = i;
-      if (pass_reads_expanded(r, s, k)) r->expanded = true;
+      if (pass_reads_expanded(p, r, s, k)) r->expanded = true;
     }
     if (s->kind == LOOP_FOLD) p->n_folds++;
     if (s->kind == LOOP_FOLD && s->axes > 0) p->n_streams++;
@@ -153,8 +154,8 @@ static pass_list pass_list_begin(const pass_plan *p) { return (pass_list){p->n_p
 typedef bool (*pass_selects)(const pass_plan *p, const pass_reg *r, const loop_step *s, int k, int q);
 
 static bool pass_expands(const pass_plan *p, const pass_reg *r, const loop_step *s, int k, int q) {
-  (void)p, (void)q;
-  return pass_reads_expanded(r, s, k) && !r->same && r->stamp == 0;
+  (void)q;
+  return pass_reads_expanded(p, r, s, k) && !r->same && r->stamp == 0;
 }
 
 static bool pass_moves(const pass_plan *p, const pass_reg *r, const loop_step *s, int k, int q) {
@@ -286,9 +287,9 @@ pass_plan *pass_plan_init(void *memory, const loop_program *lp, const kernel_isa
     p->reg[r].size = (uint8_t)dtype_size((damo_dtype)lp->regs[r].dtype);
     p->reg[r].is_row = lp->regs[r].is_row;
   }
+  if (p->rows > 0) pass_choose_block(p);
   pass_plan_spans(p);
   if (p->rows == 0) return p;
-  pass_choose_block(p);
   int64_t *numbers = (int64_t *)(void *)(m + l.numbers);
   p->outer = nd_space_begin(numbers, ndim ? ndim : 1, n_ops);
   numbers += ND_NUMBERS(ndim ? ndim : 1, n_ops);

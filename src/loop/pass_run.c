@@ -277,7 +277,12 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
     const loop_step *s = &p->lp->steps[i];
     switch ((loop_kind)s->kind) {
       case LOOP_KERNEL:
-      case LOOP_CAST: loop_step_run(s, r->block, n); break;
+      case LOOP_CAST:
+        if (pass_by_value(p, s))
+          loop_step_run_by_value(s, r->block, r->value, n);
+        else
+          loop_step_run(s, r->block, n);
+        break;
       case LOOP_FOLD: pass_fold(r, s, &at, pos, n, rows); break;
       case LOOP_PICK: pass_pick(r, s, pos, n, rows); break;
       case LOOP_PLACE: pass_place(r, s, pos, n, rows); break;

@@ -35,36 +35,36 @@ typedef __typeof__((NAME(vector)){0} == (NAME(vector)){0}) NAME(truth);
 
 /* Of two vectors, the better element in each place; of equal ones (zeros of both signs) that of b, as at_op has it. */
 static inline NAME(vector) NAME(better)(NAME(vector) a, NAME(vector) b) {
-  const NAME(truth) first = a BEATS b;
-  return (NAME(vector))((first & (NAME(truth))a) | (~first & (NAME(truth))b));
+  NAME(vector) r;
+  for (size_t l = 0; l < VECTOR_BYTES / sizeof(T); l++)
+    r[l] = a[l] BEATS b[l] ? a[l] : b[l]; /* one instruction, as x86 defines it */
+  return r;
 }
 
-/* The fold of a block without nan; false if there is one. The block is cut into CHAINS parts, which are folded side by
- * side to hide the latency of comparisons. Of equal elements a lane keeps the last, so parts that are combined in their
- * order give the lane's bits. */
+/* The fold of a block without nan, unless it is a zero; false if there is one. CHAINS groups of lanes are folded side by
+ * side, to hide the latency of comparisons, in the order of memory, in which caches prefetch. Of equal elements a lane
+ * keeps the last, so a zero's sign would depend on the chains: the caller finds it otherwise. */
 static inline bool NAME(numbers)(const T *x, int64_t n, T *out) {
   enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), VECTORS = LANES / IN_VECTOR, CHAINS = VECTOR_CHAINS };
-  const int64_t part = n / (LANES * CHAINS) * LANES;
-  const NAME(vector) * at[CHAINS];
+  const NAME(vector) *at = (const void *)x;
   NAME(vector) acc[CHAINS][VECTORS];
   for (int c = 0; c < CHAINS; c++) {
-    at[c] = (const void *)(x + c * part);
-    for (int v = 0; v < VECTORS; v++) acc[c][v] = at[c][v];
+    for (int v = 0; v < VECTORS; v++) acc[c][v] = at[c * VECTORS + v];
   }
   NAME(truth) bad = acc[0][0] != acc[0][0];
   int64_t i = 0; /* the first group is counted twice: for its nans */
-  for (; i < part / LANES; i++) {
+  for (; (i + CHAINS) * LANES <= n; i += CHAINS, at += CHAINS * VECTORS) {
     for (int c = 0; c < CHAINS; c++) {
       for (int v = 0; v < VECTORS; v++) {
-        const NAME(vector) y = at[c][i * VECTORS + v];
+        const NAME(vector) y = at[c * VECTORS + v];
         acc[c][v] = NAME(better)(acc[c][v], y);
         bad |= y != y;
       }
     }
   }
-  for (i *= CHAINS; (i + 1) * LANES <= n; i++) {
+  for (; (i + 1) * LANES <= n; i++, at += VECTORS) {
     for (int v = 0; v < VECTORS; v++) {
-      const NAME(vector) y = at[0][i * VECTORS + v];
+      const NAME(vector) y = at[v];
       acc[CHAINS - 1][v] = NAME(better)(acc[CHAINS - 1][v], y);
       bad |= y != y;
     }
@@ -84,7 +84,7 @@ static inline bool NAME(numbers)(const T *x, int64_t n, T *out) {
   for (int half = LANES / 2; half > 0; half /= 2) /* not at_op, which looks for nan */
     for (int l = 0; l < half; l++) lanes[l] = lanes[l] BEATS lanes[l + half] ? lanes[l] : lanes[l + half];
   *out = lanes[0];
-  return !any;
+  return !any && lanes[0] != 0;
 }
 
 /* The elements before the first piece of four vectors that has one equal to y; all that are in whole pieces. */

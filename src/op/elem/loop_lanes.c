@@ -43,6 +43,7 @@ typedef struct lanes_joiner {
   int32_t n_pending;
   damo_dtype lane;
   uint64_t spans;
+  uint64_t last_axis; /* as a bit */
 } lanes_joiner;
 
 static damo_dtype dtype_of(const lanes_joiner *j, int16_t r) { return (damo_dtype)j->regs[r].dtype; }
@@ -62,6 +63,7 @@ static uint64_t input_axes(const lanes_joiner *j, int i, int ndim) {
 
 static void find_spans(lanes_joiner *j) {
   const int ndim = loop_ndim(j->d, j->node->in);
+  j->last_axis = (uint64_t)1 << (ndim - 1);
   for (int i = 0; i < j->lp->n_in; i++) j->reg[i].spans = input_axes(j, i, ndim);
   for (int i = 0; i < j->lp->n_steps; i++) {
     const loop_step *s = &j->steps[i];
@@ -126,6 +128,12 @@ static bool is_first(const lanes_joiner *j, int16_t r) {
   return j->reg[r].spans == 0 && dtype_of(j, r) != DAMO_BOOL && (r < j->lp->n_in || j->lp->n_passes == 0);
 }
 
+/* Whether it has one value for all elements of a row, or of the last axis. */
+static bool is_value(const lanes_joiner *j, int16_t r) {
+  if (dtype_of(j, r) == DAMO_BOOL || is_first(j, r)) return false;
+  return j->lp->n_passes > 0 ? j->regs[r].is_row : (j->reg[r].spans & j->last_axis) == 0;
+}
+
 /* Whether what the group makes in register r is read elsewhere. */
 static bool is_result(const lanes_joiner *j, int16_t r) {
   return is_operand(j, r) || j->reg[r].reads > j->reg[r].inside;
@@ -142,6 +150,7 @@ static bool group_operands(lanes_joiner *j, const int16_t *step, int n, loop_ste
       if (n_regs == LOOP_STEP_REGS) return false;
       r->operand = (int16_t)n_regs;
       if (is_first(j, s->reg[k])) kernel->firsts |= (uint16_t)(1u << n_regs);
+      if (is_value(j, s->reg[k])) kernel->values |= (uint16_t)(1u << n_regs);
       kernel->reg[n_regs++] = s->reg[k];
     }
   }
@@ -156,13 +165,14 @@ static bool group_operands(lanes_joiner *j, const int16_t *step, int n, loop_ste
   return true;
 }
 
-static jit_code *group_code(lanes_joiner *j, const int16_t *step, int n, const loop_step *kernel) {
+/* The kernel of that code, which is kept; NULL: there is none. firsts: the inputs of which it reads the first element. */
+static kernel_fn group_kernel(lanes_joiner *j, const int16_t *step, int n, const loop_step *kernel, unsigned firsts) {
   jit_program p;
   jit_begin_lanes(&p, j->ctx, jit_type_of(j->lane));
   p.name = "Loop";
   for (int k = 0; k < kernel->n_in; k++) {
     const jit_type type = jit_type_of(dtype_of(j, kernel->reg[k]));
-    const bool first = kernel->firsts >> k & 1;
+    const bool first = firsts >> k & 1;
     j->reg[kernel->reg[k]].value = first ? jit_first(&p, type, k) : jit_element(&p, type, k);
   }
   bool all = true;
@@ -171,7 +181,10 @@ static jit_code *group_code(lanes_joiner *j, const int16_t *step, int n, const l
     jit_result(&p, k, j->reg[kernel->reg[k]].value);
   jit_code *code = all ? jit_compile(&p) : NULL;
   jit_end(&p);
-  return code;
+  if (code == NULL) return NULL;
+  damo_assert(j->lanes->n < j->lanes->cap);
+  j->lanes->code[j->lanes->n++] = code;
+  return jit_kernel(code);
 }
 
 /* Marks what the steps read and write, or takes the marks back. */
@@ -186,27 +199,43 @@ static void mark_group(lanes_joiner *j, const int16_t *step, int n, bool marked)
   }
 }
 
+/* Whether the step's own kernel has those operands in that order. */
+static bool has_operands(const loop_step *s, const loop_step *kernel) {
+  bool same = s->kind == LOOP_KERNEL && s->n_in == kernel->n_in;
+  for (int k = 0; k < s->n_in && same; k++) same = s->reg[k] == kernel->reg[k];
+  return same;
+}
+
+/* Makes one step of these; of one alone, a step that has a kernel for values too. False: there is no code for it. */
 static bool join_steps(lanes_joiner *j, const int16_t *step, int n) {
+  const loop_step *alone = n == 1 ? &j->steps[step[0]] : NULL;
   loop_step kernel = {.kind = LOOP_KERNEL, .pass = j->steps[step[0]].pass, .part = -1};
   if (n > GROUP_MOST_STEPS) return false;
   mark_group(j, step, n, true);
-  jit_code *code = group_operands(j, step, n, &kernel) ? group_code(j, step, n, &kernel) : NULL;
+  const bool fits = group_operands(j, step, n, &kernel) && (alone == NULL || has_operands(alone, &kernel));
+  if (fits && n > 1) kernel.fn.kernel = group_kernel(j, step, n, &kernel, kernel.firsts);
+  if (fits && kernel.values != 0)
+    kernel.by_value = group_kernel(j, step, n, &kernel, kernel.firsts | (unsigned)kernel.values);
   mark_group(j, step, n, false);
-  if (code == NULL) return false;
-  kernel.fn.kernel = jit_kernel(code);
-  j->lanes->code[j->lanes->n++] = code;
+  if (n > 1 ? kernel.fn.kernel == NULL : kernel.by_value == NULL) return false;
+  if (alone != NULL) { /* its own kernel reads whole blocks */
+    kernel.fn.kernel = alone->fn.kernel;
+    kernel.values |= kernel.firsts;
+    kernel.firsts = 0;
+  }
   j->made[j->n_made++] = kernel;
   return true;
 }
 
 /* Makes one step of these, or several where they are too many for one. */
 static void put_group(lanes_joiner *j, const int16_t *step, int n) {
+  if (join_steps(j, step, n)) return;
   if (n == 1) {
     keep_step(j, step[0]);
-  } else if (!join_steps(j, step, n)) {
-    put_group(j, step, n / 2);
-    put_group(j, step + n / 2, n - n / 2);
+    return;
   }
+  put_group(j, step, n / 2);
+  put_group(j, step + n / 2, n - n / 2);
 }
 
 static void flush_group(lanes_joiner *j) {
@@ -275,13 +304,13 @@ loop_lanes *loop_lanes_join(damo_ctx *ctx, const damo_apply *node, loop_program 
   const size_t n_steps = (size_t)lp->n_steps, n_regs = (size_t)lp->n_regs;
   const size_t bytes = n_regs * sizeof(lanes_reg) + n_steps * (sizeof(loop_step) + sizeof(int16_t));
   char *m = mem_calloc(ctx, bytes);
-  loop_lanes *l = m != NULL ? mem_calloc(ctx, lanes_bytes(lp->n_steps / 2)) : NULL;
+  loop_lanes *l = m != NULL ? mem_calloc(ctx, lanes_bytes(2 * lp->n_steps)) : NULL;
   if (l == NULL) {
     ctx_clear_error(ctx);
     if (m != NULL) mem_free(ctx, m, bytes);
     return NULL;
   }
-  l->cap = lp->n_steps / 2;
+  l->cap = 2 * lp->n_steps;
   lanes_joiner j = {.ctx = ctx, .node = node, .d = loop_data_of(node->op), .lp = lp, .regs = regs, .steps = steps};
   j.lanes = l;
   j.reg = (lanes_reg *)(void *)m;
