@@ -70,6 +70,8 @@ local function grow(pool, want)
   return damo.cast(v, want)
 end
 
+local reductions = { "sum", "prod", "max", "min", "mean", "var", "std", "argmax", "argmin", "any", "all" }
+
 local specials = { 0, -0.0, 1, -1, 0.5, 1 / 0, -1 / 0, 0 / 0, 1e300, 2.5, -3.5 }
 local function draw() return math.random(4) == 1 and specials[math.random(#specials)] or math.random() * 4 - 2 end
 
@@ -147,7 +149,7 @@ local function random_vectors(dtype, n)
   local function at() return math.random(2) == 1 and math.random(n) or -math.random(n) end
   local function move(pool)
     local function any() return pool[math.random(#pool)] end
-    local k, x = math.random(7), any()
+    local k, x = math.random(10), any()
     if k == 1 then
       local entries = {}
       for i = 1, n do entries[i] = any()[at()] end
@@ -164,6 +166,12 @@ local function random_vectors(dtype, n)
       return damo.ifelse(damo.gt(any()[at()], number), x, any())
     elseif k == 6 then
       return x * any()[at()]
+    elseif k == 7 then
+      return x * damo[reductions[math.random(#reductions)]](any())
+    elseif k == 8 then
+      return (x - damo.mean(any())) / (1 + damo.sum(damo.abs(any() * any())))
+    elseif k == 9 then
+      return x + damo.dot(any(), any())
     end
     return x + A(constant, dtype) * number
   end

@@ -1,7 +1,7 @@
 /* scan_jit.c: a Scan of 0-d values and short vectors as one call of machine code.
  *
- * The steps of a Scan whose inner Function consists of elementwise nodes, and of those that move entries
- * (op_def.moves), are a scalar program (jit/jit.h) with one loop: sequences are read through addresses that move by
+ * The steps of a Scan whose inner Function consists of elementwise nodes, sums and other reductions of vectors, products of
+ * two vectors, and of nodes that move entries (op_def.moves), are a scalar program (jit/jit.h) with one loop: sequences are read through addresses that move by
  * their strides, the past of a state is carried from step to step, stacked values are stored through addresses too. A
  * vector is a value for each of its entries; the code is for the lengths that the operands have when it is made. The code runs a share of the steps at a
  * time: until the loop has to look whether it was interrupted, or a stack is full, or goes on elsewhere.
@@ -14,6 +14,7 @@
 
 #define NO_SLOT (-1)
 #define MOST_ENTRIES OP_MOVES_MOST /* of a vector */
+_Static_assert(MOST_ENTRIES == ELEM_VECTOR_MOST, "vectors of both have the same length");
 
 /* Where the frame of the code has what belongs to a part. */
 typedef struct native_part {
@@ -56,9 +57,9 @@ typedef struct native_maker {
   scan_native *native;
   jit_program p;
   native_cell *cell; /* per cell of the inner Function */
-  /* Space for one node: a number, an entry, an array for each operand; entries of its results. */
+  /* Space for one node: a number, a vector, an array for each operand; moves for each result. */
   int32_t *n;
-  jit_value *in, *out;
+  elem_vector *vector;
   const damo_array **known;
   op_move *moves;
   bool branches, vectors; /* the step has some */
@@ -201,32 +202,21 @@ static bool native_ifelse(native_maker *m, const thunk *t) {
   return true;
 }
 
-/* How many entries an elementwise node's results have; 0: its operands do not agree. A vector broadcasts only where its
- * static Type says 1. */
-static int32_t native_length(const native_maker *m, const thunk *t) {
-  int32_t n = 0;
+/* A node that computes: of every entry by itself, or of all of a vector. */
+static bool native_computed(native_maker *m, const thunk *t) {
+  elem_vector *out = m->vector + t->n_in;
   for (int i = 0; i < t->n_in; i++) {
-    const damo_type *type = t->node->in[i]->type;
-    if (type->ndim == 0 || type_dim_is_one(type, 0)) continue;
-    const int32_t own = m->cell[t->in[i]].n;
-    if (n > 0 && own != n) return 0;
-    n = own;
+    const native_cell *c = &m->cell[t->in[i]];
+    m->vector[i].n = c->n;
+    memcpy(m->vector[i].entry, c->entry, sizeof c->entry);
   }
-  return n > 0 ? n : 1;
-}
-
-static bool native_elementwise(native_maker *m, const thunk *t) {
-  const int32_t n = native_length(m, t);
-  for (int32_t k = 0; k < n; k++) {
-    for (int i = 0; i < t->n_in; i++) {
-      const native_cell *c = &m->cell[t->in[i]];
-      m->in[i] = c->entry[c->n == 1 ? 0 : k];
-    }
-    if (!elem_jit_node(&m->p, t->node, m->in, m->out)) return false;
-    for (int o = 0; o < t->n_out; o++) m->cell[t->out[o]].entry[k] = m->out[o];
+  if (!elem_jit_vectors(&m->p, t->node, m->vector, out)) return false;
+  for (int o = 0; o < t->n_out; o++) {
+    native_cell *to = &m->cell[t->out[o]];
+    to->n = out[o].n;
+    memcpy(to->entry, out[o].entry, sizeof to->entry);
   }
-  for (int o = 0; o < t->n_out; o++) m->cell[t->out[o]].n = n;
-  return n > 0;
+  return true;
 }
 
 /* x + y as kernel/copy.c adds; -1: of bools. */
@@ -267,7 +257,7 @@ static bool native_node(native_maker *m, const thunk *t) {
   }
   if (t->node->op->def == &ifelse_def) return native_ifelse(m, t);
   if (t->node->op->def->moves != NULL) return native_moved(m, t);
-  return native_elementwise(m, t);
+  return native_computed(m, t);
 }
 
 static const native_cell *cell_of_out(const native_maker *m, int out) {
@@ -376,15 +366,14 @@ static size_t native_reserve(native_maker *m, damo_ctx *ctx) {
     if (n > most) most = n;
   }
   const size_t cells = (size_t)vm->n_cells * sizeof *m->cell;
-  const size_t each = sizeof *m->known + OP_MOVES_MOST * sizeof *m->moves + 2 * sizeof *m->in + sizeof *m->n;
+  const size_t each = sizeof *m->known + OP_MOVES_MOST * sizeof *m->moves + sizeof *m->vector + sizeof *m->n;
   char *at = mem_calloc(ctx, cells + (size_t)most * each);
   m->cell = (native_cell *)(void *)at;
   if (at == NULL) return 0;
   m->known = (const damo_array **)(void *)(at + cells);
   m->moves = (op_move *)(void *)(m->known + most);
-  m->in = (jit_value *)(m->moves + most * OP_MOVES_MOST);
-  m->out = m->in + most;
-  m->n = m->out + most;
+  m->vector = (elem_vector *)(m->moves + most * OP_MOVES_MOST);
+  m->n = (int32_t *)(m->vector + most);
   return cells + (size_t)most * each;
 }
 

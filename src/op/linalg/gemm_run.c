@@ -216,18 +216,38 @@ static void blas_matvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, co
   }
 }
 
+#define SHORT_DOT 8 /* products of vectors up to this length are added in their order, as machine code of scans does */
+
+static double short_dot_f64(const double *x, int64_t ia, const double *y, int64_t ib, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; k++) sum += x[k * ia] * y[k * ib];
+  return sum;
+}
+
+static float short_dot_f32(const float *x, int64_t ia, const float *y, int64_t ib, int n) {
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += x[k * ia] * y[k * ib];
+  return sum;
+}
+
 /* a is a row, b a column. */
 static void blas_vecvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
                         const blas_mat *c) {
   const size_t size = dtype_size(dtype);
   char *x = a->data, *y = b->data;
-  const int k = (int)a->cols, ia = vector_arg(&x, k, a->cs, size), ib = vector_arg(&y, k, b->rs, size);
+  const int64_t short_a = a->cs / (int64_t)size, short_b = b->rs / (int64_t)size;
   const bool fresh = beta.re == 0 && beta.im == 0;
+  const int k = (int)a->cols, ia = k > SHORT_DOT ? vector_arg(&x, k, a->cs, size) : 0;
+  const int ib = k > SHORT_DOT ? vector_arg(&y, k, b->rs, size) : 0;
   if (dtype == DAMO_FLOAT32) {
-    float *z = (float *)c->data, d = cblas_sdot(k, (float *)x, ia, (float *)y, ib);
+    const float *u = (float *)x, *v = (float *)y;
+    const float d = k > SHORT_DOT ? cblas_sdot(k, u, ia, v, ib) : short_dot_f32(u, short_a, v, short_b, k);
+    float *z = (float *)c->data;
     *z = (float)alpha.re * d + (fresh ? 0 : (float)beta.re * *z);
   } else {
-    double *z = (double *)c->data, d = cblas_ddot(k, (double *)x, ia, (double *)y, ib);
+    const double *u = (double *)x, *v = (double *)y;
+    const double d = k > SHORT_DOT ? cblas_ddot(k, u, ia, v, ib) : short_dot_f64(u, short_a, v, short_b, k);
+    double *z = (double *)c->data;
     *z = alpha.re * d + (fresh ? 0 : beta.re * *z);
   }
 }

@@ -1,0 +1,216 @@
+/* elem_jit_vector: nodes over short vectors as operations of a scalar program, entry by entry; among them reductions, whose
+ * operations and order are those of the kernels (kernel/reduce/reduce_body.h) for so few elements. */
+#include "elem_jit.h"
+#include "loop_op_int.h"
+
+/* ---- Folds ------------------------------------------------------------------------------------------------------- */
+
+typedef jit_value (*fold_op)(jit_program *p, jit_value a, jit_value b);
+
+static bool is_float(const jit_program *p, jit_value v) {
+  return jit_typeof(p, v) == JIT_F64 || jit_typeof(p, v) == JIT_F32;
+}
+
+static jit_value is_nan(jit_program *p, jit_value a) { return jit_compare(p, JIT_UNORDERED, a, a); }
+
+static jit_value fold_add(jit_program *p, jit_value a, jit_value b) {
+  return jit_binary(p, is_float(p, a) ? JIT_ADD : JIT_IADD, a, b);
+}
+static jit_value fold_mul(jit_program *p, jit_value a, jit_value b) {
+  return jit_binary(p, is_float(p, a) ? JIT_MUL : JIT_IMUL, a, b);
+}
+static jit_value fold_or(jit_program *p, jit_value a, jit_value b) { return jit_binary(p, JIT_OR, a, b); }
+static jit_value fold_and(jit_program *p, jit_value a, jit_value b) { return jit_binary(p, JIT_AND, a, b); }
+
+static jit_value fold_extreme(jit_program *p, jit_value a, jit_value b, bool is_max) {
+  if (jit_typeof(p, a) == JIT_BOOL) return is_max ? fold_or(p, a, b) : fold_and(p, a, b);
+  if (!is_float(p, a)) return jit_select(p, jit_compare(p, is_max ? JIT_GT : JIT_LT, a, b), a, b);
+  return jit_select(p, is_nan(p, a), a, jit_binary(p, is_max ? JIT_MAX : JIT_MIN, a, b));
+}
+static jit_value fold_max(jit_program *p, jit_value a, jit_value b) { return fold_extreme(p, a, b, true); }
+static jit_value fold_min(jit_program *p, jit_value a, jit_value b) { return fold_extreme(p, a, b, false); }
+
+/* By halves, as the lanes of a block of fewer elements than there are lanes. Overwrites the entries. */
+static jit_value fold_tree(jit_program *p, elem_vector *x, fold_op op) {
+  for (int32_t half = ELEM_VECTOR_MOST / 2; half > 0; half /= 2) {
+    for (int32_t l = 0; l < half && l + half < x->n; l++) x->entry[l] = op(p, x->entry[l], x->entry[l + half]);
+  }
+  return x->entry[0];
+}
+
+/* The position, from 1, of the first nan or else of the first best entry. */
+static jit_value fold_position(jit_program *p, const elem_vector *x, bool is_max) {
+  jit_value best = x->entry[0], at = jit_const(p, JIT_I64, 1);
+  for (int32_t l = 1; l < x->n; l++) {
+    const jit_value y = x->entry[l];
+    jit_value beats;
+    if (jit_typeof(p, y) == JIT_BOOL)
+      beats = is_max ? fold_and(p, y, jit_not(p, best)) : fold_and(p, best, jit_not(p, y));
+    else
+      beats = jit_compare(p, is_max ? JIT_GT : JIT_LT, y, best);
+    if (is_float(p, y)) beats = fold_or(p, beats, fold_and(p, is_nan(p, y), jit_not(p, is_nan(p, best))));
+    at = jit_select(p, beats, jit_const(p, JIT_I64, (uint64_t)l + 1), at);
+    best = jit_select(p, beats, y, best);
+  }
+  return at;
+}
+
+static jit_value square(jit_program *p, jit_value a) { return jit_binary(p, JIT_MUL, a, a); }
+
+/* Sum of (x - mean)². */
+static jit_value fold_deviations(jit_program *p, elem_vector *x) {
+  elem_vector sum = *x;
+  const jit_type type = jit_typeof(p, x->entry[0]);
+  const jit_value mean = jit_binary(p, JIT_DIV, fold_tree(p, &sum, fold_add), jit_const_float(p, type, x->n));
+  for (int32_t k = 0; k < x->n; k++) x->entry[k] = square(p, jit_binary(p, JIT_SUB, x->entry[k], mean));
+  return fold_tree(p, x, fold_add);
+}
+
+/* A reduction of all entries; -1: not of that kind and type. */
+static jit_value fold_entries(jit_program *p, reduce_kind kind, const elem_vector *of) {
+  elem_vector x = *of;
+  const bool floats = is_float(p, x.entry[0]);
+  const bool to_int = !floats && (kind == REDUCE_SUM || kind == REDUCE_PROD);
+  const bool to_bool = kind == REDUCE_ANY || kind == REDUCE_ALL;
+  for (int32_t k = 0; k < x.n; k++) {
+    if (to_int || to_bool) x.entry[k] = jit_convert(p, x.entry[k], to_bool ? JIT_BOOL : JIT_I64);
+    if (kind == REDUCE_SUM_SQR && floats) x.entry[k] = square(p, x.entry[k]);
+  }
+  switch (kind) {
+    case REDUCE_SUM: return fold_tree(p, &x, fold_add);
+    case REDUCE_PROD: return fold_tree(p, &x, fold_mul);
+    case REDUCE_MAX: return fold_tree(p, &x, fold_max);
+    case REDUCE_MIN: return fold_tree(p, &x, fold_min);
+    case REDUCE_ANY: return fold_tree(p, &x, fold_or);
+    case REDUCE_ALL: return fold_tree(p, &x, fold_and);
+    case REDUCE_ARGMAX: return fold_position(p, &x, true);
+    case REDUCE_ARGMIN: return fold_position(p, &x, false);
+    case REDUCE_SUM_SQR: return floats ? fold_tree(p, &x, fold_add) : -1;
+    case REDUCE_SUM_SQR_DEV: return floats ? fold_deviations(p, &x) : -1;
+    case REDUCE_LOGSUMEXP: break;
+  }
+  return -1;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
+
+/* The common length of operands; 0: they do not agree. A vector broadcasts only where its static Type says 1. */
+static int32_t common_length(const damo_apply *node, const elem_vector *in) {
+  int32_t n = 0;
+  for (int i = 0; i < node->n_in; i++) {
+    const damo_type *type = node->in[i]->type;
+    if (type->ndim == 0 || type_dim_is_one(type, 0)) continue;
+    if (n > 0 && in[i].n != n) return 0;
+    n = in[i].n;
+  }
+  return n > 0 ? n : 1;
+}
+
+static jit_value entry_of(const elem_vector *v, int32_t k) { return v->entry[v->n == 1 ? 0 : k]; }
+
+static bool lower_elements(jit_program *p, const damo_op *op, damo_dtype to, const damo_dtype *dtype,
+                           const elem_vector *const *in, int n_in, elem_vector *out) {
+  out->n = 1;
+  for (int i = 0; i < n_in; i++) out->n = in[i]->n > out->n ? in[i]->n : out->n;
+  for (int32_t k = 0; k < out->n; k++) {
+    jit_value x[LOOP_PART_MOST_IN];
+    for (int i = 0; i < n_in; i++) x[i] = entry_of(in[i], k);
+    if (!elem_jit_step(p, op, to, dtype, x, &out->entry[k])) return false;
+  }
+  return true;
+}
+
+/* One part of a Loop over registers. */
+static bool lower_part(jit_program *p, const loop_data *d, int k, elem_vector *reg, damo_dtype *dtype) {
+  const loop_part *part = &d->parts[k];
+  elem_vector *out = &reg[d->n_in + k];
+  dtype[d->n_in + k] = part->dtype;
+  if (loop_part_folds(part)) {
+    out->n = 1;
+    out->entry[0] = fold_entries(p, reduce_op_kind(part->op), &reg[part->in[0]]);
+    return out->entry[0] >= 0;
+  }
+  if (part->op->def != &elemwise_def) return false;
+  const elem_vector *in[LOOP_PART_MOST_IN];
+  damo_dtype of[LOOP_PART_MOST_IN];
+  for (int i = 0; i < loop_arity(part); i++) {
+    in[i] = &reg[part->in[i]];
+    of[i] = dtype[part->in[i]];
+  }
+  return lower_elements(p, part->op, part->dtype, of, in, loop_arity(part), out);
+}
+
+/* Elements have the length n: a part over elements all of whose operands have one value is that value n times. */
+static bool lower_loop_vectors(jit_program *p, const damo_apply *node, int32_t n, const elem_vector *in,
+                               elem_vector *out) {
+  const loop_data *d = loop_data_of(node->op);
+  const size_t n_regs = (size_t)(d->n_in + d->n_parts), bytes = n_regs * (sizeof(elem_vector) + sizeof(damo_dtype));
+  elem_vector *reg = mem_alloc(p->ctx, bytes);
+  if (reg == NULL) {
+    ctx_clear_error(p->ctx);
+    return false;
+  }
+  damo_dtype *dtype = (damo_dtype *)(void *)(reg + n_regs);
+  bool all = true;
+  for (int i = 0; i < d->n_in; i++) {
+    reg[i] = in[i];
+    dtype[i] = var_dtype(node->in[i]);
+  }
+  for (int k = 0; k < d->n_parts && all; k++) {
+    elem_vector *made = &reg[d->n_in + k];
+    all = lower_part(p, d, k, reg, dtype);
+    if (!all || d->parts[k].space != LOOP_ELEMENTS || made->n == n) continue;
+    for (int32_t i = 1; i < n; i++) made->entry[i] = made->entry[0];
+    made->n = n;
+  }
+  for (int o = 0; o < d->n_out && all; o++) out[o] = reg[d->outs[o]];
+  mem_free(p->ctx, reg, bytes);
+  return all;
+}
+
+/* 0 + x[1] y[1] + x[2] y[2] + …, in that order: as short products of vectors are computed (op/linalg/gemm_run.c). */
+static jit_value lower_dot(jit_program *p, const elem_vector *x, const elem_vector *y) {
+  jit_value sum = jit_const_float(p, jit_typeof(p, x->entry[0]), 0);
+  for (int32_t k = 0; k < x->n; k++)
+    sum = jit_binary(p, JIT_ADD, sum, jit_binary(p, JIT_MUL, x->entry[k], y->entry[k]));
+  return sum;
+}
+
+static bool is_short(const damo_var *v) {
+  return type_is_tensor(v->type) && v->type->ndim <= 1 && jit_type_of(v->type->dtype) != JIT_N_TYPES;
+}
+
+bool elem_jit_vectors(jit_program *p, const damo_apply *node, const elem_vector *in, elem_vector *out) {
+  const op_def *def = node->op->def;
+  for (int i = 0; i < node->n_in; i++) {
+    if (!type_is_tensor(node->in[i]->type) || node->in[i]->type->ndim > 1) return false;
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    if (!is_short(node->out[o])) return false;
+  }
+  if (def == &reduce_def) {
+    if (!is_short(node->in[0]) || reduce_op_axes(node->op, node->in[0]->type->ndim) != 1) return false;
+    out->n = 1;
+    out->entry[0] = fold_entries(p, reduce_op_kind(node->op), in);
+    return out->entry[0] >= 0;
+  }
+  if (def == &dot_def) {
+    const jit_type type = jit_typeof(p, in[0].entry[0]);
+    const bool floats = (type == JIT_F64 || type == JIT_F32) && type == jit_typeof(p, in[1].entry[0]);
+    if (!floats || node->in[0]->type->ndim != 1 || node->in[1]->type->ndim != 1 || in[0].n != in[1].n) return false;
+    out->n = 1;
+    out->entry[0] = lower_dot(p, &in[0], &in[1]);
+    return out->entry[0] >= 0;
+  }
+  const int32_t n = common_length(node, in);
+  if (n == 0) return false;
+  if (def == &loop_def) return lower_loop_vectors(p, node, n, in, out);
+  if (def != &elemwise_def) return false;
+  const elem_vector *operands[LOOP_PART_MOST_IN];
+  damo_dtype dtype[LOOP_PART_MOST_IN];
+  for (int i = 0; i < node->n_in; i++) {
+    operands[i] = &in[i];
+    dtype[i] = var_dtype(node->in[i]);
+  }
+  return lower_elements(p, node->op, var_dtype(node->out[0]), dtype, operands, node->n_in, out);
+}
