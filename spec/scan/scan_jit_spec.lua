@@ -146,10 +146,18 @@ local function random_vectors(dtype, n)
   inputs[1], args[1] = number, draw()
   local constant = {}
   for i = 1, n do constant[i] = draw() end
+  local square, list = damo.tensor("square", { dtype = dtype, shape = { false, is_static and n or false } }), {}
+  for i = 1, n do
+    list[i] = {}
+    for j = 1, n do list[i][j] = 0.3 * draw() end
+  end
+  inputs[#inputs + 1], args[#args + 1] = square, A(list, dtype)
+  local turned = math.random(2) == 1 and damo.transpose(square) or square
+  local known = A(list, dtype)
   local function at() return math.random(2) == 1 and math.random(n) or -math.random(n) end
   local function move(pool)
     local function any() return pool[math.random(#pool)] end
-    local k, x = math.random(10), any()
+    local k, x = math.random(13), any()
     if k == 1 then
       local entries = {}
       for i = 1, n do entries[i] = any()[at()] end
@@ -172,6 +180,12 @@ local function random_vectors(dtype, n)
       return (x - damo.mean(any())) / (1 + damo.sum(damo.abs(any() * any())))
     elseif k == 9 then
       return x + damo.dot(any(), any())
+    elseif k == 10 then
+      return damo.dot(turned, x)
+    elseif k == 11 then
+      return any() + 0.5 * damo.dot(x, turned)
+    elseif k == 12 then
+      return any() - damo.dot(known, x)
     end
     return x + A(constant, dtype) * number
   end
@@ -197,6 +211,33 @@ local function random_vectors(dtype, n)
 end
 
 describe("scan as machine code", function()
+  it("has the VM's bits for products with small matrices, in reproducible mode too", function()
+    local m, x0, b = damo.dmatrix "m", damo.dvector "x0", damo.dvector "b"
+    local x = damo.scan(function(x) return damo.dot(m, x) * 0.5 + b - damo.dot(x, x) * 1e-3 end,
+      { outputs_info = x0, n_steps = 400 })
+    local cost = damo.sum(damo.sqr(x[-1]))
+    local outputs = { x, damo.grad(cost, m), damo.grad(cost, x0), damo.grad(cost, b) }
+    local rows = { { 0.9, 0.1, 0.2 }, { -0.3, 0.8, 0.1 }, { 0.05, -0.2, 0.7 } }
+    local args = { A(rows), A { 1, 2, 3 }, A { 0.1, 0.2, -0.3 } }
+    for _, reproducible in ipairs { false, true } do
+      local f = damo.compile({ m, x0, b }, outputs, { mode = damo.Mode { reproducible = reproducible } })
+      local g = damo.compile({ m, x0, b }, outputs, { mode = damo.Mode { reproducible = reproducible, jit = false } })
+      local before = code_bytes()
+      local r, s = { f(unpack(args)) }, { g(unpack(args)) }
+      if enabled then assert.is_true(damo.info().jit.bytes > before) end
+      for i = 1, #s do assert.is_true(bits(as_table(s[i])) == bits(as_table(r[i])), "output " .. i) end
+      for _, wide in ipairs { 9, 2 } do -- longer than vectors of machine code, then short again
+        local eye = {}
+        for i = 1, wide do
+          eye[i] = {}
+          for j = 1, wide do eye[i][j] = i == j and 0.5 or 0.01 * j end
+        end
+        local more = { A(eye), damo.ones { wide }, damo.ones { wide } * 0.1 }
+        assert.is_true(bits(as_table((f(unpack(more))))) == bits(as_table((g(unpack(more))))))
+      end
+    end
+  end)
+
   it("has the VM's bits for short vectors, on random steps", function()
     local ran = 0
     for seed = 1, 100 do

@@ -14,6 +14,7 @@
 
 #define NO_SLOT (-1)
 #define MOST_ENTRIES OP_MOVES_MOST /* of a vector */
+#define MATRIX_ENTRIES (MOST_ENTRIES * MOST_ENTRIES)
 _Static_assert(MOST_ENTRIES == ELEM_VECTOR_MOST, "vectors of both have the same length");
 
 /* Where the frame of the code has what belongs to a part. */
@@ -21,8 +22,9 @@ typedef struct native_part {
   /* Sequence: the address of the first entry of each tap. State, fixed: entry i of the value k + 1 steps back, or of the
    * value, is value[k * MOST_ENTRIES + i]. */
   int32_t *value;
-  int32_t n; /* the entries of the value; a 0-d one has 1 */
+  int32_t n; /* the entries of the value; a 0-d one has 1; rows of a matrix */
   bool is_vector;
+  int32_t columns;                /* of a matrix, which is fixed: entry i is value[i], in C order; 0: it is none */
   int32_t stride;                 /* sequence: the stride of its rows */
   int32_t along;                  /* sequence of vectors: the stride of a row's entries */
   int32_t row, to;                /* the address of the stack's row, and how it moves */
@@ -47,7 +49,9 @@ struct scan_native {
 /* What a cell of the inner Function holds while code is made. */
 typedef struct native_cell {
   jit_value entry[MOST_ENTRIES];
-  int32_t n;               /* entries; 0: nothing yet */
+  int32_t n;               /* entries, rows of a matrix; 0: nothing yet */
+  int32_t columns;         /* of a matrix */
+  jit_value *matrix;       /* its entries; NULL: it is none */
   const damo_array *known; /* a constant; NULL */
 } native_cell;
 
@@ -62,13 +66,17 @@ typedef struct native_maker {
   elem_vector *vector;
   const damo_array **known;
   op_move *moves;
+  jit_value *matrices;    /* entries of matrices that are not taken yet */
   bool branches, vectors; /* the step has some */
 } native_maker;
 
-/* The type of entries of a tensor of rank 0 or 1; JIT_N_TYPES: it is something else. */
-static jit_type native_type(const damo_type *t) {
-  return t->kind == TYPE_TENSOR && t->ndim <= 1 ? jit_type_of(t->dtype) : JIT_N_TYPES;
+/* The type of entries of a tensor of that rank at most; JIT_N_TYPES: it is something else. */
+static jit_type native_type(const damo_type *t, int most_ndim) {
+  return t->kind == TYPE_TENSOR && t->ndim <= most_ndim ? jit_type_of(t->dtype) : JIT_N_TYPES;
 }
+
+/* Of states and sequences' steps vectors, of what is fixed matrices too. */
+static int most_ndim_of(const scan_part *part) { return part->role == SCAN_FIXED ? 2 : 1; }
 
 /* Elements have 8, 4 or 1 bytes. */
 static jit_slot native_read(const void *at, damo_dtype dtype) {
@@ -96,9 +104,12 @@ static void native_write(void *at, damo_dtype dtype, jit_slot x) {
 static bool all_native(const scan_class *s, const fn_program *program) {
   const vm_program *vm = &program->vm;
   bool all = !vm->by_demand;
-  for (int i = 0; i < s->n_in; i++) all = all && native_type(scan_inner_in(s, i)->type) != JIT_N_TYPES;
+  for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
+    for (int k = 0; k < (s->part[i].role == SCAN_FIXED ? 1 : s->part[i].n); k++)
+      all = all && native_type(scan_inner_in(s, s->part[i].first + k)->type, most_ndim_of(&s->part[i])) != JIT_N_TYPES;
+  }
   for (int64_t o = 0; o < s->fgraph->outputs.n; o++)
-    all = all && native_type(scan_inner_out(s, (int)o)->type) != JIT_N_TYPES;
+    all = all && native_type(scan_inner_out(s, (int)o)->type, 1) != JIT_N_TYPES;
   return all;
 }
 
@@ -151,37 +162,65 @@ static void native_state(native_maker *m, const scan_part *part, native_part *n,
   }
 }
 
+/* Space for the entries of a matrix, which the cell has from now on. */
+static void take_matrix(native_maker *m, native_cell *c, int32_t rows, int32_t columns) {
+  c->n = rows;
+  c->columns = columns;
+  c->matrix = m->matrices;
+  m->matrices += MATRIX_ENTRIES;
+}
+
+static void native_fixed(native_maker *m, const scan_part *part, native_part *n, jit_type type) {
+  native_cell *c = native_input(m, part->first, n->n);
+  if (c != NULL && n->columns > 0) take_matrix(m, c, n->n, n->columns);
+  for (int32_t k = 0; k < n->n * (n->columns > 0 ? n->columns : 1); k++) {
+    const jit_value x = jit_input(&m->p, type);
+    n->value[k] = jit_home(&m->p, x);
+    if (c != NULL && n->columns > 0) c->matrix[k] = x;
+    if (c != NULL && k < MOST_ENTRIES) c->entry[k] = x;
+  }
+}
+
 static void native_inputs(native_maker *m) {
   const scan_class *s = m->s;
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
     const scan_part *part = &s->part[i];
     native_part *n = &m->native->part[i];
-    const jit_type type = native_type(scan_inner_in(s, part->first)->type);
+    const jit_type type = native_type(scan_inner_in(s, part->first)->type, 2);
     m->vectors = m->vectors || n->is_vector;
     if (part->role == SCAN_SEQUENCE) {
       native_sequence(m, part, n, type);
     } else if (part->role == SCAN_STATE) {
       native_state(m, part, n, type);
     } else {
-      native_cell *c = native_input(m, part->first, n->n);
-      for (int32_t k = 0; k < n->n; k++) {
-        const jit_value x = jit_input(&m->p, type);
-        n->value[k] = jit_home(&m->p, x);
-        if (c != NULL) c->entry[k] = x;
-      }
+      native_fixed(m, part, n, type);
     }
   }
+}
+
+/* Whether a constant is a number, a short vector or a small matrix. */
+static bool is_native_constant(const damo_obj *value) {
+  const damo_array *a = (const damo_array *)value;
+  bool fits = value->kind == OBJ_ARRAY && a->ndim <= 2;
+  for (int axis = 0; fits && axis < a->ndim; axis++)
+    fits = array_shape(a)[axis] >= 1 && array_shape(a)[axis] <= MOST_ENTRIES;
+  return fits;
 }
 
 static void native_constants(native_maker *m) {
   for (int64_t i = 0; i < m->program->vm.n_constants; i++) {
     const vm_constant *c = &m->program->vm.constants[i];
     const damo_array *a = (const damo_array *)c->value;
-    if (c->value->kind != OBJ_ARRAY || a->ndim > 1 || array_size(a) < 1 || array_size(a) > MOST_ENTRIES) continue;
+    if (!is_native_constant(c->value)) continue;
     native_cell *to = &m->cell[c->slot];
-    to->n = (int32_t)array_size(a);
+    to->n = a->ndim == 0 ? 1 : (int32_t)array_shape(a)[0];
     to->known = a;
-    for (int32_t k = 0; k < to->n; k++) to->entry[k] = elem_jit_const(&m->p, a, k);
+    if (a->ndim == 2) take_matrix(m, to, to->n, (int32_t)array_shape(a)[1]);
+    for (int32_t k = 0; k < array_size(a); k++) {
+      const jit_value x = elem_jit_const(&m->p, a, k);
+      if (a->ndim == 2) to->matrix[k] = x;
+      if (k < MOST_ENTRIES) to->entry[k] = x;
+    }
   }
 }
 
@@ -207,7 +246,7 @@ static bool native_computed(native_maker *m, const thunk *t) {
   elem_vector *out = m->vector + t->n_in;
   for (int i = 0; i < t->n_in; i++) {
     const native_cell *c = &m->cell[t->in[i]];
-    m->vector[i].n = c->n;
+    m->vector[i] = (elem_vector){.n = c->n, .matrix = c->matrix, .rows = c->n, .columns = c->columns};
     memcpy(m->vector[i].entry, c->entry, sizeof c->entry);
   }
   if (!elem_jit_vectors(&m->p, t->node, m->vector, out)) return false;
@@ -255,8 +294,10 @@ static bool native_node(native_maker *m, const thunk *t) {
   for (int o = 0; o < t->n_out; o++) {
     if (!type_is_tensor(t->node->out[o]->type) || t->node->out[o]->type->ndim > 1) return false;
   }
-  if (t->node->op->def == &ifelse_def) return native_ifelse(m, t);
-  if (t->node->op->def->moves != NULL) return native_moved(m, t);
+  bool matrices = false;
+  for (int i = 0; i < t->n_in; i++) matrices = matrices || m->cell[t->in[i]].matrix != NULL;
+  if (!matrices && t->node->op->def == &ifelse_def) return native_ifelse(m, t);
+  if (!matrices && t->node->op->def->moves != NULL) return native_moved(m, t);
   return native_computed(m, t);
 }
 
@@ -331,7 +372,7 @@ static bool native_program(native_maker *m) {
 /* How many slots native_part.value has. */
 static int32_t native_slots_of(const scan_part *p) {
   if (p->role == SCAN_COLLECT) return 0;
-  return p->role == SCAN_SEQUENCE ? p->n : MOST_ENTRIES * (p->role == SCAN_STATE ? p->span : 1);
+  return p->role == SCAN_SEQUENCE ? p->n : p->role == SCAN_STATE ? MOST_ENTRIES * p->span : MATRIX_ENTRIES;
 }
 
 static scan_native *native_alloc(const scan_class *s, damo_ctx *ctx) {
@@ -357,46 +398,56 @@ void scan_native_free(scan_native *n, damo_ctx *ctx) {
   mem_free(ctx, n, n->bytes);
 }
 
-/* Space for the node with the most operands and results. */
+/* Space for the node with the most operands and results, and for the entries of matrices. */
 static size_t native_reserve(native_maker *m, damo_ctx *ctx) {
   const vm_program *vm = &m->program->vm;
-  int64_t most = 1;
+  int64_t most = 1, matrices = m->s->n_fixed;
+  for (int64_t i = 0; i < vm->n_constants; i++)
+    matrices += is_native_constant(vm->constants[i].value) && ((damo_array *)vm->constants[i].value)->ndim == 2;
   for (int64_t k = 0; k < vm->n_thunks; k++) {
     const int64_t n = vm->thunks[k]->n_in + vm->thunks[k]->n_out;
     if (n > most) most = n;
   }
   const size_t cells = (size_t)vm->n_cells * sizeof *m->cell;
   const size_t each = sizeof *m->known + OP_MOVES_MOST * sizeof *m->moves + sizeof *m->vector + sizeof *m->n;
-  char *at = mem_calloc(ctx, cells + (size_t)most * each);
+  const size_t bytes = cells + (size_t)most * each + (size_t)matrices * MATRIX_ENTRIES * sizeof(jit_value);
+  char *at = mem_calloc(ctx, bytes);
   m->cell = (native_cell *)(void *)at;
   if (at == NULL) return 0;
   m->known = (const damo_array **)(void *)(at + cells);
   m->moves = (op_move *)(void *)(m->known + most);
   m->vector = (elem_vector *)(m->moves + most * OP_MOVES_MOST);
   m->n = (int32_t *)(m->vector + most);
-  return cells + (size_t)most * each;
+  m->matrices = (jit_value *)(m->n + most);
+  return bytes;
 }
 
-/* The operand's entries of one step: of a vector its length. */
-static int64_t operand_length(const scan_class *s, const scan_part *p, const damo_array *a) {
-  if (scan_inner_in(s, p->first)->type->ndim == 0) return 1;
-  return array_shape(a)[a->ndim - 1];
+/* The operand's entries of one step: of a vector its length, of a matrix, *columns: not 0, its rows. */
+static int64_t operand_length(const scan_class *s, const scan_part *p, const damo_array *a, int64_t *columns) {
+  const int ndim = scan_inner_in(s, p->first)->type->ndim;
+  *columns = ndim == 2 ? array_shape(a)[1] : 0;
+  return ndim == 0 ? 1 : array_shape(a)[a->ndim - ndim];
 }
 
 /* Notes the lengths of the operands. False: there is a long one. */
 static bool native_lengths(const thunk *t, const frame *f, const scan_class *s, scan_native *n) {
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
-    const int64_t length = operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i])));
-    if (length < 1 || length > MOST_ENTRIES) return false;
+    int64_t columns;
+    const int64_t length = operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i])), &columns);
+    const int ndim = scan_inner_in(s, s->part[i].first)->type->ndim;
+    if (length < 1 || length > MOST_ENTRIES || columns > MOST_ENTRIES || (ndim == 2 && columns == 0)) return false;
     n->part[i].n = (int32_t)length;
-    n->part[i].is_vector = scan_inner_in(s, s->part[i].first)->type->ndim == 1;
+    n->part[i].columns = (int32_t)columns;
+    n->part[i].is_vector = ndim == 1;
   }
   return true;
 }
 
 bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_native *n) {
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
-    if (operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i]))) != n->part[i].n) return false;
+    int64_t columns;
+    const int64_t length = operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i])), &columns);
+    if (length != n->part[i].n || columns != n->part[i].columns) return false;
   }
   return true;
 }
@@ -447,6 +498,12 @@ static void native_load(const thunk *t, const frame *f, const scan_class *s, sca
       }
       continue;
     }
+    for (int32_t j = 0; j < at->n * at->columns; j++) {
+      const int64_t row = j / at->columns, column = j % at->columns;
+      n->frame[at->value[j]] =
+          native_read(a->data + row * array_strides(a)[0] + column * array_strides(a)[1], array_dtype(a));
+    }
+    if (at->columns > 0) continue;
     const bool is_one = p->role == SCAN_FIXED || p->bare;
     const int64_t along = at->is_vector ? array_strides(a)[a->ndim - 1] : 0;
     for (int k = 0; k < (is_one ? 1 : p->span); k++) {

@@ -158,7 +158,11 @@ static jit_value lower_scalar(const elem_lowering *l, scalar_id id) {
 static bool jit_has_dtype(damo_dtype dtype) { return jit_type_of(dtype) != JIT_N_TYPES; }
 
 jit_value elem_jit_const(jit_program *p, const damo_array *a, int64_t entry) {
-  const int64_t offset = a->ndim == 0 ? 0 : entry * array_strides(a)[0];
+  int64_t offset = 0;
+  for (int axis = a->ndim - 1; axis >= 0; axis--) {
+    offset += entry % array_shape(a)[axis] * array_strides(a)[axis];
+    entry /= array_shape(a)[axis];
+  }
   const scalar x = scalar_load(array_dtype(a), a->data + offset);
   jit_type type = jit_type_of(x.dtype);
   if (dtype_is_complex(x.dtype) || x.dtype == DAMO_UINT64) return -1;

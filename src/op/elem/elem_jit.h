@@ -9,22 +9,24 @@
  * of each output. False: it is another node, or has dtypes of which machine code knows nothing. */
 bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out);
 
-/* The entries of a short vector; a 0-d value has one. */
+/* The entries of a short vector; a 0-d value has one. Or a matrix, of rows · columns entries in C order. */
 #define ELEM_VECTOR_MOST 8
 typedef struct elem_vector {
   jit_value entry[ELEM_VECTOR_MOST];
   int32_t n;
+  const jit_value *matrix; /* NULL: it is none */
+  int32_t rows, columns;
 } elem_vector;
-/* Adds what the node computes of all entries of its operands: an Elemwise, a Loop, a Reduce or a dot of two vectors, over
- * ranks 0 and 1. in, out: a vector for each input and output. False: it is another node, its lengths do not agree, or it
- * has dtypes of which machine code knows nothing. */
+/* Adds what the node computes of all entries of its operands: an Elemwise, a Loop, a Reduce over ranks 0 and 1, or a Dot
+ * or Gemv of a vector and a vector or matrix. in, out: a vector for each input and output. False: it is another node, its
+ * lengths do not agree, or it has dtypes of which machine code knows nothing. */
 bool elem_jit_vectors(jit_program *p, const damo_apply *node, const elem_vector *in, elem_vector *out);
 
 /* Adds one elementwise op, or without one a cast, over values of these dtypes; to: the result's dtype. */
 bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_dtype *dtype, const jit_value *in,
                    jit_value *out);
 
-/* An entry, counted from 0, of a constant of rank 0 or 1 as a value; integers narrower than machine code has are int64.
+/* An entry, counted from 0 in C order, of a constant of rank 0 to 2 as a value; integers narrower than machine code has are int64.
  * -1: of a dtype that it has not. */
 jit_value elem_jit_const(jit_program *p, const damo_array *a, int64_t entry);
 

@@ -1,6 +1,9 @@
 /* elem_jit_vector: nodes over short vectors as operations of a scalar program, entry by entry; among them reductions, whose
  * operations and order are those of the kernels (kernel/reduce/reduce_body.h) for so few elements. */
 #include "elem_jit.h"
+
+#include <math.h>
+
 #include "loop_op_int.h"
 
 /* ---- Folds ------------------------------------------------------------------------------------------------------- */
@@ -168,13 +171,72 @@ static bool lower_loop_vectors(jit_program *p, const damo_apply *node, int32_t n
   return all;
 }
 
-/* 0 + x[1] y[1] + x[2] y[2] + …, in that order: as short products of vectors are computed (op/linalg/gemm_run.c). */
-static jit_value lower_dot(jit_program *p, const elem_vector *x, const elem_vector *y) {
-  jit_value sum = jit_const_float(p, jit_typeof(p, x->entry[0]), 0);
-  for (int32_t k = 0; k < x->n; k++)
-    sum = jit_binary(p, JIT_ADD, sum, jit_binary(p, JIT_MUL, x->entry[k], y->entry[k]));
-  return sum;
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
+
+/* A product beta z + alpha x y, where alpha and beta are known. */
+typedef struct short_product {
+  const elem_vector *x, *y, *z; /* z: NULL if beta is 0 */
+  double alpha, beta;
+} short_product;
+
+/* 0 + x[1] y[1] + x[2] y[2] + …: entry k of row or column `at` is `step` entries behind the one before. As
+ * op/linalg/short_product.c computes it. */
+static jit_value product_entry(jit_program *p, const short_product *s, const jit_value *row, int32_t step,
+                               const elem_vector *vector, int32_t at) {
+  const jit_type type = jit_typeof(p, vector->entry[0]);
+  jit_value r = jit_const_float(p, type, 0);
+  for (int32_t k = 0; k < vector->n; k++)
+    r = jit_binary(p, JIT_ADD, r, jit_binary(p, JIT_MUL, row[k * step], vector->entry[k]));
+  if (s->alpha != 1) r = jit_binary(p, JIT_MUL, jit_const_float(p, type, s->alpha), r);
+  if (s->z == NULL) return jit_binary(p, JIT_ADD, r, jit_const_float(p, type, 0));
+  const jit_value z = s->z->entry[at];
+  return jit_binary(p, JIT_ADD, r, s->beta == 1 ? z : jit_binary(p, JIT_MUL, jit_const_float(p, type, s->beta), z));
 }
+
+/* False: the lengths do not agree, or the result is too long. */
+static bool lower_product(jit_program *p, const short_product *s, elem_vector *out) {
+  const elem_vector *x = s->x, *y = s->y;
+  if (x->matrix != NULL && y->matrix != NULL) return false;
+  const elem_vector *vector = x->matrix != NULL ? y : x, *other = x->matrix != NULL ? x : y;
+  const int32_t depth = x->matrix != NULL ? x->columns : y->matrix != NULL ? y->rows : y->n;
+  out->n = x->matrix != NULL ? x->rows : y->matrix != NULL ? y->columns : 1;
+  if (vector->n != depth || out->n > ELEM_VECTOR_MOST || (s->z != NULL && s->z->n != out->n)) return false;
+  for (int32_t i = 0; i < out->n; i++) {
+    const jit_value *row = other->matrix == NULL ? other->entry
+                           : x->matrix != NULL   ? other->matrix + i * other->columns
+                                                 : other->matrix + i;
+    out->entry[i] = product_entry(p, s, row, y->matrix != NULL ? other->columns : 1, vector, i);
+    if (out->entry[i] < 0) return false;
+  }
+  return true;
+}
+
+/* A finite constant; nan: it is none. */
+static double known_number(const damo_var *v) {
+  const damo_array *a = var_constant_array(v);
+  return a != NULL && a->ndim == 0 && !dtype_is_complex(array_dtype(a))
+             ? scalar_to_double(scalar_load(array_dtype(a), a->data))
+             : NAN;
+}
+
+static bool lower_dot(jit_program *p, const damo_apply *node, const elem_vector *in, elem_vector *out) {
+  const bool adds = node->op->def == &gemv_def;
+  const int x = adds ? 2 : 0, y = adds ? 3 : 1;
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  short_product s = {.x = &in[x], .y = &in[y], .alpha = 1};
+  bool fits = dtype == DAMO_FLOAT64 || dtype == DAMO_FLOAT32;
+  fits = fits && var_dtype(node->in[x]) == dtype && var_dtype(node->in[y]) == dtype;
+  if (adds) {
+    s.alpha = known_number(node->in[1]);
+    s.beta = known_number(node->in[4]);
+    if (s.beta != 0) s.z = &in[0];
+    fits = fits && isfinite(s.alpha) && s.alpha != 0 && isfinite(s.beta) && var_dtype(node->in[0]) == dtype;
+  }
+  for (int i = adds ? 2 : 0; i < (adds ? 4 : 2); i++) fits = fits && var_ndim(node->in[i]) == (in[i].matrix ? 2 : 1);
+  return fits && lower_product(p, &s, out);
+}
+
+/* ---- Any node ---------------------------------------------------------------------------------------------------- */
 
 static bool is_short(const damo_var *v) {
   return type_is_tensor(v->type) && v->type->ndim <= 1 && jit_type_of(v->type->dtype) != JIT_N_TYPES;
@@ -182,24 +244,17 @@ static bool is_short(const damo_var *v) {
 
 bool elem_jit_vectors(jit_program *p, const damo_apply *node, const elem_vector *in, elem_vector *out) {
   const op_def *def = node->op->def;
-  for (int i = 0; i < node->n_in; i++) {
-    if (!type_is_tensor(node->in[i]->type) || node->in[i]->type->ndim > 1) return false;
-  }
   for (int o = 0; o < node->n_out; o++) {
     if (!is_short(node->out[o])) return false;
+  }
+  if (def == &dot_def || def == &gemv_def) return lower_dot(p, node, in, out);
+  for (int i = 0; i < node->n_in; i++) {
+    if (!type_is_tensor(node->in[i]->type) || node->in[i]->type->ndim > 1) return false;
   }
   if (def == &reduce_def) {
     if (!is_short(node->in[0]) || reduce_op_axes(node->op, node->in[0]->type->ndim) != 1) return false;
     out->n = 1;
     out->entry[0] = fold_entries(p, reduce_op_kind(node->op), in);
-    return out->entry[0] >= 0;
-  }
-  if (def == &dot_def) {
-    const jit_type type = jit_typeof(p, in[0].entry[0]);
-    const bool floats = (type == JIT_F64 || type == JIT_F32) && type == jit_typeof(p, in[1].entry[0]);
-    if (!floats || node->in[0]->type->ndim != 1 || node->in[1]->type->ndim != 1 || in[0].n != in[1].n) return false;
-    out->n = 1;
-    out->entry[0] = lower_dot(p, &in[0], &in[1]);
     return out->entry[0] >= 0;
   }
   const int32_t n = common_length(node, in);

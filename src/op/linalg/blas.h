@@ -1,4 +1,5 @@
-/* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c, einsum.c).
+/* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c,
+ * short_product.c, einsum.c).
  *
  * In: matrices as data with byte strides. Out: c = alpha · a · b + beta · c, by OpenBLAS for floats and complex
  * numbers, by the kernels of kernel/product where these are faster (a short dimension), by plain loops for integers and
@@ -25,11 +26,18 @@ blas_mat mat_of(const damo_array *a);
 blas_mat mat_row_of(const damo_array *a);
 blas_mat mat_column_of(const damo_array *a);
 
+/* short_product.c: c = alpha a b + beta c. With beta 0 c need not be initialised. */
+#define SHORT_PRODUCT 8
+bool short_product_fits(damo_dtype dtype, const blas_mat *a, const blas_mat *b);
+void short_product_run(damo_dtype dtype, double alpha, const blas_mat *a, const blas_mat *b, double beta,
+                       const blas_mat *c);
+
 /* The plan of a product for these shapes and strides; valid for any data pointers of the same alignment. */
 typedef struct gemm_plan {
   damo_ctx *ctx; /* among whose threads the rows of a small product are divided; NULL: one thread */
   damo_dtype dtype;
-  bool swapped; /* computed as cᵀ = bᵀ aᵀ: a and b change places */
+  bool swapped;  /* computed as cᵀ = bᵀ aᵀ: a and b change places */
+  bool is_short; /* short_product.c */
   bool use_blas;
   void (*own)(const blas_gemm *g);    /* damo's own product, in reproducible mode; NULL: one of the others */
   void (*small)(const small_gemm *g); /* the kernel for a short dimension; NULL: BLAS or a plain loop */

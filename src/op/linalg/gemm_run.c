@@ -216,38 +216,18 @@ static void blas_matvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, co
   }
 }
 
-#define SHORT_DOT 8 /* products of vectors up to this length are added in their order, as machine code of scans does */
-
-static double short_dot_f64(const double *x, int64_t ia, const double *y, int64_t ib, int n) {
-  double sum = 0;
-  for (int k = 0; k < n; k++) sum += x[k * ia] * y[k * ib];
-  return sum;
-}
-
-static float short_dot_f32(const float *x, int64_t ia, const float *y, int64_t ib, int n) {
-  float sum = 0;
-  for (int k = 0; k < n; k++) sum += x[k * ia] * y[k * ib];
-  return sum;
-}
-
 /* a is a row, b a column. */
 static void blas_vecvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
                         const blas_mat *c) {
   const size_t size = dtype_size(dtype);
   char *x = a->data, *y = b->data;
-  const int64_t short_a = a->cs / (int64_t)size, short_b = b->rs / (int64_t)size;
+  const int k = (int)a->cols, ia = vector_arg(&x, k, a->cs, size), ib = vector_arg(&y, k, b->rs, size);
   const bool fresh = beta.re == 0 && beta.im == 0;
-  const int k = (int)a->cols, ia = k > SHORT_DOT ? vector_arg(&x, k, a->cs, size) : 0;
-  const int ib = k > SHORT_DOT ? vector_arg(&y, k, b->rs, size) : 0;
   if (dtype == DAMO_FLOAT32) {
-    const float *u = (float *)x, *v = (float *)y;
-    const float d = k > SHORT_DOT ? cblas_sdot(k, u, ia, v, ib) : short_dot_f32(u, short_a, v, short_b, k);
-    float *z = (float *)c->data;
+    float *z = (float *)c->data, d = cblas_sdot(k, (float *)x, ia, (float *)y, ib);
     *z = (float)alpha.re * d + (fresh ? 0 : (float)beta.re * *z);
   } else {
-    const double *u = (double *)x, *v = (double *)y;
-    const double d = k > SHORT_DOT ? cblas_ddot(k, u, ia, v, ib) : short_dot_f64(u, short_a, v, short_b, k);
-    double *z = (double *)c->data;
+    double *z = (double *)c->data, d = cblas_ddot(k, (double *)x, ia, (double *)y, ib);
     *z = alpha.re * d + (fresh ? 0 : beta.re * *z);
   }
 }
@@ -362,6 +342,8 @@ void gemm_plan_init(gemm_plan *p, damo_ctx *ctx, const kernel_isa *isa, damo_dty
   const blas_mat ct = mat_transposed(c);
   int ld;
   *p = (gemm_plan){.ctx = ctx, .dtype = dtype, .a = a, .b = b, .c = c, .use_a = a, .use_b = b, .use_c = c};
+  p->is_short = short_product_fits(dtype, &a, &b);
+  if (p->is_short) return;
   if (isa == isa->plain && dtype_has_blas(dtype)) {
     plan_own(p, isa);
     return;
@@ -514,7 +496,9 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
     uc.data = (char *)scratch + p->at_c;
     if (beta.re != 0 || beta.im != 0) copy_mat(&fc, &uc, size);
   }
-  if (p->own != NULL) {
+  if (p->is_short) {
+    short_product_run(p->dtype, alpha.re, &ua, &ub, beta.re, &uc);
+  } else if (p->own != NULL) {
     run_own(p, alpha, &ua, &ub, beta, &uc);
   } else if (p->small != NULL) {
     run_small(p, alpha.re, &ua, &ub, beta.re, &uc, &uc);
