@@ -1143,7 +1143,7 @@ function damo.grad_undefined(op, i, x, why) end
 function damo.grad_not_implemented(op, i, x, why) end
 
 ---Versions, libraries, kernels. `licence` is what a program with this build falls under as a whole: MIT without GPL code.
----@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[], memo: { graphs: integer, hits: integer, bytes: integer }, jit: { enabled: boolean, target?: string, why?: string, bytes: integer } }
+---@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[], memo: { graphs: integer, hits: integer, bytes: integer }, jit: { enabled: boolean, target?: string, why?: string, loops: boolean, bytes: integer } }
 function damo.info() end
 ---Bytes in use, their peak, the cap, and the number of objects.
 ---@return { bytes: integer, peak: integer, cap: integer, objects: integer }

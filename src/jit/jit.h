@@ -11,7 +11,7 @@
  *   ir.c          making a program: constants once, what no step changes before the loop, dead values left out
  *   regalloc.c    registers and slots for its values
  *   x86_64.c, arm64.c    the instructions of an ISA (jit_int.h: jit_isa); x86_64_asm.h, arm64_asm.h encode them
- *   x86_64_lanes.c       those of programs of lanes
+ *   x86_64_lanes.c, arm64_lanes.c    those of programs of lanes
  *   code.c        pages for code
  */
 #ifndef DAMO_JIT_H

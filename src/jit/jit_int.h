@@ -21,8 +21,7 @@ typedef struct jit_allocated jit_allocated;
 #define JIT_HAS_ARM64 0
 #endif
 
-/* The instruction set of lanes. */
-#define JIT_HAS_LANES JIT_HAS_X86_64
+#define JIT_HAS_LANES (JIT_HAS_X86_64 || JIT_HAS_ARM64)
 
 #define JIT_MOST_INSTS 8192 /* larger programs run otherwise */
 

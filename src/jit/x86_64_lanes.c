@@ -7,7 +7,7 @@
  */
 #include "jit_int.h"
 
-#if JIT_HAS_LANES
+#if JIT_HAS_X86_64
 #include "x86_64_asm.h"
 
 #define LANES_DONE ASM_INDEX

@@ -170,13 +170,15 @@ static void info_set_libraries(lua_State *L) {
 static void info_set_jit(lua_State *L, damo_ctx *ctx) {
   BIND_HEIGHT(L);
   const char *refusal = jit_refusal(ctx);
-  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 4);
   lua_pushboolean(L, refusal == NULL);
   lua_setfield(L, -2, "enabled");
   if (refusal != NULL)
     info_set_text(L, "why", refusal);
   else
     info_set_text(L, "target", jit_isa_name());
+  lua_pushboolean(L, jit_has_lanes(ctx));
+  lua_setfield(L, -2, "loops");
   lua_pushinteger(L, (lua_Integer)jit_pages_bytes(ctx));
   lua_setfield(L, -2, "bytes");
   bind_set_record(L);
