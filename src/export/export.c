@@ -140,6 +140,8 @@ static const char contraction[] =
     "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize (\"fp-contract=off\")\n"
     "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n";
 
+static const char bessel_switch[] = "#ifndef _XOPEN_SOURCE\n#define _XOPEN_SOURCE 700 /* j0, j1, y0, y1 */\n#endif\n";
+
 /* The functions of kernel/plain, which a file carries in reproducible mode where it calls one. */
 static const char *const plain_text[] = {
 #include "plain_text.inc"
@@ -203,21 +205,23 @@ static damo_status export_state_init(c_emit *e, const damo_function *f, strbuf *
 static damo_status export_assemble(c_emit *e, damo_function *f, const export_options *o, export_texts *t) {
   c_file *file = e->file;
   size_t work = 0;
-  strbuf declared = {.ctx = e->ctx}, init = {.ctx = e->ctx};
+  strbuf declared = {.ctx = e->ctx}, init = {.ctx = e->ctx}, specials = {.ctx = e->ctx};
   damo_status s = export_body(e, f, o, t);
   if (s == DAMO_OK) s = export_layout(e, &work);
   if (s == DAMO_OK) s = export_declare(e, &declared);
   if (s == DAMO_OK && o->shared == NULL) s = export_state_init(e, f, &init);
-  const char *const parts[] = {file->constants.at, file->helpers.at, file->functions.at};
-  for (int i = 0; i < 3 && s == DAMO_OK; i++) s = export_check_clash(e->ctx, o->name, parts[i]);
+  export_specials(file, &specials);
+  const char *const parts[] = {specials.at, file->constants.at, file->helpers.at, file->functions.at};
+  for (int i = 0; i < 4 && s == DAMO_OK; i++) s = export_check_clash(e->ctx, o->name, parts[i]);
   if (s == DAMO_OK) {
     const char *n = o->name;
-    strbuf_addf(
-        &t->source,
-        "/* Made by damo. */\n#include \"%s.h\"\n\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n%s\n",
-        n, contraction);
+    strbuf_add(&t->source, "/* Made by damo. */\n");
+    if ((file->specials >> C_SPECIAL_BESSEL & 1) != 0) strbuf_add(&t->source, bessel_switch);
+    strbuf_addf(&t->source, "#include \"%s.h\"\n\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n%s\n",
+                n, contraction);
     for (size_t i = 0; file->plain && i < sizeof plain_text / sizeof *plain_text; i++)
       strbuf_add(&t->source, plain_text[i]);
+    strbuf_add(&t->source, specials.at != NULL ? specials.at : "");
     strbuf_add(&t->source, file->constants.at != NULL ? file->constants.at : "");
     strbuf_add(&t->source, "\n");
     strbuf_add(&t->source, file->helpers.at != NULL ? file->helpers.at : "");
@@ -247,11 +251,12 @@ static damo_status export_assemble(c_emit *e, damo_function *f, const export_opt
     }
     if (file->data.n > 0) strbuf_addn(&t->data, file->data.at, file->data.n);
     if (t->source.failed || t->header.failed || t->data.failed || file->constants.failed || file->helpers.failed ||
-        e->body.failed || declared.failed || init.failed)
+        e->body.failed || declared.failed || init.failed || specials.failed)
       s = ctx_fail_memory(e->ctx);
   }
   strbuf_clear(&declared);
   strbuf_clear(&init);
+  strbuf_clear(&specials);
   return s;
 }
 

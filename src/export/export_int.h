@@ -11,6 +11,9 @@ damo_status export_check_name(damo_ctx *ctx, const char *name);
 /* A value error if that name is defined by `text`, C source whose definitions begin with "static ". */
 damo_status export_check_clash(damo_ctx *ctx, const char *name, const char *text);
 
+/* special.c: the texts of special functions that the file calls, with those that they call. */
+void export_specials(const c_file *file, strbuf *out);
+
 /* program.c */
 /* Writes the statements of all thunks of the program; e->values has its inputs. */
 damo_status export_program(c_emit *e, const fn_program *p);

@@ -58,6 +58,18 @@ typedef struct c_function {
   c_value **out; /* shapes and dtypes of its results, which it writes C-contiguously */
 } c_function;
 
+/* The texts of special functions (kernel/elem/special_*.c) that a file carries where it calls one: numbers of bits. */
+typedef enum c_special {
+  C_SPECIAL_BASE,
+  C_SPECIAL_NORMAL,
+  C_SPECIAL_GAMMA,
+  C_SPECIAL_BETA,
+  C_SPECIAL_ELLIPTIC,
+  C_SPECIAL_ZETA,
+  C_SPECIAL_BESSEL,
+  C_N_SPECIALS
+} c_special;
+
 /* The file in the making. */
 struct c_file {
   damo_ctx *ctx;
@@ -65,6 +77,7 @@ struct c_file {
   bool single;                          /* float64 becomes float32 */
   bool reproducible;                    /* no function of a library, sums of products in the order of kernel/blas */
   bool plain;                           /* it calls functions of kernel/plain */
+  uint32_t specials;                    /* texts of special functions that it calls: bits */
   strbuf helpers, constants, functions; /* texts, in the order of the file */
   strbuf data;                          /* the bytes of large constants */
   ptrvec helper_names;                  /* of helpers written so far: const char *, of `blocks` */

@@ -356,7 +356,7 @@ static double bessel_ke(double v, double x) {
   }
   const int n = (int)(v + 0.5);
   const double u = v - n;
-  double low, high;
+  double low = 0, high = 0;
   bessel_ke_low(u, x, &low, &high);
   for (int k = 1; k < n; k++) {
     const double next = 2 * (u + k) / x * high + low; /* DLMF 10.29.1 */

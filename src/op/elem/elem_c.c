@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "elem_int.h"
-#include "kernel/elem/special_sets.h"
 #include "loop_op_int.h"
 
 /* The body of a function of a, b and c: of floats, of integers (signed, unsigned), of bool; NULL: the kernel is not
@@ -17,6 +16,7 @@ typedef struct c_scalar {
   enum { RESULT_SAME, RESULT_BOOL, RESULT_INT32 } result;
   bool inexact;      /* calls a function of libm that is not exact */
   const char *plain; /* the same by functions of kernel/plain, whose text the file has then; NULL: there are none */
+  bool special;      /* calls a function of kernel/elem/special.c, whose text the file has then */
 } c_scalar;
 
 #define SAME(text) .floats = text, .ints = text, .uints = text
@@ -26,6 +26,7 @@ typedef struct c_scalar {
   .floats = text, .ints = "return (void)a, 0;", .uints = "return (void)a, 0;", .bools = "return (void)a, 0;", \
   .result = RESULT_BOOL
 #define LIBM(text) .floats = text, .inexact = true
+#define SPECIAL(text) .floats = text, .inexact = true, .special = true
 #define BOTH(libm, own) .floats = libm, .inexact = true, .plain = own
 
 static const c_scalar scalars[ELEM_N] = {
@@ -167,6 +168,11 @@ static const c_scalar scalars[ELEM_N] = {
     [ELEM_rad2deg] = {.floats = "return a * (@)57.295779513082320877;"},
     [ELEM_erf] = {BOTH("return erf$(a);", "return plain_erf$(a);")},
     [ELEM_erfc] = {LIBM("return erfc$(a);")},
+    [ELEM_erfcx] = {SPECIAL("return (@)special_erfcx((double)a);")},
+    [ELEM_erfinv] = {SPECIAL("return (@)special_erfinv((double)a);")},
+    [ELEM_erfcinv] = {SPECIAL("return (@)special_erfcinv((double)a);")},
+    [ELEM_psi] = {SPECIAL("return (@)special_psi((double)a);")},
+    [ELEM_tri_gamma] = {SPECIAL("return (@)special_tri_gamma((double)a);")},
     [ELEM_gamma] = {LIBM("return tgamma$(a);")},
     [ELEM_gammaln] = {LIBM("return a == -(@)INFINITY ? a : lgamma$(a);")},
     [ELEM_conj] = {SAME("return a;"), .bools = "return a;"},
@@ -175,24 +181,12 @@ static const c_scalar scalars[ELEM_N] = {
     [ELEM_angle] = {.floats = "return a < 0 ? (@)3.14159265358979323846 : a != a ? a : 0;"},
 };
 
-/* Special functions that a few functions of libm make, in float64: by their kernels. x, y: the operands. */
-static const struct {
-  const kernel_set *own;
-  const char *name, *body;
-} specials[] = {
-    {&special_set_xlogy, "xlogy", "x == 0 && y == y ? 0 : x * log(y)"},
-    {&special_set_xlog1py, "xlog1py", "x == 0 && y == y ? 0 : x * log1p(y)"},
-    {&special_set_entr, "entr", "x > 0 ? -x * log(x) : x == 0 ? 0 : x != x ? x : -(double)INFINITY"},
-    {&special_set_logit, "logit", "x > 0.3 && x < 0.7 ? log1p(2 * (x - 0.5) / (0.5 - (x - 0.5))) : log(x / (1 - x))"},
-    {&special_set_ndtr, "ndtr",
-     "fabs(x) < 0.7 ? 0.5 + erf(x * 0.70710678118654752440) / 2 : erfc(-x * 0.70710678118654752440) / 2"},
-};
-
 #undef SAME
 #undef WHOLE
 #undef COMPARE
 #undef TEST
 #undef LIBM
+#undef SPECIAL
 #undef BOTH
 
 /* The names of C's own operators, which read better than calls of functions. */
@@ -217,6 +211,7 @@ static const char *scalar_name(int kernel) {
 /* The body of a kernel of floats. */
 static const char *emit_floats(c_emit *e, int kernel) {
   const c_scalar *r = &scalars[kernel];
+  if (r->special) e->file->specials |= 1u << C_SPECIAL_BASE;
   if (!e->file->reproducible || !r->inexact) return r->floats;
   if (r->plain == NULL) {
     ce_refuse(e, "%s in reproducible mode", scalar_name(kernel));
@@ -232,26 +227,6 @@ const char *emit_function(c_emit *e, const char *name, damo_dtype dtype, const c
   damo_assert(kernel < ELEM_N && scalars[kernel].floats != NULL);
   ce_helper(e, name, dtype, ce_text(e, "static inline @ %s_~(@ a) {\n  %s\n}\n", name, emit_floats(e, kernel)));
   return ce_text(e, "%s_%s(%s)", name, ce_suffix(dtype), x);
-}
-
-/* A special function of one or two operands. */
-static const char *emit_special(c_emit *e, const scalar_op *row, damo_dtype loop, const damo_dtype *in,
-                                const char *const *x, damo_dtype to) {
-  size_t k = 0;
-  while (k < sizeof specials / sizeof *specials && specials[k].own != row->own) k++;
-  if (k == sizeof specials / sizeof *specials || e->file->reproducible) {
-    ce_refuse(e, "%s, a special function%s", row->name, e->file->reproducible ? ", in reproducible mode" : "");
-    return "0";
-  }
-  const char *name = specials[k].name, *of[2] = {"", ""};
-  for (int i = 0; i < row->arity; i++)
-    of[i] = ce_cast(e, in[i], ce_dtype(e, elemwise_operand_dtype(row, i, loop)), x[i]);
-  loop = ce_dtype(e, loop);
-  ce_helper(e, name, loop,
-            ce_text(e, "static inline @ %s_~(%s) {\n  return (@)(%s);\n}\n", name,
-                    row->arity == 1 ? "double x" : "double x, double y", specials[k].body));
-  return ce_cast(e, loop, to,
-                 ce_text(e, row->arity == 1 ? "%s_%s(%s)" : "%s_%s(%s, %s)", name, ce_suffix(loop), of[0], of[1]));
 }
 
 const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, damo_dtype given_out,

@@ -7,6 +7,7 @@
 #define DAMO_OP_ELEM_ELEM_INT_H
 
 #include "kernel/elem/names.h"
+#include "graph/c_emit.h"
 #include "op/op.h"
 #include "scalar.h"
 #include "kernel/kernel.h"
@@ -112,5 +113,9 @@ SCALAR_ROWS(X)
 #undef NO_GRADIENT
 #undef ZERO
 #undef D
+
+/* special_c.c: the expression of a special function, an op with a kernel of its own, as emit_scalar's. */
+const char *emit_special(c_emit *e, const scalar_op *row, damo_dtype loop, const damo_dtype *in, const char *const *x,
+                         damo_dtype to);
 
 #endif

@@ -1,0 +1,42 @@
+/* special.c: the texts of special functions, which a file carries where it calls one. */
+#include "export_int.h"
+
+static const char *const special_base_text[] = {
+#include "special_base_text.inc"
+    NULL};
+static const char *const special_normal_text[] = {
+#include "special_normal_text.inc"
+    NULL};
+static const char *const special_gamma_text[] = {
+#include "special_gamma_text.inc"
+    NULL};
+static const char *const special_beta_text[] = {
+#include "special_beta_text.inc"
+    NULL};
+static const char *const special_elliptic_text[] = {
+#include "special_elliptic_text.inc"
+    NULL};
+static const char *const special_zeta_text[] = {
+#include "special_zeta_text.inc"
+    NULL};
+static const char *const special_bessel_text[] = {
+#include "special_bessel_text.inc"
+    NULL};
+
+void export_specials(const c_file *file, strbuf *out) {
+  static const char *const *const texts[C_N_SPECIALS] = {
+      [C_SPECIAL_BASE] = special_base_text,         [C_SPECIAL_NORMAL] = special_normal_text,
+      [C_SPECIAL_GAMMA] = special_gamma_text,       [C_SPECIAL_BETA] = special_beta_text,
+      [C_SPECIAL_ELLIPTIC] = special_elliptic_text, [C_SPECIAL_ZETA] = special_zeta_text,
+      [C_SPECIAL_BESSEL] = special_bessel_text};
+  uint32_t groups = file->specials;
+  if (groups == 0) return;
+  groups |= 1u << C_SPECIAL_BASE;
+  if (groups >> C_SPECIAL_GAMMA != 0) groups |= 1u << C_SPECIAL_GAMMA | 1u << C_SPECIAL_NORMAL;
+  strbuf_add(out,
+             "#include <stdbool.h>\n#include <stddef.h>\n\n"
+             "#if defined(__GNUC__)\n#define SPECIAL_MAY __attribute__((unused))\n"
+             "#else\n#define SPECIAL_MAY\n#endif\n\n");
+  for (int g = 0; g < C_N_SPECIALS; g++)
+    for (int i = 0; (groups >> g & 1) != 0 && texts[g][i] != NULL; i++) strbuf_add(out, texts[g][i]);
+}
