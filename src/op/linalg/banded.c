@@ -2,6 +2,7 @@
  * (j + r - u, j). SolveBanded, and for its rules the product of such a matrix, BandedDot, and the diagonals of an outer
  * product, BandedOuter. Places of ab outside the matrix are not read, and have a gradient of 0.
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "op/shape/shape_int.h"
 
@@ -59,7 +60,8 @@ static const core_class banded_class = {.func = "solve_banded",
                                         .form_of = banded_form,
                                         .check = banded_check,
                                         .workspace = banded_workspace,
-                                        .run = banded_run};
+                                        .run = banded_run,
+                                        .emit_c = banded_emit_c};
 
 static const op_def banded_outer_def, banded_dot_def;
 
@@ -122,6 +124,7 @@ const op_def solve_banded_def = {
     .props = BANDED_PROPS,
     .n_in = 2,
     CORE_OP(banded_class),
+    .emit_c = core_emit_c,
     .grad = banded_grad,
     .rop = banded_rop,
     .terms = TERMS_SOLVED,
@@ -154,8 +157,11 @@ static damo_status banded_dot_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class banded_dot_class = {
-    .func = "banded_dot", .form = {.signature = "(w,n),(n,k)->(n,k)"}, .check = banded_check, .run = banded_dot_run};
+static const core_class banded_dot_class = {.func = "banded_dot",
+                                            .form = {.signature = "(w,n),(n,k)->(n,k)"},
+                                            .check = banded_check,
+                                            .run = banded_dot_run,
+                                            .emit_c = banded_dot_emit_c};
 
 static damo_status banded_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const banded_props *p = OP_PROPS(node->op, banded_props);
@@ -181,6 +187,7 @@ static const op_def banded_dot_def = {
     .props = BANDED_PROPS,
     .n_in = 2,
     CORE_OP(banded_dot_class),
+    .emit_c = core_emit_c,
     .grad = banded_dot_grad,
     .rop = banded_dot_rop,
     .terms = TERMS_LINEAR,
@@ -215,7 +222,8 @@ static void banded_outer_lengths(const damo_op *op, int64_t *dim) {
 static const core_class banded_outer_class = {.func = "banded_outer",
                                               .form = {.signature = "(n,k),(n,k)->(w,n)"},
                                               .lengths = banded_outer_lengths,
-                                              .run = banded_outer_run};
+                                              .run = banded_outer_run,
+                                              .emit_c = banded_outer_emit_c};
 
 /* out = D(p·qᴴ): the gradient of p is G·q, that of q Gᴴ·p, for the banded matrix G. */
 static damo_status banded_outer_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -232,6 +240,7 @@ static const op_def banded_outer_def = {
     .props = BANDED_PROPS,
     .n_in = 2,
     CORE_OP(banded_outer_class),
+    .emit_c = core_emit_c,
     .grad = banded_outer_grad,
     .rop = banded_dot_rop,
     .terms = TERMS_LINEAR,

@@ -3,6 +3,7 @@
  * One triangle of A is read, as `lower` says. The other one is taken as its conjugate transpose, so the gradient lies in
  * the triangle that is read, and what belongs to both entries is added there.
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/kernel.h"
 #include "kernel/lanes/lanes.h"
@@ -77,14 +78,13 @@ static void cholesky_lanes(const core_call *c, const core_lanes *l) {
   l->fns->cholesky(n, l->out[0], l->failed);
 }
 
-static const core_class cholesky_class = {
-    .func = "cholesky",
-    .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"},
-    .workspace = cholesky_workspace,
-    .run = cholesky_run,
-    .plan_lanes = cholesky_plan_lanes,
-    .run_lanes = cholesky_lanes,
-};
+static const core_class cholesky_class = {.func = "cholesky",
+                                          .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"},
+                                          .workspace = cholesky_workspace,
+                                          .run = cholesky_run,
+                                          .plan_lanes = cholesky_plan_lanes,
+                                          .run_lanes = cholesky_lanes,
+                                          .emit_c = cholesky_emit_c};
 
 damo_var *build_cholesky(build *b, damo_var *a, bool lower) {
   const cholesky_props props = {.lower = prop_bool(lower)};
@@ -139,8 +139,10 @@ static damo_status half_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class half_class = {
-    .func = "half_triangle", .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"}, .run = half_run};
+static const core_class half_class = {.func = "half_triangle",
+                                      .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"},
+                                      .run = half_run,
+                                      .emit_c = half_triangle_emit_c};
 
 static const op_def half_triangle_def;
 
@@ -165,6 +167,7 @@ static const op_def half_triangle_def = {
     .props = PROPS(PROP_FLAG(half_props, hermitian)),
     .n_in = 1,
     CORE_OP(half_class),
+    .emit_c = core_emit_c,
     .grad = half_grad,
     .rop = rop_again,
     .terms = TERMS_LINEAR,
@@ -208,6 +211,7 @@ const op_def cholesky_def = {
     .props = PROPS(PROP_FLAG(cholesky_props, lower), PROP_WORD_OR_NIL(cholesky_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(cholesky_class),
+    .emit_c = core_emit_c,
     .grad = cholesky_grad,
     .rop = cholesky_rop,
     OP_CHECK(cholesky_check),

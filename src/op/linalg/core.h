@@ -87,6 +87,10 @@ typedef struct core_lane_plan {
   int spare;
 } core_lane_plan;
 
+/* Writes the code of one entry (core_c.h). */
+typedef struct core_source core_source;
+typedef damo_status core_emit_fn(const core_source *s);
+
 typedef struct core_class {
   const char *func; /* the function's name, for messages: "solve" */
   core_form form;
@@ -111,6 +115,7 @@ typedef struct core_class {
   /* Whether an Op of the class calls routines of LAPACK besides those of lapack_own.c: a build without LAPACK refuses
    * it when it is compiled. NULL: it does not. */
   bool (*needs_lapack)(const damo_op *op);
+  core_emit_fn *emit_c; /* with op_def.emit_c = core_emit_c; NULL: entries can't be exported */
 } core_class;
 
 /* ---- Classes and nodes ------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* inverse: inverses, determinants and their logarithms: Inv, Det, SLogDet. */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/lanes/lanes.h"
 #include "op/shape/shape_int.h"
@@ -48,14 +49,13 @@ static void inv_lanes(const core_call *c, const core_lanes *l) {
   l->fns->solve(n, n, l->in[0], l->spare, false, l->out[0]);
 }
 
-static const core_class inv_class = {
-    .func = "inv",
-    .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
-    .workspace = inv_workspace,
-    .run = inv_run,
-    .plan_lanes = inv_plan_lanes,
-    .run_lanes = inv_lanes,
-};
+static const core_class inv_class = {.func = "inv",
+                                     .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
+                                     .workspace = inv_workspace,
+                                     .run = inv_run,
+                                     .plan_lanes = inv_plan_lanes,
+                                     .run_lanes = inv_lanes,
+                                     .emit_c = inv_emit_c};
 
 damo_var *build_inv(build *b, damo_var *a) {
   const inverse_props none = {.on_fail = prop_nil()};
@@ -82,6 +82,7 @@ const op_def inv_def = {
     .props = PROPS(PROP_WORD_OR_NIL(inverse_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(inv_class),
+    .emit_c = core_emit_c,
     .grad = inv_grad,
     .rop = inv_rop,
     .masks = MASKS_WHOLE,
@@ -174,22 +175,20 @@ static void det_lanes(const core_call *c, const core_lanes *l) {
   det_give_lanes(c, l, l->spare);
 }
 
-static const core_class det_class = {
-    .func = "det",
-    .form = {.signature = "(n,n)->()", .in_layout = "E"},
-    .workspace = det_workspace,
-    .run = det_run,
-    .plan_lanes = det_plan_lanes,
-    .run_lanes = det_lanes,
-};
-static const core_class slogdet_class = {
-    .func = "slogdet",
-    .form = {.signature = "(n,n)->(),()", .out = "fr", .in_layout = "E"},
-    .workspace = det_workspace,
-    .run = slogdet_run,
-    .plan_lanes = det_plan_lanes,
-    .run_lanes = det_lanes,
-};
+static const core_class det_class = {.func = "det",
+                                     .form = {.signature = "(n,n)->()", .in_layout = "E"},
+                                     .workspace = det_workspace,
+                                     .run = det_run,
+                                     .plan_lanes = det_plan_lanes,
+                                     .run_lanes = det_lanes,
+                                     .emit_c = det_emit_c};
+static const core_class slogdet_class = {.func = "slogdet",
+                                         .form = {.signature = "(n,n)->(),()", .out = "fr", .in_layout = "E"},
+                                         .workspace = det_workspace,
+                                         .run = slogdet_run,
+                                         .plan_lanes = det_plan_lanes,
+                                         .run_lanes = det_lanes,
+                                         .emit_c = det_emit_c};
 
 /* A scalar of each entry as a matrix of one row and column. */
 static damo_var *as_matrix(build *b, damo_var *x) { return build_as_columns(b, build_as_columns(b, x)); }
@@ -250,6 +249,7 @@ const op_def det_def = {
     .doc = "determinants of a stack of matrices",
     .n_in = 1,
     CORE_OP(det_class),
+    .emit_c = core_emit_c,
     .grad = det_grad,
     .rop = det_rop,
     OP_CHECK(det_check),
@@ -262,6 +262,7 @@ const op_def slogdet_def = {
     .n_in = 1,
     .n_out = 2,
     CORE_OP(slogdet_class),
+    .emit_c = core_emit_c,
     .grad = slogdet_grad,
     .rop = slogdet_rop,
     .nonfinite = NONFINITE_INFINITE, /* of a singular matrix the logarithm is -inf */
@@ -303,8 +304,12 @@ static void lu_det_lanes(const core_call *c, const core_lanes *l) {
   det_give_lanes(c, l, l->spare);
 }
 
-static const core_class lu_det_class = {
-    .func = "det", .form_of = lu_det_form, .run = lu_det_run, .plan_lanes = det_plan_lanes, .run_lanes = lu_det_lanes};
+static const core_class lu_det_class = {.func = "det",
+                                        .form_of = lu_det_form,
+                                        .run = lu_det_run,
+                                        .plan_lanes = det_plan_lanes,
+                                        .run_lanes = lu_det_lanes,
+                                        .emit_c = lu_det_emit_c};
 
 static const op_def lu_det_def = {
     .name = "LUDet",
@@ -314,6 +319,7 @@ static const op_def lu_det_def = {
     .n_out = OP_VARIADIC,
     .count_out = lu_det_count,
     CORE_OP(lu_det_class),
+    .emit_c = core_emit_c,
     .nonfinite = NONFINITE_INFINITE, /* of a singular matrix the logarithm is -inf */
     .no_check = "of factors that rewriting makes: DEBUG compares the graph before it",
 };
@@ -349,7 +355,7 @@ static const core_class lu_inverse_class = {
     .run = lu_inverse_run,
     .plan_lanes = lu_inverse_plan_lanes,
     .run_lanes = lu_inverse_lanes,
-};
+    .emit_c = lu_inverse_emit_c};
 
 static const op_def lu_inverse_def = {
     .name = "LUInverse",
@@ -358,6 +364,7 @@ static const op_def lu_inverse_def = {
     .props = PROPS(PROP_WORD_OR_NIL(inverse_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(lu_inverse_class),
+    .emit_c = core_emit_c,
     .no_check = "of factors that rewriting makes: DEBUG compares the graph before it",
 };
 

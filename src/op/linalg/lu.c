@@ -3,6 +3,7 @@
  * L, without its diagonal of ones, and U lie in one matrix. Pivots are LAPACK's: row i was swapped with row pivots[i],
  * one after the other, from 1. A permutation p of rows of x is the stack of x's rows p[1], p[2], …
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/lanes/lanes.h"
 #include "lapack.h"
@@ -57,7 +58,8 @@ static const core_class lu_factor_class = {.func = "lu_factor",
                                            .workspace = lu_factor_workspace,
                                            .run = lu_factor_run,
                                            .plan_lanes = lu_factor_plan_lanes,
-                                           .run_lanes = lu_factor_lanes};
+                                           .run_lanes = lu_factor_lanes,
+                                           .emit_c = lu_factor_emit_c};
 
 /* ---- Rules of LUFactor ------------------------------------------------------------------------------------------- */
 
@@ -202,6 +204,7 @@ const op_def lu_factor_def = {
     .n_in = 1,
     .n_out = 2,
     CORE_OP(lu_factor_class),
+    .emit_c = core_emit_c,
     .grad = lu_factor_grad,
     .rop = lu_factor_rop,
     .connection_pattern = lu_factor_connect,
@@ -249,7 +252,7 @@ static const core_class pivot_rows_class = {
     .form = {.signature = "(k),(m,n)->(m)", .in = "if", .out = "i", .in_layout = "c-"},
     .workspace = pivot_rows_workspace,
     .run = pivot_rows_run,
-};
+    .emit_c = pivot_rows_emit_c};
 
 static const op_def pivot_rows_def = {
     .name = "PivotToPermutations",
@@ -257,6 +260,7 @@ static const op_def pivot_rows_def = {
     .props = PROPS(PROP_FLAG(permute_props, inverse)),
     .n_in = 2,
     CORE_OP(pivot_rows_class),
+    .emit_c = core_emit_c,
     .grad = grad_none,
     .rop = rop_none,
     .connection_pattern = connect_none,
@@ -284,11 +288,10 @@ static damo_status permute_rows_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class permute_rows_class = {
-    .func = "permute_rows",
-    .form = {.signature = "(n),(n,k)->(n,k)", .in = "if", .in_layout = "cr"},
-    .run = permute_rows_run,
-};
+static const core_class permute_rows_class = {.func = "permute_rows",
+                                              .form = {.signature = "(n),(n,k)->(n,k)", .in = "if", .in_layout = "cr"},
+                                              .run = permute_rows_run,
+                                              .emit_c = permute_rows_emit_c};
 
 static damo_status permute_rows_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const bool inverse = prop_bool_or(OP_PROPS(node->op, permute_props)->inverse, false);
@@ -308,6 +311,7 @@ static const op_def permute_rows_def = {
     .props = PROPS(PROP_FLAG(permute_props, inverse)),
     .n_in = 2,
     CORE_OP(permute_rows_class),
+    .emit_c = core_emit_c,
     .grad = permute_rows_grad,
     .rop = permute_rows_rop,
     .connection_pattern = connect_second,
@@ -383,7 +387,8 @@ static const core_class lu_solve_class = {.func = "lu_solve",
                                           .run = lu_solve_run,
                                           .runs_empty = true,
                                           .plan_lanes = lu_solve_plan_lanes,
-                                          .run_lanes = lu_solve_lanes};
+                                          .run_lanes = lu_solve_lanes,
+                                          .emit_c = lu_solve_emit_c};
 
 static damo_var *build_lu_solve(build *b, const lu_solve_props *p, damo_var *lu, damo_var *pivots, damo_var *x) {
   return build_core_first(b, &lu_solve_def, p, (damo_var *const[]){lu, pivots, x}, 3);
@@ -452,6 +457,7 @@ const op_def lu_solve_def = {
                    PROP_FLAG(lu_solve_props, vector), PROP_WORD_OR_NIL(lu_solve_props, on_fail, "nan")),
     .n_in = 3,
     CORE_OP(lu_solve_class),
+    .emit_c = core_emit_c,
     .grad = lu_solve_grad,
     .rop = lu_solve_rop,
     .connection_pattern = lu_solve_connect,

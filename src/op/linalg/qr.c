@@ -3,6 +3,7 @@
  * mode "full": Q is m × m, R m × n. "economic": Q m × min(m, n), R min(m, n) × n. "r": R alone, min(m, n) × n, with
  * pivoting m × n as SciPy has it.
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "op/shape/shape_int.h"
 
@@ -103,8 +104,12 @@ static damo_status qr_run(core_call *c) {
   return DAMO_OK;
 }
 
-static const core_class qr_class = {
-    .func = "qr", .form_of = qr_form, .workspace = qr_workspace, .run = qr_run, .needs_lapack = qr_pivots};
+static const core_class qr_class = {.func = "qr",
+                                    .form_of = qr_form,
+                                    .workspace = qr_workspace,
+                                    .run = qr_run,
+                                    .needs_lapack = qr_pivots,
+                                    .emit_c = qr_emit_c};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
@@ -258,6 +263,7 @@ const op_def qr_def = {
     .n_out = OP_VARIADIC,
     .count_out = qr_count,
     CORE_OP(qr_class),
+    .emit_c = core_emit_c,
     .grad = qr_grad,
     .rop = qr_rop,
     .connection_pattern = qr_connect,

@@ -5,6 +5,7 @@
  *   sym, her, pos  one triangle, as `lower` says; the other one is its transpose, of her and pos the conjugate one
  *   diagonal, tridiagonal  these diagonals
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/lanes/lanes.h"
 #include "op/shape/shape_int.h"
@@ -290,7 +291,8 @@ static const core_class solve_class = {.func = "solve",
                                        .run = solve_run,
                                        .runs_empty = true,
                                        .plan_lanes = solve_plan_lanes,
-                                       .run_lanes = solve_lanes};
+                                       .run_lanes = solve_lanes,
+                                       .emit_c = solve_emit_c};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
@@ -379,6 +381,7 @@ const op_def solve_def = {
               PROP_WORD_OR_NIL(solve_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(solve_class),
+    .emit_c = core_emit_c,
     .grad = solve_grad,
     .rop = solve_rop,
     .terms = TERMS_SOLVED,
@@ -402,7 +405,7 @@ static const core_form *solve_diagonal_form(const damo_op *op) {
 }
 static damo_status solve_diagonal_run(core_call *c) { return solve_diagonal(c, 'n'); }
 static const core_class solve_diagonal_class = {
-    .func = "solve", .form_of = solve_diagonal_form, .run = solve_diagonal_run};
+    .func = "solve", .form_of = solve_diagonal_form, .run = solve_diagonal_run, .emit_c = solve_diagonal_emit_c};
 
 static const op_def solve_diagonal_def = {
     .name = "SolveDiagonal",
@@ -410,6 +413,7 @@ static const op_def solve_diagonal_def = {
     .props = PROPS(PROP_FLAG(solve_diagonal_props, vector), PROP_WORD_OR_NIL(solve_diagonal_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(solve_diagonal_class),
+    .emit_c = core_emit_c,
     .no_check = "rewriting makes it: DEBUG compares the graph before it",
 };
 

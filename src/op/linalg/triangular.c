@@ -1,6 +1,7 @@
 /* triangular: SolveTriangular: op(A)·x = b, or x·op(A) = b, where A is a triangle of a, with or without its diagonal
  * taken as ones. The other entries of a are not read, and have no gradient.
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/lanes/lanes.h"
 #include "lapack.h"
@@ -108,7 +109,8 @@ static const core_class triangular_class = {.func = "solve_triangular",
                                             .check = triangular_check_sides,
                                             .run = triangular_run,
                                             .plan_lanes = triangular_plan_lanes,
-                                            .run_lanes = triangular_lanes};
+                                            .run_lanes = triangular_lanes,
+                                            .emit_c = triangular_emit_c};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
@@ -182,6 +184,7 @@ const op_def solve_triangular_def = {
                    PROP_FLAG(triangular_props, vector), PROP_WORD_OR_NIL(triangular_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(triangular_class),
+    .emit_c = core_emit_c,
     .grad = triangular_grad,
     .rop = triangular_rop,
     .terms = TERMS_SOLVED,

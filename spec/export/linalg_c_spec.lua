@@ -1,0 +1,117 @@
+-- Systems of equations and factorizations in an exported file, with their gradients.
+local damo = require "damo"
+local exported = require "spec.support.exported"
+local h = assert(loadfile "spec/linalg/harness.lua")(describe, it)
+
+local dir = os.tmpname()
+os.remove(dir)
+os.execute("mkdir " .. dir)
+
+local la = damo.linalg
+local A, B, x = damo.dmatrix "A", damo.dmatrix "B", damo.dvector "x"
+local S, T = damo.tensor3 "S", damo.tensor3 "T"
+local F = damo.fmatrix "F"
+local unpack = table.unpack or unpack -- luacheck: ignore
+local function squares(...)
+  local sum = 0
+  for _, v in ipairs { ... } do sum = sum + damo.sum(damo.sqr(v)) end
+  return sum
+end
+
+local models = {}
+local function model(name, inputs, outputs, args, options)
+  local m = { name, inputs, outputs, args }
+  for k, v in pairs(options or {}) do m[k] = v end
+  models[#models + 1] = m
+end
+-- Outputs and the gradients of the sum of their squares.
+local function slope(name, inputs, outputs, args, options)
+  local all = { unpack(outputs) }
+  for _, g in ipairs(damo.grad(squares(unpack(outputs)), inputs)) do all[#all + 1] = g end
+  model(name, inputs, all, args, options)
+end
+
+local regular, positive, random = h.regular, h.positive, h.random
+local rhs = random({ 5 }, 3)
+slope("la_cholesky", { A }, { la.cholesky(A) }, { positive({ 5, 5 }, 1) })
+slope("la_cholesky_upper", { A }, { la.cholesky(A, { lower = false }) }, { positive({ 5, 5 }, 2) })
+slope("la_inv", { A }, { la.inv(A) }, { regular({ 5, 5 }, 3) })
+slope("la_det", { A }, { la.det(A) }, { regular({ 4, 4 }, 4) })
+slope("la_slogdet", { A }, { (select(2, la.slogdet(A))) }, { regular({ 4, 4 }, 5) })
+model("la_signs", { A }, { la.slogdet(-A) }, { regular({ 3, 3 }, 6) })
+model("la_det_of_many", { A }, { la.det(A), la.slogdet(A) }, { 1e30 * regular({ 12, 12 }, 7) })
+for _, word in ipairs { "gen", "sym", "pos", "diagonal", "tridiagonal", "banded" } do
+  local a = word == "pos" and positive({ 5, 5 }, 8) or regular({ 5, 5 }, 8)
+  slope("la_solve_" .. word, { A, x, B }, { la.solve(A, x, { assume_a = word }), la.solve(A, B, { assume_a = word }) },
+    { a, rhs, random({ 5, 2 }, 4) })
+end
+slope("la_solve_turned", { A, x }, { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) },
+  { positive({ 5, 5 }, 9), rhs })
+for name, o in pairs { lower = { lower = true }, upper = {}, unit = { lower = true, unit_diagonal = true },
+  turned = { lower = true, trans = "T" } } do
+  slope("la_triangular_" .. name, { A, x, B }, { la.solve_triangular(A, x, o), la.solve_triangular(A, B, o) },
+    { regular({ 5, 5 }, 10), rhs, random({ 5, 3 }, 11) })
+end
+do
+  local lu, pivots = la.lu_factor(A)
+  model("la_lu_factor", { A }, { lu, pivots }, { regular({ 5, 5 }, 12)[{ { -1, 1, -1 } }]:copy() })
+  slope("la_lu_solve", { A, x }, { la.lu_solve(lu, pivots, x), la.lu_solve(lu, pivots, x, { trans = 1 }) },
+    { regular({ 5, 5 }, 13), rhs })
+  local p, l, u = la.lu(A)
+  slope("la_lu_tall", { A }, { l, u }, { random({ 6, 4 }, 14) })
+  model("la_lu_wide", { A }, { p, l, u }, { random({ 3, 5 }, 15) })
+end
+slope("la_cho_solve", { A, x }, { la.cho_solve(la.cholesky(A), x) }, { positive({ 5, 5 }, 16), rhs })
+do
+  local q, r = la.qr(A)
+  model("la_qr", { A }, { q, r }, { random({ 6, 4 }, 17) })
+  slope("la_qr_square", { A }, { q, r }, { regular({ 5, 5 }, 18) })
+  q, r = la.qr(A, { mode = "economic" })
+  slope("la_qr_economic", { A }, { q, r }, { random({ 6, 4 }, 19) })
+  model("la_qr_wide", { A }, { q, r, (la.qr(A, { mode = "r" })) }, { random({ 3, 5 }, 20) })
+end
+for name, o in pairs { one = { 1, 1 }, left = { 2, 0 }, wide = { 1, 3 } } do
+  slope("la_banded_" .. name, { A, x, B }, { la.solve_banded(A, x, { l = o[1], u = o[2] }),
+    la.solve_banded(A, B, { l = o[1], u = o[2] }) },
+    { random({ o[1] + o[2] + 1, 6 }, 21) + 2.5, random({ 6 }, 22), random({ 6, 2 }, 23) })
+end
+slope("la_stack", { S, T }, { la.inv(S), la.det(S), la.cholesky(damo.matmul(S, S:transpose { 1, 3, 2 })), la.solve(S, T) },
+  { regular({ 3, 4, 4 }, 24), random({ 3, 4, 2 }, 25) })
+slope("la_broadcast", { A, T }, { la.solve(A, T, { b_ndim = 2 }) }, { regular({ 4, 4 }, 26), random({ 3, 4, 2 }, 27) })
+model("la_turned_operand", { A }, { la.inv(A.T), la.cholesky(A.T), la.det(A[{ { -1, 1, -1 } }]) },
+  { positive({ 4, 4 }, 28) })
+model("la_single", { F }, { la.inv(F), la.det(F), la.cholesky(F), la.solve(F, F[{ 1 }]) },
+  { damo.cast(positive({ 4, 4 }, 29), "float32") })
+slope("la_as_single", { A, x }, { la.solve(A, x) }, { damo.cast(damo.cast(regular({ 4, 4 }, 30), "float32"), "float64"),
+  damo.cast(damo.cast(random({ 4 }, 31), "float32"), "float64") }, { dtype = "float32", bound = 2e-5 })
+do -- what fails gives nan
+  local o = { on_fail = "nan" }
+  model("la_nan", { A, S }, { la.inv(A, o), la.solve(A, A[{ 1 }], o), la.cholesky(A, o), la.solve_triangular(A, A, o),
+    la.inv(S, o) },
+    { damo.array { { 0, 0 }, { 0, 1 } }, damo.array { { { 1, 0 }, { 0, 2 } }, { { 1, 1 }, { 1, 1 } } } })
+end
+model("la_empty", { A, x }, { la.det(A), la.slogdet(A) }, { damo.zeros { 0, 0 }, damo.zeros { 0 } })
+model("la_loop", { A, x }, { damo.scan(function(v) return la.solve(A, v) end, { outputs_info = x, n_steps = 4 }) },
+  { regular({ 5, 5 }, 32), rhs })
+
+describe("export_c of linear algebra", function()
+  teardown(function() os.execute("rm -rf " .. dir) end)
+
+  for _, compiler in ipairs(exported.compilers) do
+    it("gives the virtual machine's results, by " .. compiler, function()
+      assert.same({}, exported.run(models, dir, compiler))
+    end)
+  end
+
+  it("fails where an entry fails", function()
+    for k, y in ipairs { la.inv(A), la.solve(A, A), la.cholesky(A), la.solve_triangular(A, A, { lower = true }),
+      la.solve(A, A, { assume_a = "diagonal" }) } do
+      local m = { "failing_" .. k, { A }, { y }, { damo.array { { 0, 0 }, { 0, 1 } } }, fails = true }
+      assert.same({}, exported.run({ m }, dir, exported.compilers[1]))
+    end
+    local lu, pivots = damo.dmatrix "lu", damo.lvector "pivots"
+    local m = { "outside_pivots", { lu, pivots, x }, { la.lu_solve(lu, pivots, x) },
+      { damo.eye(2), damo.array({ 1, 3 }, "int64"), damo.array { 1, 2 } }, fails = true }
+    assert.same({}, exported.run({ m }, dir, exported.compilers[1]))
+  end)
+end)

@@ -1,0 +1,56 @@
+/* core_c: Ops with a core signature as C source: loops over the stack, and in them the code of one entry, which the
+ * class writes. Private to op/linalg. */
+#ifndef DAMO_OP_LINALG_CORE_C_H
+#define DAMO_OP_LINALG_CORE_C_H
+
+#include "core.h"
+#include "graph/c_emit.h"
+
+/* A matrix of the entry, as core_mat: an expression of the address of its first element, strides in elements. */
+typedef struct c_mat {
+  const char *at;
+  int64_t rows, cols, rs, cs;
+} c_mat;
+
+/* What a class gets to write the code of one entry. Results lie by rows. The code has a variable `bad`, to which it gives a
+ * value other than 0 where the entry fails as core_fail has it; results are nan then, or the call ends. */
+struct core_source {
+  c_emit *e;
+  const damo_op *op;
+  damo_dtype dtype; /* of the operands 'f', in the code */
+  const char *suffix;
+  int n_in, n_out;
+  c_mat in[CORE_MOST], out[CORE_MOST];
+};
+
+static inline c_mat c_mat_turned(c_mat m) {
+  return (c_mat){.at = m.at, .rows = m.cols, .cols = m.rows, .rs = m.cs, .cs = m.rs};
+}
+/* "address, row stride, column stride" */
+static inline const char *c_mat_text(c_emit *e, c_mat m) {
+  return ce_text(e, "%s, %lld, %lld", m.at, (long long)m.rs, (long long)m.cs);
+}
+/* Memory for a matrix, by rows. */
+c_mat c_mat_scratch(const core_source *s, int64_t rows, int64_t cols);
+/* The name of an array of n positions. */
+const char *c_positions(const core_source *s, int64_t n);
+/* Writes to = from, of one shape. */
+void c_mat_copy(const core_source *s, c_mat to, c_mat from);
+/* The Op's property as a flag, and as a system: 'n', 't', 'h'. */
+bool c_flag(const core_source *s, const char *property);
+char c_system(const core_source *s);
+
+/* op_def.emit_c of the classes that have core_class.emit_c. */
+damo_status core_emit_c(c_emit *e, const damo_apply *node);
+
+/* solve_c.c: core_class.emit_c of the classes of these names. */
+core_emit_fn cholesky_emit_c, half_triangle_emit_c, triangular_emit_c, lu_factor_emit_c, pivot_rows_emit_c,
+    permute_rows_emit_c, lu_solve_emit_c, inv_emit_c, det_emit_c, lu_det_emit_c, lu_inverse_emit_c, solve_emit_c,
+    solve_diagonal_emit_c, banded_emit_c, banded_dot_emit_c, banded_outer_emit_c, qr_emit_c;
+/* Of a square matrix a: its factors over it, and pivots; and the solution of op(a)·x = b over b. */
+const char *c_lu(const core_source *s, c_mat a);
+void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x);
+/* spectral_c.c */
+core_emit_fn eigh_emit_c, svd_emit_c, lstsq_emit_c, pinv_emit_c;
+
+#endif

@@ -1,0 +1,498 @@
+/* solve_c: triangular factors, and what is computed by them, as C source: loops of a fixed order over matrices with any
+ * strides. Pivots are LAPACK's: row i was swapped with row pivots[i], from 1. */
+#include <string.h>
+
+#include "core_c.h"
+#include "decompose.h"
+
+/* ---- Triangles --------------------------------------------------------------------------------------------------- */
+
+static void triangle_helper(const core_source *s) {
+  ce_helper(
+      s->e, "triangle", s->dtype,
+      "/* Solves with a triangle of a, in place. */\n"
+      "static void triangle_~(ptrdiff_t n, ptrdiff_t k, const @ *a, ptrdiff_t rs, ptrdiff_t cs, int lower, int unit,\n"
+      "                       @ *x, ptrdiff_t xr, ptrdiff_t xc) {\n"
+      "  for (ptrdiff_t s = 0; s < n; s++) {\n"
+      "    const ptrdiff_t i = lower ? s : n - 1 - s;\n"
+      "    for (ptrdiff_t t = 0; t < s; t++) {\n"
+      "      const ptrdiff_t l = lower ? t : n - 1 - t;\n"
+      "      const @ f = a[i * rs + l * cs];\n"
+      "      for (ptrdiff_t j = 0; j < k; j++) x[i * xr + j * xc] -= f * x[l * xr + j * xc];\n"
+      "    }\n"
+      "    for (ptrdiff_t j = 0; j < k && !unit; j++) x[i * xr + j * xc] /= a[i * (rs + cs)];\n"
+      "  }\n"
+      "}\n");
+}
+
+/* op(triangle of a)·x = b, over b. */
+static void c_triangle(const core_source *s, c_mat a, bool lower, bool unit, c_mat x) {
+  triangle_helper(s);
+  ce_line(s->e, "triangle_%s(%lld, %lld, %s, %d, %d, %s);", s->suffix, (long long)a.rows, (long long)x.cols,
+          c_mat_text(s->e, a), lower, unit, c_mat_text(s->e, x));
+}
+
+/* bad: an entry of the diagonal is 0. */
+static void c_check_diagonal(const core_source *s, c_mat a) {
+  ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) bad |= (%s)[k * %lld] == 0;", (long long)a.rows, a.at,
+          (long long)(a.rs + a.cs));
+}
+
+damo_status triangular_emit_c(const core_source *s) {
+  const bool lower = c_flag(s, "lower"), unit = c_flag(s, "unit"), right = c_flag(s, "right");
+  const bool turned = (c_system(s) != 'n') != right;
+  const c_mat x = right ? c_mat_turned(s->out[0]) : s->out[0], a = s->in[0];
+  c_mat_copy(s, s->out[0], s->in[1]);
+  if (!unit) c_check_diagonal(s, a);
+  c_triangle(s, turned ? c_mat_turned(a) : a, lower != turned, unit, x);
+  return s->e->status;
+}
+
+/* ---- Cholesky ---------------------------------------------------------------------------------------------------- */
+
+/* The lower factor over the lower triangle of a; bad where there is none. */
+static void c_cholesky(const core_source *s, c_mat a) {
+  ce_helper(
+      s->e, "cholesky", s->dtype,
+      "/* The lower factor over the lower triangle. Returns the order of the first minor that is not positive. */\n"
+      "static ptrdiff_t cholesky_~(ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs) {\n"
+      "  for (ptrdiff_t j = 0; j < n; j++) {\n"
+      "    @ d = a[j * (rs + cs)];\n"
+      "    for (ptrdiff_t p = 0; p < j; p++) d -= a[j * rs + p * cs] * a[j * rs + p * cs];\n"
+      "    if (!(d > 0)) return j + 1;\n"
+      "    d = sqrt$(d);\n"
+      "    a[j * (rs + cs)] = d;\n"
+      "    for (ptrdiff_t i = j + 1; i < n; i++) {\n"
+      "      @ v = a[i * rs + j * cs];\n"
+      "      for (ptrdiff_t p = 0; p < j; p++) v -= a[i * rs + p * cs] * a[j * rs + p * cs];\n"
+      "      a[i * rs + j * cs] = v / d;\n"
+      "    }\n"
+      "  }\n"
+      "  return 0;\n"
+      "}\n");
+  ce_line(s->e, "bad |= cholesky_%s(%lld, %s);", s->suffix, (long long)a.rows, c_mat_text(s->e, a));
+}
+
+damo_status cholesky_emit_c(const core_source *s) {
+  const bool lower = c_flag(s, "lower");
+  const c_mat x = lower ? s->in[0] : c_mat_turned(s->in[0]), l = lower ? s->out[0] : c_mat_turned(s->out[0]);
+  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)l.rows);
+  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++)", (long long)l.rows);
+  ce_line(s->e, "    (%s)[i * %lld + j * %lld] = j <= i ? (%s)[i * %lld + j * %lld] : 0;", l.at, (long long)l.rs,
+          (long long)l.cs, x.at, (long long)x.rs, (long long)x.cs);
+  c_cholesky(s, l);
+  return s->e->status;
+}
+
+damo_status half_triangle_emit_c(const core_source *s) {
+  const c_mat x = s->in[0], y = s->out[0];
+  const bool both = c_flag(s, "hermitian");
+  const char *at = ce_text(s->e, "(%s)[i * %lld + j * %lld]", x.at, (long long)x.rs, (long long)x.cs);
+  const char *other = ce_text(s->e, " + (%s)[j * %lld + i * %lld]", x.at, (long long)x.rs, (long long)x.cs);
+  ce_for(s->e, "i", y.rows);
+  ce_for(s->e, "j", y.rows);
+  ce_line(s->e, "(%s)[i * %lld + j] = j > i ? 0 : j < i ? %s%s : (%s%s) / 2;", y.at, (long long)y.rs, at,
+          both ? other : "", at, both ? other : "");
+  ce_close(s->e);
+  ce_close(s->e);
+  return s->e->status;
+}
+
+/* ---- LU ---------------------------------------------------------------------------------------------------------- */
+
+static void lu_helper(const core_source *s) {
+  ce_helper(
+      s->e, "lu", s->dtype,
+      "/* P, L and U over a matrix of m rows. Returns the number of the first pivot that is 0; 0: there is none. */\n"
+      "static ptrdiff_t lu_~(ptrdiff_t m, ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs, int64_t *pivots) {\n"
+      "  ptrdiff_t first = 0;\n"
+      "  for (ptrdiff_t j = 0; j < m && j < n; j++) {\n"
+      "    ptrdiff_t p = j;\n"
+      "    for (ptrdiff_t i = j + 1; i < m; i++)\n"
+      "      if (fabs$(a[i * rs + j * cs]) > fabs$(a[p * rs + j * cs])) p = i;\n"
+      "    pivots[j] = p + 1;\n"
+      "    if (a[p * rs + j * cs] == 0) {\n"
+      "      if (first == 0) first = j + 1;\n"
+      "      continue;\n"
+      "    }\n"
+      "    for (ptrdiff_t k = 0; k < n && p != j; k++) {\n"
+      "      const @ t = a[j * rs + k * cs];\n"
+      "      a[j * rs + k * cs] = a[p * rs + k * cs];\n"
+      "      a[p * rs + k * cs] = t;\n"
+      "    }\n"
+      "    for (ptrdiff_t i = j + 1; i < m; i++) {\n"
+      "      const @ f = a[i * rs + j * cs] / a[j * (rs + cs)];\n"
+      "      a[i * rs + j * cs] = f;\n"
+      "      for (ptrdiff_t k = j + 1; k < n; k++) a[i * rs + k * cs] -= f * a[j * rs + k * cs];\n"
+      "    }\n"
+      "  }\n"
+      "  return first;\n"
+      "}\n");
+}
+
+const char *c_lu(const core_source *s, c_mat a) {
+  const char *pivots = c_positions(s, a.rows);
+  lu_helper(s);
+  ce_line(s->e, "bad |= lu_%s(%lld, %lld, %s, %s);", s->suffix, (long long)a.rows, (long long)a.cols,
+          c_mat_text(s->e, a), pivots);
+  return pivots;
+}
+
+void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x) {
+  triangle_helper(s);
+  ce_helper(s->e, "lu_solve", s->dtype,
+            "/* Solves with P, L and U, or with the transpose of their product, in place. */\n"
+            "static void lu_solve_~(ptrdiff_t n, ptrdiff_t k, const @ *a, ptrdiff_t rs, ptrdiff_t cs,\n"
+            "                       const int64_t *pivots, int transposed, @ *x, ptrdiff_t xr, ptrdiff_t xc) {\n"
+            "  if (transposed) {\n"
+            "    triangle_~(n, k, a, cs, rs, 1, 0, x, xr, xc);\n"
+            "    triangle_~(n, k, a, cs, rs, 0, 1, x, xr, xc);\n"
+            "  }\n"
+            "  for (ptrdiff_t s = 0; s < n; s++) {\n"
+            "    const ptrdiff_t i = transposed ? n - 1 - s : s, p = (ptrdiff_t)pivots[i] - 1;\n"
+            "    for (ptrdiff_t j = 0; j < k && p != i; j++) {\n"
+            "      const @ t = x[i * xr + j * xc];\n"
+            "      x[i * xr + j * xc] = x[p * xr + j * xc];\n"
+            "      x[p * xr + j * xc] = t;\n"
+            "    }\n"
+            "  }\n"
+            "  if (transposed) return;\n"
+            "  triangle_~(n, k, a, rs, cs, 1, 1, x, xr, xc);\n"
+            "  triangle_~(n, k, a, rs, cs, 0, 0, x, xr, xc);\n"
+            "}\n");
+  ce_line(s->e, "lu_solve_%s(%lld, %lld, %s, %s, %d, %s);", s->suffix, (long long)lu.rows, (long long)x.cols,
+          c_mat_text(s->e, lu), pivots, transposed, c_mat_text(s->e, x));
+}
+
+/* With `columns` the transpose's factors. */
+damo_status lu_factor_emit_c(const core_source *s) {
+  const c_mat f = c_flag(s, "columns") ? c_mat_turned(s->out[0]) : s->out[0];
+  lu_helper(s);
+  c_mat_copy(s, s->out[0], s->in[0]);
+  ce_line(s->e, "(void)lu_%s(%lld, %lld, %s, %s);", s->suffix, (long long)f.rows, (long long)f.cols,
+          c_mat_text(s->e, f), s->out[1].at);
+  return s->e->status;
+}
+
+/* The pivots of an operand, from 1 to n each, in order. */
+static const char *c_pivots(const core_source *s, c_mat from, int64_t n) {
+  const char *pivots = c_positions(s, from.rows);
+  if (from.rows == 0) return pivots;
+  ce_for(s->e, "k", from.rows);
+  ce_line(s->e, "%s[k] = (%s)[k * %lld];", pivots, from.at, (long long)from.rs);
+  ce_fail_if(s->e, "%s[k] < 1 || %s[k] > %lld", pivots, pivots, (long long)n);
+  ce_close(s->e);
+  return pivots;
+}
+
+damo_status lu_solve_emit_c(const core_source *s) {
+  const bool columns = c_flag(s, "columns");
+  const c_mat lu = s->in[0];
+  const char *pivots = c_pivots(s, s->in[1], lu.rows);
+  c_check_diagonal(s, lu);
+  c_mat_copy(s, s->out[0], s->in[2]);
+  c_lu_solve(s, columns ? c_mat_turned(lu) : lu, pivots, (c_system(s) != 'n') != columns, s->out[0]);
+  return s->e->status;
+}
+
+damo_status pivot_rows_emit_c(const core_source *s) {
+  const int64_t n = s->out[0].rows;
+  const char *pivots = c_pivots(s, s->in[0], n), *rows = c_positions(s, n);
+  c_emit *e = s->e;
+  ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) %s[k] = k + 1;", (long long)n, rows);
+  ce_for(e, "k", s->in[0].rows);
+  ce_line(e, "const int64_t t = %s[k];", rows);
+  ce_line(e, "%s[k] = %s[%s[k] - 1];", rows, rows, pivots);
+  ce_line(e, "%s[%s[k] - 1] = t;", rows, pivots);
+  ce_close(e);
+  if (c_flag(s, "inverse"))
+    ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[%s[k] - 1] = k + 1;", (long long)n, s->out[0].at, rows);
+  else
+    ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k] = %s[k];", (long long)n, s->out[0].at, rows);
+  return e->status;
+}
+
+damo_status permute_rows_emit_c(const core_source *s) {
+  const c_mat x = s->in[1], y = s->out[0];
+  const char *p = c_pivots(s, s->in[0], x.rows), *to = "k", *from = ce_text(s->e, "(%s[k] - 1)", p);
+  const bool inverse = c_flag(s, "inverse");
+  ce_for(s->e, "k", x.rows);
+  ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++)", (long long)x.cols);
+  ce_line(s->e, "  (%s)[%s * %lld + j] = (%s)[%s * %lld + j * %lld];", y.at, inverse ? from : to, (long long)y.rs, x.at,
+          inverse ? to : from, (long long)x.rs, (long long)x.cs);
+  ce_close(s->e);
+  return s->e->status;
+}
+
+/* ---- Inverses and determinants ----------------------------------------------------------------------------------- */
+
+static void c_identity(const core_source *s, c_mat m) {
+  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)m.rows);
+  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) (%s)[i * %lld + j * %lld] = i == j;", (long long)m.cols, m.at,
+          (long long)m.rs, (long long)m.cs);
+}
+
+damo_status inv_emit_c(const core_source *s) {
+  const c_mat a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
+  c_mat_copy(s, a, s->in[0]);
+  const char *pivots = c_lu(s, a);
+  c_identity(s, s->out[0]);
+  c_lu_solve(s, a, pivots, false, s->out[0]);
+  return s->e->status;
+}
+
+damo_status lu_inverse_emit_c(const core_source *s) {
+  const char *pivots = c_pivots(s, s->in[1], s->in[0].rows);
+  c_check_diagonal(s, s->in[0]);
+  c_identity(s, s->out[0]);
+  c_lu_solve(s, c_mat_turned(s->in[0]), pivots, true, s->out[0]);
+  return s->e->status;
+}
+
+/* The product of the factor's diagonal with the sign of the pivots, or its sign and the logarithm of its modulus. */
+static damo_status c_determinant(const core_source *s, c_mat lu, const char *pivots) {
+  c_emit *e = s->e;
+  const char *diagonal = ce_text(e, "(%s)[k * %lld]", lu.at, (long long)(lu.rs + lu.cs));
+  const char *type = ce_type(s->dtype);
+  ce_line(e, "double det = 1%s;", s->n_out == 2 ? ", size = 0" : "");
+  if (s->n_out == 1) ce_line(e, "int exponent = 0;");
+  ce_for(e, "k", lu.rows);
+  ce_line(e, "if (%s[k] != k + 1) det = -det;", pivots);
+  if (s->n_out == 2) {
+    ce_line(e, "size += log(fabs((double)%s));", diagonal);
+    ce_line(e, "det = %s > 0 ? det : %s < 0 ? -det : %s == 0 ? 0 : (double)%s;", diagonal, diagonal, diagonal,
+            diagonal);
+  } else { /* a product of many does not overflow before its end */
+    ce_line(e, "int more = 0;");
+    ce_line(e, "det *= (double)%s;", diagonal);
+    ce_line(e, "if (det != 0 && fabs(det) < INFINITY) det = frexp(det, &more);");
+    ce_line(e, "exponent += more;");
+  }
+  ce_close(e);
+  if (s->n_out == 2) ce_line(e, "*%s = (%s)size;", s->out[1].at, type);
+  ce_line(e, s->n_out == 2 ? "*%s = (%s)det;" : "*%s = (%s)ldexp(det, exponent > 5000 ? 5000 : exponent);",
+          s->out[0].at, type);
+  return e->status;
+}
+
+damo_status det_emit_c(const core_source *s) {
+  const c_mat a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
+  c_mat_copy(s, a, s->in[0]);
+  lu_helper(s);
+  const char *pivots = c_positions(s, a.rows);
+  ce_line(s->e, "(void)lu_%s(%lld, %lld, %s, %s);", s->suffix, (long long)a.rows, (long long)a.cols,
+          c_mat_text(s->e, a), pivots);
+  if (a.rows == 0) ce_line(s->e, "(void)%s;", pivots);
+  return c_determinant(s, a, pivots);
+}
+
+damo_status lu_det_emit_c(const core_source *s) {
+  return c_determinant(s, s->in[0], c_pivots(s, s->in[1], s->in[0].rows));
+}
+
+/* ---- Systems ----------------------------------------------------------------------------------------------------- */
+
+damo_status solve_diagonal_emit_c(const core_source *s) {
+  const bool of_matrix = s->in[0].rows == s->in[0].cols && strcmp(s->op->def->name, "Solve") == 0;
+  const c_mat a = s->in[0], x = s->in[1], y = s->out[0];
+  const long long step = (long long)(of_matrix ? a.rs + a.cs : a.rs);
+  ce_for(s->e, "k", y.rows);
+  ce_line(s->e, "bad |= (%s)[k * %lld] == 0;", a.at, step);
+  ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++)", (long long)y.cols);
+  ce_line(s->e, "  (%s)[k * %lld + j * %lld] = (%s)[k * %lld + j * %lld] / (%s)[k * %lld];", y.at, (long long)y.rs,
+          (long long)y.cs, x.at, (long long)x.rs, (long long)x.cs, a.at, step);
+  ce_close(s->e);
+  return s->e->status;
+}
+
+/* The matrix of the entries that count, in full. kept: as an expression of i and j; mirrored: of the others the transposed
+ * ones stand, else 0. */
+static void c_written_out(const core_source *s, c_mat to, c_mat from, const char *kept, bool mirrored) {
+  const char *other =
+      !mirrored ? "0" : ce_text(s->e, "(%s)[j * %lld + i * %lld]", from.at, (long long)from.rs, (long long)from.cs);
+  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)to.rows);
+  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++)", (long long)to.cols);
+  ce_line(s->e, "    %s[i * %lld + j] = %s ? (%s)[i * %lld + j * %lld] : %s;", to.at, (long long)to.rs, kept, from.at,
+          (long long)from.rs, (long long)from.cs, other);
+}
+
+damo_status solve_emit_c(const core_source *s) {
+  const prop_value *assume = op_prop(s->op, "assume");
+  const char *word = assume != NULL ? prop_str_or(*assume, "gen") : "gen";
+  const bool lower = c_flag(s, "lower");
+  if (strcmp(word, "diagonal") == 0) return solve_diagonal_emit_c(s);
+  const c_mat a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
+  if (strcmp(word, "tridiagonal") == 0)
+    c_written_out(s, a, s->in[0], "i - j <= 1 && j - i <= 1", false);
+  else if (strcmp(word, "gen") == 0 || strcmp(word, "banded") == 0)
+    c_mat_copy(s, a, s->in[0]);
+  else
+    c_written_out(s, a, s->in[0], lower ? "i >= j" : "i <= j", true);
+  c_mat_copy(s, s->out[0], s->in[1]);
+  if (strcmp(word, "pos") == 0) {
+    c_cholesky(s, a);
+    c_triangle(s, a, true, false, s->out[0]);
+    c_triangle(s, c_mat_turned(a), false, false, s->out[0]);
+  } else {
+    const char *pivots = c_lu(s, a);
+    c_lu_solve(s, a, pivots, c_system(s) != 'n', s->out[0]);
+  }
+  return s->e->status;
+}
+
+/* ---- Bands ------------------------------------------------------------------------------------------------------- */
+
+static int64_t c_integer(const core_source *s, const char *property) { return op_prop(s->op, property)->u.i; }
+
+/* Row i of the matrix lies in row i of the band, its columns from i - l on; swaps fill l more columns on the right. */
+damo_status banded_emit_c(const core_source *s) {
+  const int64_t l = c_integer(s, "l"), u = c_integer(s, "u"), n = s->in[0].cols;
+  const bool turned = c_system(s) != 'n';
+  const int64_t below = turned ? u : l, above = turned ? l : u, wide = 2 * below + above + 1;
+  const c_mat ab = s->in[0], room = c_mat_scratch(s, n, wide);
+  ce_helper(s->e, "banded", s->dtype,
+            "/* Solves with a matrix of l diagonals below and u above the main one, by rows, w = 2 l + u + 1 places "
+            "each. */\n"
+            "static ptrdiff_t banded_~(ptrdiff_t n, ptrdiff_t k, ptrdiff_t l, ptrdiff_t u, @ *a, @ *x, ptrdiff_t xr,\n"
+            "                          ptrdiff_t xc) {\n"
+            "  const ptrdiff_t w = 2 * l + u + 1;\n"
+            "  ptrdiff_t first = 0;\n"
+            "  for (ptrdiff_t j = 0; j < n; j++) {\n"
+            "    const ptrdiff_t end = j + l < n ? j + l + 1 : n, last = j + l + u < n ? j + l + u + 1 : n;\n"
+            "    ptrdiff_t p = j;\n"
+            "    for (ptrdiff_t i = j + 1; i < end; i++)\n"
+            "      if (fabs$(a[i * w + j - i + l]) > fabs$(a[p * w + j - p + l])) p = i;\n"
+            "    if (a[p * w + j - p + l] == 0) {\n"
+            "      if (first == 0) first = j + 1;\n"
+            "      continue;\n"
+            "    }\n"
+            "    for (ptrdiff_t c = j; c < last && p != j; c++) {\n"
+            "      const @ t = a[j * w + c - j + l];\n"
+            "      a[j * w + c - j + l] = a[p * w + c - p + l];\n"
+            "      a[p * w + c - p + l] = t;\n"
+            "    }\n"
+            "    for (ptrdiff_t c = 0; c < k && p != j; c++) {\n"
+            "      const @ t = x[j * xr + c * xc];\n"
+            "      x[j * xr + c * xc] = x[p * xr + c * xc];\n"
+            "      x[p * xr + c * xc] = t;\n"
+            "    }\n"
+            "    for (ptrdiff_t i = j + 1; i < end; i++) {\n"
+            "      const @ f = a[i * w + j - i + l] / a[j * w + l];\n"
+            "      for (ptrdiff_t c = j + 1; c < last; c++) a[i * w + c - i + l] -= f * a[j * w + c - j + l];\n"
+            "      for (ptrdiff_t c = 0; c < k; c++) x[i * xr + c * xc] -= f * x[j * xr + c * xc];\n"
+            "    }\n"
+            "  }\n"
+            "  for (ptrdiff_t j = n - 1; j >= 0; j--) {\n"
+            "    const ptrdiff_t last = j + l + u < n ? j + l + u + 1 : n;\n"
+            "    for (ptrdiff_t b = 0; b < k; b++) {\n"
+            "      @ v = x[j * xr + b * xc];\n"
+            "      for (ptrdiff_t c = j + 1; c < last; c++) v -= a[j * w + c - j + l] * x[c * xr + b * xc];\n"
+            "      x[j * xr + b * xc] = v / a[j * w + l];\n"
+            "    }\n"
+            "  }\n"
+            "  return first;\n"
+            "}\n");
+  ce_for(s->e, "i", n);
+  ce_for(s->e, "q", wide);
+  ce_line(s->e, "const ptrdiff_t j = i - %lld + q, r = %s;", (long long)below,
+          turned ? ce_text(s->e, "j - i + %lld", (long long)u) : ce_text(s->e, "i - j + %lld", (long long)u));
+  ce_line(s->e, "%s[i * %lld + q] = j >= 0 && j < %lld && r >= 0 && r <= %lld ? (%s)[r * %lld + %s * %lld] : 0;",
+          room.at, (long long)wide, (long long)n, (long long)(l + u), ab.at, (long long)ab.rs, turned ? "i" : "j",
+          (long long)ab.cs);
+  ce_close(s->e);
+  ce_close(s->e);
+  c_mat_copy(s, s->out[0], s->in[1]);
+  ce_line(s->e, "bad |= banded_%s(%lld, %lld, %lld, %lld, %s, %s);", s->suffix, (long long)n, (long long)s->out[0].cols,
+          (long long)below, (long long)above, room.at, c_mat_text(s->e, s->out[0]));
+  return s->e->status;
+}
+
+/* Sums in double and in the order of diagonals, as the virtual machine has them. */
+damo_status banded_dot_emit_c(const core_source *s) {
+  const int64_t l = c_integer(s, "l"), u = c_integer(s, "u"), n = s->in[0].cols, most = l > u ? l : u;
+  const c_mat ab = s->in[0], x = s->in[1], y = s->out[0];
+  const bool turned = c_system(s) != 'n';
+  c_emit *e = s->e;
+  ce_for(e, "i", n);
+  ce_for(e, "k", x.cols);
+  ce_line(e, "double sum = 0;");
+  ce_open(e, "for (ptrdiff_t d = %lld; d <= %lld; d++)", (long long)-most, (long long)most);
+  ce_line(e, "const ptrdiff_t j = i + d, r = %lld %s d;", (long long)u, turned ? "+" : "-");
+  ce_line(e, "if (j < 0 || j >= %lld || r < 0 || r > %lld) continue;", (long long)n, (long long)(l + u));
+  ce_line(e, "sum += (double)(%s)[r * %lld + %s * %lld] * (double)(%s)[j * %lld + k * %lld];", ab.at, (long long)ab.rs,
+          turned ? "i" : "j", (long long)ab.cs, x.at, (long long)x.rs, (long long)x.cs);
+  ce_close(e);
+  ce_line(e, "(%s)[i * %lld + k * %lld] = (%s)sum;", y.at, (long long)y.rs, (long long)y.cs, ce_type(s->dtype));
+  ce_close(e);
+  ce_close(e);
+  return e->status;
+}
+
+damo_status banded_outer_emit_c(const core_source *s) {
+  const c_mat p = s->in[0], q = s->in[1], y = s->out[0];
+  c_emit *e = s->e;
+  ce_for(e, "r", y.rows);
+  ce_for(e, "j", y.cols);
+  ce_line(e, "const ptrdiff_t i = j + r - %lld;", (long long)c_integer(s, "u"));
+  ce_line(e, "double sum = 0;");
+  ce_line(e, "for (ptrdiff_t k = 0; i >= 0 && i < %lld && k < %lld; k++)", (long long)p.rows, (long long)p.cols);
+  ce_line(e, "  sum += (double)(%s)[i * %lld + k * %lld] * (double)(%s)[j * %lld + k * %lld];", p.at, (long long)p.rs,
+          (long long)p.cs, q.at, (long long)q.rs, (long long)q.cs);
+  ce_line(e, "(%s)[r * %lld + j * %lld] = (%s)sum;", y.at, (long long)y.rs, (long long)y.cs, ce_type(s->dtype));
+  ce_close(e);
+  ce_close(e);
+  return e->status;
+}
+
+/* ---- QR ---------------------------------------------------------------------------------------------------------- */
+
+/* By reflections as LAPACK makes them, so that signs are the same: R's diagonal has the sign against that of the column's
+ * first element. */
+damo_status qr_emit_c(const core_source *s) {
+  const prop_value *mode = op_prop(s->op, "mode");
+  const bool alone = strcmp(prop_str_or(*mode, "full"), "r") == 0;
+  c_emit *e = s->e;
+  const c_mat r = s->out[alone ? 0 : 1], a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
+  if (c_flag(s, "pivoting")) return ce_refuse(e, "with pivoting");
+  const int64_t least = a.rows < a.cols ? a.rows : a.cols;
+  const c_mat tau = c_mat_scratch(s, least, 1);
+  ce_helper(e, "qr", s->dtype,
+            "/* x = (1 - tau v v') x for the columns from j on; v is 1 in row j, below in column j of a. */\n"
+            "static void reflect_~(ptrdiff_t m, ptrdiff_t n, const @ *a, ptrdiff_t lda, ptrdiff_t j, @ tau, @ *x,\n"
+            "                      ptrdiff_t from) {\n"
+            "  for (ptrdiff_t k = from; k < n; k++) {\n"
+            "    @ w = x[j * n + k];\n"
+            "    for (ptrdiff_t i = j + 1; i < m; i++) w += a[i * lda + j] * x[i * n + k];\n"
+            "    w *= tau;\n"
+            "    x[j * n + k] -= w;\n"
+            "    for (ptrdiff_t i = j + 1; i < m; i++) x[i * n + k] -= w * a[i * lda + j];\n"
+            "  }\n"
+            "}\n\n"
+            "static void qr_~(ptrdiff_t m, ptrdiff_t n, @ *a, @ *tau) {\n"
+            "  for (ptrdiff_t j = 0; j < m && j < n; j++) {\n"
+            "    @ most = 0, sum = 0;\n"
+            "    for (ptrdiff_t i = j + 1; i < m; i++)\n"
+            "      if (fabs$(a[i * n + j]) > most) most = fabs$(a[i * n + j]);\n"
+            "    tau[j] = 0;\n"
+            "    if (most == 0) continue;\n"
+            "    for (ptrdiff_t i = j + 1; i < m; i++) sum += (a[i * n + j] / most) * (a[i * n + j] / most);\n"
+            "    const @ alpha = a[j * n + j], beta = -copysign$(hypot$(alpha, most * sqrt$(sum)), alpha);\n"
+            "    tau[j] = (beta - alpha) / beta;\n"
+            "    for (ptrdiff_t i = j + 1; i < m; i++) a[i * n + j] /= alpha - beta;\n"
+            "    a[j * n + j] = beta;\n"
+            "    reflect_~(m, n, a, n, j, tau[j], a, j + 1);\n"
+            "  }\n"
+            "}\n");
+  c_mat_copy(s, a, s->in[0]);
+  ce_line(e, "qr_%s(%lld, %lld, %s, %s);", s->suffix, (long long)a.rows, (long long)a.cols, a.at, tau.at);
+  ce_line(e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)r.rows);
+  ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++) (%s)[i * %lld + j] = i <= j ? %s[i * %lld + j] : 0;",
+          (long long)r.cols, r.at, (long long)r.rs, a.at, (long long)a.rs);
+  if (alone) return e->status;
+  const c_mat q = s->out[0];
+  c_identity(s, q);
+  ce_line(e, "for (ptrdiff_t j = %lld; j >= 0; j--)", (long long)least - 1);
+  ce_line(e, "  reflect_%s(%lld, %lld, %s, %lld, j, %s[j], %s, j);", s->suffix, (long long)q.rows, (long long)q.cols,
+          a.at, (long long)a.cols, tau.at, q.at);
+  return e->status;
+}
