@@ -45,8 +45,8 @@ for _, word in ipairs { "gen", "sym", "pos", "diagonal", "tridiagonal", "banded"
   slope("la_solve_" .. word, { A, x, B }, { la.solve(A, x, { assume_a = word }), la.solve(A, B, { assume_a = word }) },
     { a, rhs, random({ 5, 2 }, 4) })
 end
-slope("la_solve_turned", { A, x }, { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) },
-  { positive({ 5, 5 }, 9), rhs })
+slope("la_solve_turned", { A, x },
+  { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) }, { positive({ 5, 5 }, 9), rhs })
 for name, o in pairs { lower = { lower = true }, upper = {}, unit = { lower = true, unit_diagonal = true },
   turned = { lower = true, trans = "T" } } do
   slope("la_triangular_" .. name, { A, x, B }, { la.solve_triangular(A, x, o), la.solve_triangular(A, B, o) },
@@ -75,7 +75,8 @@ for name, o in pairs { one = { 1, 1 }, left = { 2, 0 }, wide = { 1, 3 } } do
     la.solve_banded(A, B, { l = o[1], u = o[2] }) },
     { random({ o[1] + o[2] + 1, 6 }, 21) + 2.5, random({ 6 }, 22), random({ 6, 2 }, 23) })
 end
-slope("la_stack", { S, T }, { la.inv(S), la.det(S), la.cholesky(damo.matmul(S, S:transpose { 1, 3, 2 })), la.solve(S, T) },
+slope("la_stack", { S, T },
+  { la.inv(S), la.det(S), la.cholesky(damo.matmul(S, S:transpose { 1, 3, 2 })), la.solve(S, T) },
   { regular({ 3, 4, 4 }, 24), random({ 3, 4, 2 }, 25) })
 slope("la_broadcast", { A, T }, { la.solve(A, T, { b_ndim = 2 }) }, { regular({ 4, 4 }, 26), random({ 3, 4, 2 }, 27) })
 model("la_turned_operand", { A }, { la.inv(A.T), la.cholesky(A.T), la.det(A[{ { -1, 1, -1 } }]) },
@@ -89,6 +90,30 @@ do -- what fails gives nan
   model("la_nan", { A, S }, { la.inv(A, o), la.solve(A, A[{ 1 }], o), la.cholesky(A, o), la.solve_triangular(A, A, o),
     la.inv(S, o) },
     { damo.array { { 0, 0 }, { 0, 1 } }, damo.array { { { 1, 0 }, { 0, 2 } }, { { 1, 1 }, { 1, 1 } } } })
+end
+-- Signs of vectors are free, so functions that do not depend on them.
+local function of_vectors(w, v) return damo.matmul(v * damo.exp(w / 4), v.T) end
+do
+  local w, v = la.eigh(A)
+  slope("la_eigh", { A }, { w, of_vectors(w, v) }, { positive({ 6, 6 }, 40) }, { bound = 1e-11 })
+  slope("la_eigvalsh", { A }, { la.eigvalsh(A), la.eigvalsh(A, { lower = false }) }, { random({ 6, 6 }, 41) })
+  slope("la_eigvalsh_stack", { S }, { la.eigvalsh(S) }, { random({ 3, 2, 2 }, 42) })
+  model("la_eigh_plain", { A }, { of_vectors(la.eigh(A)) }, { 2 * damo.eye(3) })
+  for name, shape in pairs { tall = { 6, 4 }, wide = { 4, 6 }, square = { 5, 5 } } do
+    local u, values, vh = la.svd(A, { full_matrices = false })
+    slope("la_svd_" .. name, { A }, { la.svdvals(A), values, damo.matmul(u * damo.sqr(values), vh) },
+      { random(shape, 43) }, { bound = 1e-11 })
+    slope("la_pinv_" .. name, { A }, { la.pinv(A) }, { random(shape, 44) }, { bound = 1e-10 })
+    slope("la_lstsq_" .. name, { A, x, B }, { (la.lstsq(A, x)), (la.lstsq(A, B)) },
+      { random(shape, 45), random({ shape[1] }, 46), random({ shape[1], 2 }, 47) }, { bound = 1e-10 })
+  end
+  local u, values, vh = la.svd(A, { full_matrices = false })
+  model("la_svd_singular", { A }, { damo.matmul(u.T, u), damo.matmul(vh, vh.T), damo.matmul(u * values, vh),
+    la.pinv(A) }, { damo.array { { 1, 2, 0 }, { 2, 4, 0 }, { 0, 0, 0 }, { 1, 2, 0 } } })
+  slope("la_expm", { A, B }, { la.expm(A), la.expm(10 * B) }, { random({ 4, 4 }, 48), random({ 3, 3 }, 49) },
+    { bound = 1e-11 })
+  model("la_single_spectrum", { F }, { la.eigvalsh(F), la.svdvals(F), la.expm(F) },
+    { damo.cast(positive({ 4, 4 }, 50) / 4, "float32") })
 end
 model("la_empty", { A, x }, { la.det(A), la.slogdet(A) }, { damo.zeros { 0, 0 }, damo.zeros { 0 } })
 model("la_loop", { A, x }, { damo.scan(function(v) return la.solve(A, v) end, { outputs_info = x, n_steps = 4 }) },

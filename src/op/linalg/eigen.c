@@ -12,6 +12,7 @@
  * Eigenvectors have length 1. Their phase is free in the first case: a function that depends on it has no gradient. In
  * the second one geev makes the greatest entry of each real, and P has the reciprocals of these entries at their places.
  */
+#include "core_c.h"
 #include "compose.h"
 #include "decompose.h"
 #include "spectral.h"
@@ -156,12 +157,14 @@ static const core_class eigh_class = {
     .check = eigh_check_size,
     .form = {.signature = "(n,n)->(n),(n,n)", .out = "rf", .in_layout = "-", .out_layout = "rc", .from = "-1"},
     .workspace = eigh_workspace,
-    .run = eigh_run};
+    .run = eigh_run,
+    .emit_c = eigh_emit_c};
 static const core_class eigvalsh_class = {.func = "eigvalsh",
                                           .needs_lapack = core_needs_lapack,
                                           .form = {.signature = "(n,n)->(n)", .out = "r", .in_layout = "E"},
                                           .workspace = eigh_workspace,
-                                          .run = eigh_run};
+                                          .run = eigh_run,
+                                          .emit_c = eigh_emit_c};
 
 static bool eigh_is_lower(const damo_op *op) { return prop_bool_or(OP_PROPS(op, eigh_props)->lower, true); }
 
@@ -208,6 +211,7 @@ const op_def eigh_def = {
     .n_in = 1,
     .n_out = 2,
     EIGH_OP(eigh_class),
+    .emit_c = core_emit_c,
     .grad = eigh_grad,
     OP_CHECK(eigh_check),
 };
@@ -219,6 +223,7 @@ const op_def eigvalsh_def = {
     .props = PROPS(PROP_FLAG(eigh_props, lower), PROP_WORD_OR_NIL(eigh_props, on_fail, "nan")),
     .n_in = 1,
     EIGH_OP(eigvalsh_class),
+    .emit_c = core_emit_c,
     .grad = eigvalsh_grad,
     OP_CHECK(eigvalsh_check),
 };

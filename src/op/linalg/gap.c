@@ -5,6 +5,7 @@
  * on that space alone has x = 0 there, to the rounding of terms of the size of `scale`: the quotient is 0 then. Of
  * another function the gradient does not exist, which is a numeric error.
  */
+#include "core_c.h"
 #include "spectral.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
@@ -117,7 +118,8 @@ static const core_form *gap_form(const damo_op *op) {
                                                   : &gap_square_form;
 }
 
-static const core_class gap_class = {.func = "the gradient of a decomposition", .form_of = gap_form, .run = gap_run};
+static const core_class gap_class = {
+    .func = "the gradient of a decomposition", .form_of = gap_form, .run = gap_run, .emit_c = gap_emit_c};
 
 /* ---- Gradient ---------------------------------------------------------------------------------------------------- */
 
@@ -174,6 +176,7 @@ const op_def gap_def = {
     .props = PROPS(PROP_INTEGER(gap_props, kind, GAP_DIFFERENCE, GAP_VALUE), PROP_FLAG(gap_props, complex_values)),
     .n_in = 3,
     CORE_OP(gap_class),
+    .emit_c = core_emit_c,
     .grad = gap_grad,
     .rop = gap_rop,
     .connection_pattern = gap_connected,

@@ -4,6 +4,7 @@
  * Derivatives are those of a matrix whose rank stays: G. H. Golub, V. Pereyra, The differentiation of pseudo-inverses and
  * nonlinear least squares problems whose variables separate, SIAM J. Numer. Anal. 10 (1973), (4.12).
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/kernel.h"
 #include "op/shape/shape_int.h"
@@ -91,7 +92,8 @@ static const core_class lstsq_class = {.func = "lstsq",
                                        .needs_lapack = core_needs_lapack,
                                        .form_of = lstsq_form,
                                        .workspace = lstsq_workspace,
-                                       .run = lstsq_run};
+                                       .run = lstsq_run,
+                                       .emit_c = lstsq_emit_c};
 
 static damo_var *build_lstsq(build *b, const rcond_props *p, damo_var *a, damo_var *x) {
   return build_core_first(b, &lstsq_def, p, (damo_var *const[]){a, x}, 2);
@@ -148,6 +150,7 @@ const op_def lstsq_def = {
     .props = RCOND_PROPS,
     .n_in = 2,
     CORE_OP(lstsq_class),
+    .emit_c = core_emit_c,
     .grad = lstsq_grad,
     .rop = lstsq_rop,
     .terms = TERMS_SOLVED,
@@ -235,7 +238,8 @@ static const core_class pinv_class = {.func = "pinv",
                                       .needs_lapack = core_needs_lapack,
                                       .form = {.signature = "(m,n)->(n,m)", .in_layout = "R"},
                                       .workspace = pinv_workspace,
-                                      .run = pinv_run};
+                                      .run = pinv_run,
+                                      .emit_c = pinv_emit_c};
 
 damo_var *build_pinv(build *b, damo_var *a, prop_value rcond) {
   const rcond_props props = {.rcond = rcond, .vector = prop_bool(false)};
@@ -284,6 +288,7 @@ const op_def pinv_def = {
     .props = RCOND_PROPS,
     .n_in = 1,
     CORE_OP(pinv_class),
+    .emit_c = core_emit_c,
     .grad = pinv_grad,
     .rop = pinv_rop,
     OP_CHECK(pinv_check),

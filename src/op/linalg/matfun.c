@@ -11,6 +11,7 @@
  * The derivative of f at A in the direction E stands in the upper right block of f([A E; 0 A]) (Mathias, 1996), and the
  * gradient is the derivative at Aᴴ in the direction of the cotangent; that of the root solves Sᴴ·Y + Y·Sᴴ = G.
  */
+#include "core_c.h"
 #include "compose.h"
 #include "schur_form.h"
 #include "op/elem/build_arith.h"
@@ -206,8 +207,11 @@ static damo_status expm_run(core_call *c) {
   return spectral_check_finite(c, &c->out[0]) == DAMO_OK ? DAMO_OK : core_fail(c, "the exponential is too large");
 }
 
-static const core_class expm_class = {
-    .func = "expm", .form = {.signature = "(n,n)->(n,n)"}, .workspace = expm_workspace, .run = expm_run};
+static const core_class expm_class = {.func = "expm",
+                                      .form = {.signature = "(n,n)->(n,n)"},
+                                      .workspace = expm_workspace,
+                                      .run = expm_run,
+                                      .emit_c = expm_emit_c};
 
 /* ---- Logarithm and square root ----------------------------------------------------------------------------------- */
 
@@ -456,6 +460,7 @@ const op_def expm_def = {
     .props = PROPS(PROP_WORD_OR_NIL(matfun_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(expm_class),
+    .emit_c = core_emit_c,
     .grad = frechet_grad,
     .rop = frechet_rop,
     .no_check = "no equation of products determines it: spec/linalg/matfun_spec.lua has closed forms",

@@ -138,7 +138,7 @@ const char *c_lu(const core_source *s, c_mat a) {
   return pivots;
 }
 
-void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x) {
+static void lu_solve_helper(const core_source *s) {
   triangle_helper(s);
   ce_helper(s->e, "lu_solve", s->dtype,
             "/* Solves with P, L and U, or with the transpose of their product, in place. */\n"
@@ -160,6 +160,15 @@ void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transpo
             "  triangle_~(n, k, a, rs, cs, 1, 1, x, xr, xc);\n"
             "  triangle_~(n, k, a, rs, cs, 0, 0, x, xr, xc);\n"
             "}\n");
+}
+
+void c_lu_helpers(const core_source *s) {
+  lu_helper(s);
+  lu_solve_helper(s);
+}
+
+void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x) {
+  lu_solve_helper(s);
   ce_line(s->e, "lu_solve_%s(%lld, %lld, %s, %s, %d, %s);", s->suffix, (long long)lu.rows, (long long)x.cols,
           c_mat_text(s->e, lu), pivots, transposed, c_mat_text(s->e, x));
 }

@@ -15,6 +15,7 @@
  * diagonal is the term of the phases of complex vectors. Of full factors, the columns beyond min(m, n) span a space in
  * which they may turn freely; the gradient is that of the space.
  */
+#include "core_c.h"
 #include "spectral.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
@@ -113,12 +114,14 @@ static const core_class svd_class = {.func = "svd",
                                      .form_of = svd_form,
                                      .check = svd_check_size,
                                      .workspace = svd_workspace,
-                                     .run = svd_run};
+                                     .run = svd_run,
+                                     .emit_c = svd_emit_c};
 static const core_class svdvals_class = {.func = "svdvals",
                                          .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(m,n)->(min(m,n))", .out = "r", .in_layout = "R"},
                                          .workspace = svd_workspace,
-                                         .run = svd_run};
+                                         .run = svd_run,
+                                         .emit_c = svdvals_emit_c};
 
 /* ---- Gradient ---------------------------------------------------------------------------------------------------- */
 
@@ -238,6 +241,7 @@ const op_def svd_def = {
     .n_in = 1,
     .n_out = 3,
     CORE_OP(svd_class),
+    .emit_c = core_emit_c,
     .grad = svd_grad,
     OP_CHECK(svd_check),
 };
@@ -249,6 +253,7 @@ const op_def svdvals_def = {
     .props = PROPS(PROP_FLAG(svd_props, full_matrices), PROP_WORD_OR_NIL(svd_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(svdvals_class),
+    .emit_c = core_emit_c,
     .grad = svdvals_grad,
     OP_CHECK(svdvals_check),
 };
