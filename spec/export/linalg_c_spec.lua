@@ -46,7 +46,8 @@ for _, word in ipairs { "gen", "sym", "pos", "diagonal", "tridiagonal", "banded"
     { a, rhs, random({ 5, 2 }, 4) })
 end
 slope("la_solve_turned", { A, x },
-  { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) }, { positive({ 5, 5 }, 9), rhs })
+  { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) },
+  { positive({ 5, 5 }, 9), rhs })
 for name, o in pairs { lower = { lower = true }, upper = {}, unit = { lower = true, unit_diagonal = true },
   turned = { lower = true, trans = "T" } } do
   slope("la_triangular_" .. name, { A, x, B }, { la.solve_triangular(A, x, o), la.solve_triangular(A, B, o) },

@@ -78,6 +78,45 @@ exact("polynomials", { x, A, i, j }, { damo.polyval(x, A), damo.polyval(x, A.T),
   damo.polyval(i, j), damo.polyval(damo.zeros { 0 }, x) },
   { values { 5 }, values { 3, 4 }, ints(3, -1, 4), ints(-7, 0, 3000000000) })
 near("polynomial_grad", { x, y }, damo.grad(squares(damo.polyval(x, y)), { x, y }), { values { 4 }, values { 6 } })
+do -- selection; equal entries and nan too
+  local some = damo.array { 2, -1, 0 / 0, 2, 0, 5, -1, 0 / 0 }
+  exact("selected", { x, A, i }, { damo.topk(x, 3), damo.argtopk(x, 8), damo.argtopk(x, -5),
+    damo.argtopk(A, 2, { axis = 1 }), damo.topk(i, -2), damo.grad(squares(damo.topk(A, 2)), A) },
+    { some, values { 4, 3 }, ints(3, 1, 3, 2) })
+  exact("partitioned", { x }, { damo.partition(x, 3)[3], damo.partition(x, { 2, -1 })[{ { 8 } }],
+    damo.sort(damo.partition(x, 4)[{ { 1, 4 } }]) }, { damo.array { 5, 3, 3, 1, 9, -2, 4, 0 } })
+  exact("sorted_by_keys", { x, y, i }, { damo.lexsort({ x, y }), damo.lexsort({ i, y, x }) },
+    { damo.array { 1, 0, 1, 0 }, damo.array { 2, 2, 1, 1 }, ints(4, 3, 2, 1) })
+  exact("counted", { x, A }, { damo.histogram(x, { bins = 4 }),
+    damo.histogram(x, { bins = 3, range = { -1, 2 } }), damo.histogram(A, { bins = 2 }) },
+    { values { 20 }, values { 3, 4 } })
+end
+for _, way in ipairs { "full", "same", "valid" } do
+  local z = damo.convolve(x, y, { mode = way })
+  exact("convolved_" .. way, { x, y, i }, { z, damo.correlate(y, x, { mode = way }),
+    damo.convolve(i, i, { mode = way }), damo.grad(squares(z), x), damo.grad(squares(z), y) },
+    { values { 9 }, values({ 4 }, 2), ints(3, -2, 5) })
+end
+do -- tables over grids of one to four axes, even and not
+  local even, other = damo.array { 0, 0.5, 1, 1.5, 2 }, damo.array { -1, 0.25, 1, 4 }
+  local p, q = damo.dvector "p", damo.dvector "q"
+  local line, plane, space, rows = damo.dvector "line", damo.dmatrix "plane", damo.tensor4 "space", damo.tensor3 "rows"
+  for _, method in ipairs { "nearest", "linear", "cubic", "pchip" } do
+    for _, way in ipairs { "clip", "extrapolate", "fill" } do
+      local o, name = { method = method, outside = way == "fill" and -7 or way }, method .. "_" .. way
+      local of_line = damo.interpn({ p }, line, damo.reshape(x, { -1, 1 }), o)
+      local of_plane = damo.interpn({ p, q }, plane, A, o)
+      local outputs = { of_line, of_plane, damo.interpn({ p, q }, rows, A, o) }
+      for _, g in ipairs(damo.grad(squares(of_line), { line, x })) do outputs[#outputs + 1] = g end
+      for _, g in ipairs(damo.grad(squares(of_plane), { plane, A })) do outputs[#outputs + 1] = g end
+      exact("grid_" .. name, { p, q, line, plane, rows, x, A }, outputs, { even, other, values { 5 }, values { 5, 4 },
+        values { 5, 4, 3 }, damo.array { -0.3, 0, 0.7, 1.5, 2, 2.5, 0 / 0 }, values({ 6, 2 }, 5) })
+    end
+  end
+  local z = damo.interpn({ p, q, p, q }, space, A, { outside = "clip" })
+  exact("grid_of_four", { p, q, space, A }, { z, damo.grad(squares(z), space) },
+    { even, other, values { 5, 4, 5, 4 }, values({ 3, 4 }, 2) })
+end
 local part = damo.sigmoid(x)
 near("specials", { x }, { damo.xlogy(x, part), damo.xlog1py(damo.floor(x), part), damo.entr(x), damo.logit(part),
   damo.ndtr(x * 9), damo.grad(damo.sum(damo.xlogy(part, part) + damo.ndtr(x) + damo.logit(part)), x) },
@@ -151,6 +190,9 @@ describe("export_c of Ops", function()
       { "outside_class", { classes }, { damo.one_hot(classes, 3) }, { ints(1, 4) } },
       { "outside_segment", { x, i }, { damo.segment_sum(x, i, { num_segments = 2 }) }, { values { 2 }, ints(1, 3) } },
       { "neither_rises_nor_falls", { x, y }, { damo.digitize(y, x) }, { damo.array { 1, 3, 2 }, values { 2 } } },
+      { "outside_table", { x, y }, { damo.interpn({ damo.array { 0, 1 } }, x, y) },
+        { values { 2 }, damo.array { 0.5, 2 } } },
+      { "no_finite_range", { x }, { damo.histogram(x) }, { damo.array { 1, 0 / 0 } } },
       { "outside_scatter", { x, i, y }, { damo.scatter_max(x, i, y) }, { values { 6 }, ints(1, 7), values { 2 } } },
     }
     for _, m in ipairs(cases) do

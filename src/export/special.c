@@ -1,4 +1,4 @@
-/* special.c: the texts of special functions, which a file carries where it calls one. */
+/* special.c: the texts of special functions and of tables, which a file carries where it calls one. */
 #include "export_int.h"
 
 static const char *const special_base_text[] = {
@@ -22,19 +22,23 @@ static const char *const special_zeta_text[] = {
 static const char *const special_bessel_text[] = {
 #include "special_bessel_text.inc"
     NULL};
+static const char *const special_table_text[] = {
+#include "special_table_text.inc"
+    NULL};
 
 void export_specials(const c_file *file, strbuf *out) {
   static const char *const *const texts[C_N_SPECIALS] = {
       [C_SPECIAL_BASE] = special_base_text,         [C_SPECIAL_NORMAL] = special_normal_text,
       [C_SPECIAL_GAMMA] = special_gamma_text,       [C_SPECIAL_BETA] = special_beta_text,
       [C_SPECIAL_ELLIPTIC] = special_elliptic_text, [C_SPECIAL_ZETA] = special_zeta_text,
-      [C_SPECIAL_BESSEL] = special_bessel_text};
+      [C_SPECIAL_BESSEL] = special_bessel_text,     [C_SPECIAL_TABLE] = special_table_text};
   uint32_t groups = file->specials;
   if (groups == 0) return;
-  groups |= 1u << C_SPECIAL_BASE;
-  if (groups >> C_SPECIAL_GAMMA != 0) groups |= 1u << C_SPECIAL_GAMMA | 1u << C_SPECIAL_NORMAL;
+  const uint32_t functions = groups & ~(1u << C_SPECIAL_TABLE);
+  if (functions != 0) groups |= 1u << C_SPECIAL_BASE;
+  if (functions >> C_SPECIAL_GAMMA != 0) groups |= 1u << C_SPECIAL_GAMMA | 1u << C_SPECIAL_NORMAL;
   strbuf_add(out,
-             "#include <stdbool.h>\n#include <stddef.h>\n\n"
+             "#include <float.h>\n#include <stdbool.h>\n#include <stddef.h>\n\n"
              "#if defined(__GNUC__)\n#define SPECIAL_MAY __attribute__((unused))\n"
              "#else\n#define SPECIAL_MAY\n#endif\n\n");
   for (int g = 0; g < C_N_SPECIALS; g++)

@@ -58,7 +58,8 @@ typedef struct c_function {
   c_value **out; /* shapes and dtypes of its results, which it writes C-contiguously */
 } c_function;
 
-/* The texts of special functions (kernel/elem/special_*.c) that a file carries where it calls one: numbers of bits. */
+/* The texts of special functions (kernel/elem/special_*.c) and tables (kernel/table) that a file carries where it calls one:
+ * numbers of bits. */
 typedef enum c_special {
   C_SPECIAL_BASE,
   C_SPECIAL_NORMAL,
@@ -67,6 +68,7 @@ typedef enum c_special {
   C_SPECIAL_ELLIPTIC,
   C_SPECIAL_ZETA,
   C_SPECIAL_BESSEL,
+  C_SPECIAL_TABLE,
   C_N_SPECIALS
 } c_special;
 

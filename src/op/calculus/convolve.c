@@ -6,6 +6,7 @@
  * from m - 1 - start on of g convolved with a reversed. It is computed directly, in m n steps at most.
  */
 #include "loops.h"
+#include "graph/c_emit.h"
 #include "kernel/kernel.h"
 
 #include <string.h>
@@ -59,6 +60,28 @@ static damo_status convolve_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+/* Sums in the order of calculus_body.h. */
+static damo_status convolve_emit_c(c_emit *e, const damo_apply *node) {
+  const bool turned = ce_in(e, 0)->shape[0] < ce_in(e, 1)->shape[0];
+  const c_value *a = ce_in(e, turned), *v = ce_in(e, !turned);
+  int64_t start = 0, length = 0;
+  if (ce_int(e, 2, "its start", &start) != DAMO_OK || ce_int(e, 3, "its length", &length) != DAMO_OK) return e->status;
+  if (v->shape[0] == 0 || length < 0) return ce_refuse(e, "an operand is empty");
+  const c_value *y = ce_out(e, 0, var_dtype(node->out[0]), 1, &length);
+  if (y == NULL || length == 0) return e->status;
+  const char *type = ce_type(y->dtype), *wide = dtype_is_float(y->dtype) ? type : "uint64_t";
+  ce_for(e, "k", length);
+  ce_line(e, "%s sum = 0;", wide);
+  ce_open(e, "for (ptrdiff_t j = 0; j < %lld; j++)", (long long)v->shape[0]);
+  ce_line(e, "const ptrdiff_t i = k + %lld - j;", (long long)start);
+  ce_line(e, "if (i >= 0 && i < %lld) sum += (%s)%s[j * %lld] * (%s)%s[i * %lld];", (long long)a->shape[0], wide,
+          ce_p(e, v), (long long)v->strides[0], wide, ce_p(e, a), (long long)a->strides[0]);
+  ce_close(e);
+  ce_line(e, "%s[k] = (%s)sum;", ce_p(e, y), type);
+  ce_close(e);
+  return e->status;
+}
+
 static damo_var *build_window(build *b, damo_var *a, damo_var *v, damo_var *start, damo_var *length) {
   damo_var *const in[4] = {a, v, start, length};
   if (!a || !v || !start || !length || b->status != DAMO_OK) return NULL;
@@ -109,6 +132,7 @@ const op_def convolve_def = {
     .n_in = 4,
     .infer_type = convolve_infer_type,
     .perform = convolve_perform,
+    .emit_c = convolve_emit_c,
     .grad = convolve_grad,
     .rop = convolve_rop,
     .infer_shape = convolve_infer_shape,

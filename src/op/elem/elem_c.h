@@ -27,6 +27,12 @@ void emit_picked(c_emit *e, const c_nest *nest, const c_value *x, int64_t n, int
 void emit_placed(c_emit *e, const c_nest *nest, const c_value *g, const c_value *index, const c_value *out, int64_t n,
                  int64_t step);
 
+/* Opens loops over the slices of x and y along the axis (cumulative.c). */
+void emit_slices(c_emit *e, c_nest *nest, const c_value *x, const c_value *y, int axis);
+/* In these loops: the positions of y's slice, y->shape[axis] of them, in an order that sorts x's, equal entries as they
+ * were. how: "down, again": whether the greatest come first, and whether equal entries keep the order that y has. */
+void emit_argsort(c_emit *e, const c_nest *nest, const c_value *x, const c_value *y, int axis, const char *how);
+
 /* emit_c of the classes. */
 damo_status elemwise_emit_c(c_emit *e, const damo_apply *node);
 damo_status loop_emit_c(c_emit *e, const damo_apply *node);

@@ -10,6 +10,7 @@
 #include "graph/c_emit.h"
 #include "op/op.h"
 #include "op/complex_arith.h"
+#include "op/elem/elem_c.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 #include "loop/loop.h"
@@ -185,8 +186,7 @@ static damo_status cumulative_batch(build *b, const damo_apply *node, damo_var *
   return b->status;
 }
 
-/* Opens loops over all axes but one; the operands are x and y. */
-static void emit_slices(c_emit *e, c_nest *nest, const c_value *x, const c_value *y, int axis) {
+void emit_slices(c_emit *e, c_nest *nest, const c_value *x, const c_value *y, int axis) {
   int64_t shape[DAMO_MAX_NDIM];
   memcpy(shape, x->shape, sizeof shape);
   shape[axis] = 1;
@@ -291,29 +291,33 @@ static damo_status argsort_batch(build *b, const damo_apply *node, damo_var **in
   return b->status;
 }
 
-static damo_status argsort_emit_c(c_emit *e, const damo_apply *node) {
-  const int axis = cumulative_axis(node->op);
-  const c_value *x = ce_in(e, 0), *y = ce_out(e, 0, DAMO_INT64, x->ndim, x->shape);
-  if (y == NULL || ce_size(y) == 0) return e->status;
+void emit_argsort(c_emit *e, const c_nest *nest, const c_value *x, const c_value *y, int axis, const char *how) {
   const c_value *work = ce_scratch(e, DAMO_INT64, 2 * x->shape[axis]);
-  if (work == NULL) return e->status;
+  if (work == NULL) return;
   ce_helper(e, "sorts_before", x->dtype,
             dtype_is_float(x->dtype)
                 ? "static inline int sorts_before_~(@ a, @ b) { return a < b || (a == a && b != b); }\n"
                 : "static inline int sorts_before_~(@ a, @ b) { return a < b; }\n");
   ce_helper(
       e, "argsort", x->dtype,
-      "/* A merge sort of positions, stable, nan last. work: 2 n entries. */\n"
-      "static void argsort_~(const @ *x, ptrdiff_t step, ptrdiff_t n, int64_t *out, ptrdiff_t out_step,\n"
-      "                      int64_t *work) {\n"
+      "/* A merge sort of positions, stable, nan last, or with `down` the greatest first. again: in out's order "
+      "before.\n"
+      " * work: 2 n entries. */\n"
+      "static void argsort_~(const @ *x, ptrdiff_t step, ptrdiff_t n, int64_t *out, ptrdiff_t out_step, int64_t "
+      "*work,\n"
+      "                      int down, int again, ptrdiff_t count) {\n"
       "  int64_t *from = work, *to = work + n;\n"
-      "  for (ptrdiff_t i = 0; i < n; i++) from[i] = i;\n"
+      "  for (ptrdiff_t i = 0; i < n; i++) from[i] = again ? out[i * out_step] - 1 : i;\n"
       "  for (ptrdiff_t width = 1; width < n; width *= 2) {\n"
       "    for (ptrdiff_t first = 0; first < n; first += 2 * width) {\n"
       "      const ptrdiff_t mid = n - first < width ? n : first + width, end = n - mid < width ? n : mid + width;\n"
       "      ptrdiff_t i = first, j = mid;\n"
       "      for (ptrdiff_t k = first; k < end; k++) {\n"
-      "        const int right = i == mid || (j < end && sorts_before_~(x[from[j] * step], x[from[i] * step]));\n"
+      "        int right = i == mid;\n"
+      "        if (i < mid && j < end) {\n"
+      "          const @ a = x[from[i] * step], b = x[from[j] * step];\n"
+      "          right = down ? sorts_before_~(a, b) : sorts_before_~(b, a);\n"
+      "        }\n"
       "        to[k] = right ? from[j++] : from[i++];\n"
       "      }\n"
       "    }\n"
@@ -321,13 +325,20 @@ static damo_status argsort_emit_c(c_emit *e, const damo_apply *node) {
       "    from = to;\n"
       "    to = swap;\n"
       "  }\n"
-      "  for (ptrdiff_t i = 0; i < n; i++) out[i * out_step] = from[i] + 1;\n"
+      "  for (ptrdiff_t i = 0; i < count; i++) out[i * out_step] = from[i] + 1;\n"
       "}\n");
+  ce_line(e, "argsort_%s(%s + %s, %lld, %lld, %s + %s, %lld, %s, %s, %lld);", ce_suffix(x->dtype), ce_p(e, x),
+          ce_nest_at(e, nest, 0), (long long)x->strides[axis], (long long)x->shape[axis], ce_p(e, y),
+          ce_nest_at(e, nest, 1), (long long)y->strides[axis], ce_p(e, work), how, (long long)y->shape[axis]);
+}
+
+static damo_status argsort_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = cumulative_axis(node->op);
+  const c_value *x = ce_in(e, 0), *y = ce_out(e, 0, DAMO_INT64, x->ndim, x->shape);
+  if (y == NULL || ce_size(y) == 0) return e->status;
   c_nest nest;
   emit_slices(e, &nest, x, y, axis);
-  ce_line(e, "argsort_%s(%s + %s, %lld, %lld, %s + %s, %lld, %s);", ce_suffix(x->dtype), ce_p(e, x),
-          ce_nest_at(e, &nest, 0), (long long)x->strides[axis], (long long)x->shape[axis], ce_p(e, y),
-          ce_nest_at(e, &nest, 1), (long long)y->strides[axis], ce_p(e, work));
+  emit_argsort(e, &nest, x, y, axis, "0, 0");
   ce_nest_close(e, &nest);
   return e->status;
 }

@@ -4,6 +4,7 @@
  * greatest entry of x, 1/2 to both sides of a single value, 0 to 1 where there is no entry.
  */
 #include "sets_int.h"
+#include "graph/c_emit.h"
 #include "op/elem/build_arith.h"
 
 #include <math.h>
@@ -67,6 +68,33 @@ static damo_status edges_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status edges_emit_c(c_emit *e, const damo_apply *node) {
+  const edges_props *p = OP_PROPS(node->op, edges_props);
+  const c_value *x = ce_in(e, 0);
+  const int64_t bins = p->bins.u.i, n = bins + 1;
+  const c_value *y = ce_out(e, 0, edges_dtype(var_dtype(node->in[0])), 1, &n);
+  if (y == NULL) return e->status;
+  const char *low = ce_number(e, DAMO_FLOAT64, (scalar){.dtype = DAMO_FLOAT64, .v.f = prop_num_or(p->low, 0)});
+  const char *high = ce_number(e, DAMO_FLOAT64, (scalar){.dtype = DAMO_FLOAT64, .v.f = prop_num_or(p->high, 0)});
+  const bool given = prop_given(p->low);
+  ce_line(e, "double low = %s, high = %s;", low, given || ce_size(x) > 0 ? high : "1");
+  if (!given && ce_size(x) > 0) {
+    const c_value *flat = ce_contiguous(e, x);
+    if (flat == NULL) return e->status;
+    ce_for(e, "k", ce_size(x));
+    ce_line(e, "const double v = (double)%s[k];", ce_p(e, flat));
+    ce_fail_if(e, "!(fabs(v) < INFINITY)");
+    ce_line(e, "if (k == 0 || v < low) low = v;");
+    ce_line(e, "if (k == 0 || v > high) high = v;");
+    ce_close(e);
+  }
+  ce_line(e, "if (low == high) low -= 0.5, high += 0.5;");
+  ce_line(e, "const double step = (high - low) / %lld.0;", (long long)bins);
+  ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) %s[k] = (%s)(k == %lld ? high : low + (double)k * step);",
+          (long long)n, ce_p(e, y), ce_type(y->dtype), (long long)bins);
+  return e->status;
+}
+
 static damo_status edges_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                      damo_var ***out_shape) {
   (void)in_shape;
@@ -82,6 +110,7 @@ const op_def edges_def = {
     .n_in = 1,
     .infer_type = edges_infer_type,
     .perform = edges_perform,
+    .emit_c = edges_emit_c,
     .grad = grad_none,
     .infer_shape = edges_infer_shape,
     .connection_pattern = connect_none,

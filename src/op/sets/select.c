@@ -9,6 +9,7 @@
 #include "sets_int.h"
 #include "kernel/kernel.h"
 #include "op/batch.h"
+#include "op/elem/elem_c.h"
 
 #include <string.h>
 
@@ -124,6 +125,23 @@ static damo_status argtopk_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status argtopk_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = select_axis(node->op);
+  const int64_t k = OP_PROPS(node->op, select_props)->k.u.i;
+  const c_value *x = ce_in(e, 0);
+  int64_t shape[DAMO_MAX_NDIM];
+  c_nest nest;
+  memcpy(shape, x->shape, (size_t)x->ndim * sizeof *shape);
+  shape[axis] = k < 0 ? -k : k;
+  DAMO_TRY(k_check(e->ctx, k, x->shape[axis], axis));
+  const c_value *y = ce_out(e, 0, DAMO_INT64, x->ndim, shape);
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  emit_slices(e, &nest, x, y, axis);
+  emit_argsort(e, &nest, x, y, axis, k > 0 ? "1, 0" : "0, 0");
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 static damo_status argtopk_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                        damo_var ***out_shape) {
   const int axis = select_axis(node->op);
@@ -148,6 +166,7 @@ const op_def argtopk_def = {
     .n_in = 1,
     .infer_type = argtopk_infer_type,
     .perform = argtopk_perform,
+    .emit_c = argtopk_emit_c,
     .grad = grad_none,
     .infer_shape = argtopk_infer_shape,
     .batch = argtopk_batch,
@@ -219,6 +238,18 @@ static damo_status argpartition_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+/* Sorted: of the orders that fit, another one than the virtual machine's between the places. */
+static damo_status argpartition_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = (int)OP_PROPS(node->op, partition_props)->axis.u.i - 1;
+  const c_value *x = ce_in(e, 0), *y = ce_out(e, 0, DAMO_INT64, x->ndim, x->shape);
+  c_nest nest;
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  emit_slices(e, &nest, x, y, axis);
+  emit_argsort(e, &nest, x, y, axis, "0, 0");
+  ce_nest_close(e, &nest);
+  return e->status;
+}
+
 static damo_status argpartition_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                                       damo_var **out) {
   partition_props p = *OP_PROPS(node->op, partition_props);
@@ -236,6 +267,7 @@ const op_def argpartition_def = {
     .n_in = 1,
     .infer_type = argpartition_infer_type,
     .perform = argpartition_perform,
+    .emit_c = argpartition_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
     .batch = argpartition_batch,
@@ -305,12 +337,29 @@ static damo_status lexsort_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status lexsort_emit_c(c_emit *e, const damo_apply *node) {
+  const c_value *first = ce_in(e, 0), *y = ce_out(e, 0, DAMO_INT64, first->ndim, first->shape);
+  const int axis = first->ndim - 1;
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  for (int i = 0; i < node->n_in; i++) {
+    const c_value *key = ce_in(e, i);
+    c_nest nest;
+    for (int k = 0; k <= axis; k++)
+      if (key->shape[k] != y->shape[k]) return ce_refuse(e, "keys of several shapes");
+    emit_slices(e, &nest, key, y, axis);
+    emit_argsort(e, &nest, key, y, axis, i > 0 ? "0, 1" : "0, 0");
+    ce_nest_close(e, &nest);
+  }
+  return e->status;
+}
+
 const op_def lexsort_def = {
     .name = "LexSort",
     .doc = "1-based positions that sort by several keys, the last one first, along the last axis",
     .n_in = OP_VARIADIC,
     .infer_type = lexsort_infer_type,
     .perform = lexsort_perform,
+    .emit_c = lexsort_emit_c,
     .grad = grad_none,
     .infer_shape = infer_shape_same,
     .batch = batch_same_op_agreed,

@@ -39,3 +39,15 @@ damo_status table_refuse(damo_ctx *ctx, int64_t query, double x, int axis, const
   return ctx_fail(ctx, DAMO_EVALUE, "interpn: query %lld is %s along axis %d, outside %.9g … %.9g",
                   (long long)query + 1, isnan(x) ? "nan" : number, axis + 1, a->points[0], a->points[a->n - 1]);
 }
+
+damo_status table_emit_axis(c_emit *e, const c_value *points, int64_t least, const char *axis) {
+  const int64_t n = points->shape[0];
+  if (n < least) return ce_refuse(e, "an axis of %lld points", (long long)n);
+  const c_value *doubles = ce_scratch(e, DAMO_FLOAT64, n);
+  if (doubles == NULL) return e->status;
+  e->file->specials |= 1u << C_SPECIAL_TABLE;
+  ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) %s[k] = (double)%s[k * %lld];", (long long)n, ce_p(e, doubles),
+          ce_p(e, points), (long long)points->strides[0]);
+  ce_fail_if(e, "!table_axis_init(&%s, %s, %lld)", axis, ce_p(e, doubles), (long long)n);
+  return e->status;
+}

@@ -246,6 +246,79 @@ static damo_status table_scatter_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+/* ---- C source ---------------------------------------------------------------------------------------------------- */
+
+/* The reader as a variable, set up as table_prepare does it. */
+static damo_status table_emit_reader(c_emit *e, const table_data *d, int64_t trailing) {
+  static const char *const kinds[] = {"TABLE_NEAREST", "TABLE_LINEAR", "TABLE_SPLINE"};
+  static const char *const ways[] = {"TABLE_EXTRAPOLATE", "TABLE_CLIP", "TABLE_FILL"};
+  const char *orders = "";
+  for (int k = 0; k < d->n_orders * d->n_axes; k++)
+    orders = ce_text(e, "%s%s%d", orders, k > 0 ? ", " : "", d->orders[k]);
+  ce_line(e, "static const int8_t orders[] = {%s};", orders);
+  ce_line(e, "table_reader reader = {.kind = %s, .outside = %s, .n_axes = %d, .n_orders = %d, .orders = orders};",
+          kinds[d->kind], ways[d->outside], d->n_axes, d->n_orders);
+  ce_line(e, "reader.fill = %s;", ce_number(e, DAMO_FLOAT64, (scalar){.dtype = DAMO_FLOAT64, .v.f = d->fill}));
+  ce_line(e, "reader.trailing = %lld;", (long long)trailing);
+  for (int a = 0; a < d->n_axes && e->status == DAMO_OK; a++)
+    table_emit_axis(e, ce_in(e, a), table_least_points(d), ce_text(e, "reader.axis[%d]", a));
+  ce_line(e, "table_set_strides(&reader);");
+  return e->status;
+}
+
+/* The queries, which are looked at where those outside are refused. */
+static const c_value *table_emit_queries(c_emit *e, const table_data *d, const c_value *x) {
+  x = ce_contiguous(e, x);
+  if (x == NULL || !d->refuses) return x;
+  ce_line(e, "int outside;");
+  ce_fail_if(e, "table_find_outside_%s(&reader, %s, %lld, &outside) >= 0", ce_suffix(x->dtype), ce_p(e, x),
+             (long long)(ce_size(x) / d->n_axes));
+  return x;
+}
+
+static damo_status table_lookup_emit_c(c_emit *e, const damo_apply *node) {
+  const table_data *d = table_data_of(node->op);
+  const c_value *numbers = ce_in(e, d->n_axes), *x = ce_in(e, d->n_axes + 1);
+  const int batch = x->ndim - 1, trailing = numbers->ndim - d->n_axes;
+  int64_t shape[DAMO_MAX_NDIM], inner = 1;
+  for (int k = 0; k < batch; k++) shape[k] = x->shape[k];
+  shape[batch] = d->n_orders;
+  for (int k = 0; k < trailing; k++) inner *= shape[batch + 1 + k] = numbers->shape[d->n_axes + k];
+  const c_value *y = ce_out(e, 0, var_dtype(node->out[0]), batch + 1 + trailing, shape);
+  for (int a = 0; a < d->n_axes; a++)
+    if (ce_in(e, a)->shape[0] != numbers->shape[a]) return ce_refuse(e, "points and values of other lengths");
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  DAMO_TRY(table_emit_reader(e, d, inner));
+  numbers = ce_contiguous(e, numbers);
+  x = table_emit_queries(e, d, x);
+  if (numbers == NULL || x == NULL) return e->status;
+  ce_line(e, "table_read_%s(&reader, %s, %s, %s, %lld);", ce_suffix(y->dtype), ce_p(e, numbers), ce_p(e, x), ce_p(e, y),
+          (long long)(ce_size(x) / d->n_axes));
+  return e->status;
+}
+
+static damo_status table_scatter_emit_c(c_emit *e, const damo_apply *node) {
+  const table_data *d = table_data_of(node->op);
+  const c_value *g = ce_in(e, d->n_axes), *x = ce_in(e, d->n_axes + 1);
+  const int batch = x->ndim - 1, trailing = g->ndim - batch - 1;
+  int64_t shape[DAMO_MAX_NDIM], inner = 1;
+  for (int a = 0; a < d->n_axes; a++) shape[a] = ce_in(e, a)->shape[0];
+  for (int k = 0; k < trailing; k++) inner *= shape[d->n_axes + k] = g->shape[batch + 1 + k];
+  const c_value *y = ce_out(e, 0, var_dtype(node->out[0]), d->n_axes + trailing, shape);
+  for (int k = 0; k <= batch; k++)
+    if (g->shape[k] != (k < batch ? x->shape[k] : d->n_orders)) return ce_refuse(e, "a cotangent of another shape");
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  ce_fill(e, y, "0");
+  if (ce_size(g) == 0) return e->status;
+  DAMO_TRY(table_emit_reader(e, d, inner));
+  g = ce_contiguous(e, g);
+  x = table_emit_queries(e, d, x);
+  if (g == NULL || x == NULL) return e->status;
+  ce_line(e, "table_add_%s(&reader, %s, %s, %s, %lld);", ce_suffix(y->dtype), ce_p(e, y), ce_p(e, x), ce_p(e, g),
+          (long long)(ce_size(x) / d->n_axes));
+  return e->status;
+}
+
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 static damo_status table_lookup_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -413,6 +486,7 @@ const op_def table_lookup_def = {
     .init = table_init,
     .infer_type = table_lookup_infer_type,
     .perform = table_lookup_perform,
+    .emit_c = table_lookup_emit_c,
     .grad = table_grad,
     .infer_shape = table_lookup_infer_shape,
     .batch = table_batch,
@@ -430,6 +504,7 @@ const op_def table_scatter_def = {
     .init = table_init,
     .infer_type = table_scatter_infer_type,
     .perform = table_scatter_perform,
+    .emit_c = table_scatter_emit_c,
     .grad = table_grad,
     .infer_shape = table_scatter_infer_shape,
     .batch = table_batch,

@@ -51,6 +51,27 @@ static damo_status spline_coefficients_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status spline_coefficients_emit_c(c_emit *e, const damo_apply *node) {
+  const int axis = spline_coefficients_axis(node->op);
+  const bool transpose = prop_bool_or(OP_PROPS(node->op, coefficient_props)->transpose, false);
+  const c_value *points = ce_in(e, 0), *v = ce_in(e, 1);
+  const int64_t n = points->shape[0];
+  int64_t outer = 1, inner = 1;
+  const c_value *y = ce_out(e, 0, var_dtype(node->out[0]), v->ndim, v->shape);
+  const c_value *factor = ce_scratch(e, DAMO_FLOAT64, SPLINE_FACTOR(n));
+  if (v->shape[axis] != n) return ce_refuse(e, "points and values of other lengths");
+  if (y == NULL || factor == NULL || ce_size(y) == 0) return e->status;
+  for (int k = 0; k < axis; k++) outer *= v->shape[k];
+  for (int k = axis + 1; k < v->ndim; k++) inner *= v->shape[k];
+  ce_line(e, "table_axis axis;");
+  DAMO_TRY(table_emit_axis(e, points, 4, "axis"));
+  ce_copy(e, y, v);
+  ce_line(e, "spline_factor(&axis, %s);", ce_p(e, factor));
+  ce_line(e, "spline_solve_%s(%s, %lld, %d, %s, %lld, %lld);", ce_suffix(y->dtype), ce_p(e, factor), (long long)n,
+          transpose, ce_p(e, y), (long long)outer, (long long)inner);
+  return e->status;
+}
+
 static damo_var *build_spline_solution(build *b, damo_var *points, damo_var *values, int axis, bool transpose) {
   if (b->status != DAMO_OK || points == NULL || values == NULL) return NULL;
   const coefficient_props p = {.axis = prop_int(axis + 1), .transpose = prop_bool(transpose)};
@@ -90,6 +111,7 @@ const op_def spline_coefficients_def = {
     .n_in = 2,
     .infer_type = spline_coefficients_infer_type,
     .perform = spline_coefficients_perform,
+    .emit_c = spline_coefficients_emit_c,
     .grad = spline_coefficients_grad,
     .infer_shape = table_infer_shape_second,
     .batch = spline_coefficients_batch,
@@ -129,6 +151,23 @@ static damo_status table_cell_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+static damo_status table_cell_emit_c(c_emit *e, const damo_apply *node) {
+  const cell_props *p = OP_PROPS(node->op, cell_props);
+  const bool refuses = strcmp(prop_str_or(p->outside, ""), "error") == 0;
+  const c_value *points = ce_in(e, 0), *x = ce_in(e, 1), *y = ce_out(e, 0, DAMO_INT64, x->ndim, x->shape);
+  if (y == NULL || ce_size(y) == 0) return e->status;
+  ce_line(e, "table_axis axis;");
+  DAMO_TRY(table_emit_axis(e, points, 2, "axis"));
+  x = ce_contiguous(e, x);
+  if (x == NULL) return e->status;
+  ce_for(e, "k", ce_size(x));
+  ce_line(e, "const double q = (double)%s[k];", ce_p(e, x));
+  if (refuses) ce_fail_if(e, "!(q >= axis.points[0] && q <= axis.points[%lld])", (long long)points->shape[0] - 1);
+  ce_line(e, "%s[k] = table_cell(&axis, q) + 1;", ce_p(e, y));
+  ce_close(e);
+  return e->status;
+}
+
 static damo_status table_cell_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
                                     damo_var **out) {
   (void)k;
@@ -143,6 +182,7 @@ const op_def table_cell_def = {
     .n_in = 2,
     .infer_type = table_cell_infer_type,
     .perform = table_cell_perform,
+    .emit_c = table_cell_emit_c,
     .grad = grad_none,
     .connection_pattern = connect_none,
     .infer_shape = table_infer_shape_second,

@@ -2,6 +2,7 @@
 #ifndef DAMO_OP_TABLE_TABLE_INT_H
 #define DAMO_OP_TABLE_TABLE_INT_H
 
+#include "graph/c_emit.h"
 #include "kernel/kernel.h"
 #include "kernel/table/table.h"
 #include "op/op.h"
@@ -53,5 +54,8 @@ damo_status table_read_axis(damo_ctx *ctx, const damo_array *points, int axis, i
                             table_axis *out);
 /* The error for a query, 0-based, whose coordinate x lies outside the axis. */
 damo_status table_refuse(damo_ctx *ctx, int64_t query, double x, int axis, const table_axis *a);
+
+/* As table_read_axis in C source: sets up the axis that the expression names; its points become doubles. */
+damo_status table_emit_axis(c_emit *e, const c_value *points, int64_t least, const char *axis);
 
 #endif
