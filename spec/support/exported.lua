@@ -1,5 +1,5 @@
 -- Compares exported functions with the virtual machine's. models: a list of
---   {name, inputs, outputs, args, updates =, mode =, dtype =, calls =, exact =, fails =}
+--   {name, inputs, outputs, args, updates =, mode =, dtype =, calls =, exact =, fails =, f = its Function}
 -- with args a list of Arrays and numbers, one for each input. run(models, dir, compiler, flags) exports each model
 -- into dir, compiles all of them and a program that calls each of them `calls` times, and returns a list of messages,
 -- one for each number that differs: in any bit if `exact`, else by more than 1e-12 (float32: 2e-6), relatively where
@@ -126,7 +126,7 @@ end
 -- Exports the model, and makes its part of the program. Keeps its results.
 local function prepare(m, dir)
   if m.calls_made then return end
-  m.f = compile(m)
+  m.f = m.f or compile(m)
   local shapes = {}
   for i, a in ipairs(m[4]) do shapes[i] = as_array(a, "float64").shape end
   m.f:export_c { name = m[1], dir = dir, shapes = shapes, dtype = m.dtype }

@@ -2,6 +2,8 @@
 -- spec/compile/reproducible_spec.lua under several instruction sets, numbers of threads, with and without
 -- machine code:
 --     DAMO_ISA=sse2 lua reproducible_models.lua [threads] [nojit] [nosleef] [mode]
+-- Loaded with the argument "models" it returns their names, and a table of functions that make them, each giving the
+-- Function, its arguments, inputs and outputs.
 -- nosleef leaves out the models of functions that SLEEF computes, which a build without SLEEF refuses. mode:
 -- "off" is the
 -- default mode, to see that the hashes notice other bits.
@@ -100,7 +102,7 @@ local function model(name, values, graph, options)
     if options and options.graph_updates then
       more.graph_updates, more.updates = nil, options.graph_updates()
     end
-    return damo.compile(inputs, outputs, more), values
+    return damo.compile(inputs, outputs, more), values, inputs, outputs
   end
 end
 
@@ -295,7 +297,7 @@ local function draws(name, graph)
     local rs = random.RandomStream(99)
     local outputs = { graph(rs) }
     local f = damo.compile({}, outputs, { mode = mode })
-    return f, {}
+    return f, {}, {}, outputs
   end
 end
 
@@ -329,6 +331,7 @@ end)
 
 -- ---- All of them --------------------------------------------------------------------------------------------------
 
+if (...) == "models" then return names, models end
 print(damo.info().kernels)
 local only = os.getenv "REPRODUCIBLE_MODEL"
 for _, name in ipairs(names) do
