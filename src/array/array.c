@@ -357,7 +357,7 @@ static bool array_check_public(damo_ctx *ctx, const char *func, int ndim, const 
 damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
   if (!array_check_public(ctx, "damo_array_new", ndim, shape)) return NULL;
   damo_array *a = array_empty(ctx, dtype, ndim, shape);
-  if (a) memset(a->data, 0, a->buf->nbytes);
+  if (a) array_zero_bytes(ctx, a->data, a->buf->nbytes);
   return a;
 }
 

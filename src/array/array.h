@@ -128,6 +128,12 @@ damo_array *array_as_contiguous(const damo_array *a, damo_dtype dtype);
 /* dst[...] = src, where src is broadcast and cast; the two may overlap. A state error if dst is read-only, a shape
  * error if src does not broadcast to dst's shape. */
 damo_status array_assign(damo_array *dst, const damo_array *src);
+/* kernel_copy_nd, memset to 0, and the kernel of a cast of n contiguous values, in parts with points of the context
+ * (ctx_point) between them. */
+void array_copy_box(damo_ctx *ctx, const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides,
+                    int ndim, const int64_t *shape, size_t size);
+void array_zero_bytes(damo_ctx *ctx, void *at, size_t bytes);
+void array_cast_values(damo_ctx *ctx, damo_dtype from, damo_dtype to, const void *src, void *dst, int64_t n);
 /* Sets every element to the value, cast as by array_cast. A state error if dst is read-only. */
 damo_status array_fill(damo_array *dst, scalar value);
 

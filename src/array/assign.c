@@ -40,7 +40,7 @@ static void convert_one(assign_operand src, assign_operand dst) {
   memcpy(dst.data, to, dtype_size(dst.dtype));
 }
 
-#define ASSIGN_PART 16384 /* elements between two points of a call */
+#define ASSIGN_PART 8192 /* elements between two points of a call */
 
 static void convert_blocks(damo_ctx *ctx, assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   _Alignas(64) char block[BLOCK_ELEMENTS * 16];
@@ -61,41 +61,65 @@ static void convert_blocks(damo_ctx *ctx, assign_operand src, assign_operand dst
   }
 }
 
-/* The axis along which the parts of a copy lie: that of the greatest stride in dst. */
-static int copy_outer_axis(const assign_operand *dst, int ndim, const int64_t *shape) {
+/* The axis along which the parts of a copy lie: that of the greatest stride in dst; NULL: C order. */
+static int copy_outer_axis(const int64_t *dst_strides, int ndim, const int64_t *shape) {
   int axis = -1;
   for (int i = 0; i < ndim; i++) {
     if (shape[i] < 2) continue;
-    if (axis < 0 || llabs(dst->strides[i]) > llabs(dst->strides[axis])) axis = i;
+    if (axis < 0 || (dst_strides != NULL && llabs(dst_strides[i]) > llabs(dst_strides[axis]))) axis = i;
   }
   return axis;
 }
 
-/* A copy of equal dtypes, in parts where it is long. */
-static void copy_parts(damo_ctx *ctx, assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
-  const size_t size = dtype_size(src.dtype);
+/* Bytes of dst along an axis, where its strides are those of C order. */
+static int64_t copy_c_stride(int axis, int ndim, const int64_t *shape, size_t size) {
+  int64_t stride = (int64_t)size;
+  for (int i = axis + 1; i < ndim; i++) stride *= shape[i];
+  return stride;
+}
+
+void array_copy_box(damo_ctx *ctx, const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides,
+                    int ndim, const int64_t *shape, size_t size) {
   int64_t n = 1, part[DAMO_MAX_NDIM];
   for (int i = 0; i < ndim; i++) n *= part[i] = shape[i];
-  const int axis = n > 2 * ASSIGN_PART ? copy_outer_axis(&dst, ndim, shape) : -1;
+  const int axis = n > 2 * ASSIGN_PART ? copy_outer_axis(dst_strides, ndim, shape) : -1;
   if (axis < 0) {
-    kernel_copy_nd(src.data, src.strides, dst.data, dst.strides, ndim, shape, size);
+    kernel_copy_nd(src, src_strides, dst, dst_strides, ndim, shape, size);
     return;
   }
   const int64_t per = n / shape[axis], step = per > ASSIGN_PART ? 1 : ASSIGN_PART / per;
+  const int64_t pitch = dst_strides != NULL ? dst_strides[axis] : copy_c_stride(axis, ndim, shape, size);
   for (int64_t k = 0; k < shape[axis]; k += step) {
-    assign_operand from = src, to = dst;
     part[axis] = shape[axis] - k < step ? shape[axis] - k : step;
-    from.data += k * src.strides[axis];
-    to.data += k * dst.strides[axis];
-    kernel_copy_nd(from.data, src.strides, to.data, dst.strides, ndim, part, size);
+    array_copy_box(ctx, src + k * src_strides[axis], src_strides, dst + k * pitch, dst_strides, ndim, part, size);
     ctx_point(ctx);
+  }
+}
+
+void array_zero_bytes(damo_ctx *ctx, void *at, size_t bytes) {
+  const size_t part = (size_t)ASSIGN_PART * 8;
+  for (char *p = at; bytes > 0;) {
+    const size_t n = bytes < part ? bytes : part;
+    memset(p, 0, n);
+    p += n;
+    bytes -= n;
+    if (bytes > 0) ctx_point(ctx);
+  }
+}
+
+void array_cast_values(damo_ctx *ctx, damo_dtype from, damo_dtype to, const void *src, void *dst, int64_t n) {
+  const size_t in = dtype_size(from), out = dtype_size(to);
+  for (int64_t k = 0; k < n; k += ASSIGN_PART) {
+    const int64_t part = n - k < ASSIGN_PART ? n - k : ASSIGN_PART;
+    kernel_cast(from, to)((const char *)src + (size_t)k * in, (char *)dst + (size_t)k * out, part);
+    if (k + part < n) ctx_point(ctx);
   }
 }
 
 /* dst = src over an n-dimensional box; the two must not overlap. */
 static void copy_box(damo_ctx *ctx, assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   if (src.dtype == dst.dtype) {
-    copy_parts(ctx, src, dst, ndim, shape);
+    array_copy_box(ctx, src.data, src.strides, dst.data, dst.strides, ndim, shape, dtype_size(src.dtype));
   } else {
     convert_blocks(ctx, src, dst, ndim, shape);
   }

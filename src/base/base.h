@@ -329,6 +329,16 @@ static inline void ctx_point(damo_ctx *ctx) {
   else if (ctx->watching)
     ctx_point_watched(ctx);
 }
+/* A point after every `each` units of a loop, which has done unit i, from 0; each: a power of two. */
+static inline void ctx_point_each(damo_ctx *ctx, int64_t i, int64_t each) {
+  if ((i & (each - 1)) == each - 1) ctx_point(ctx);
+}
+/* A point where the units done since the last one, *since and these, are at least `each`. */
+static inline void ctx_point_after(damo_ctx *ctx, int64_t *since, int64_t units, int64_t each) {
+  if ((*since += units) < each) return;
+  *since = 0;
+  ctx_point(ctx);
+}
 /* Whether what is computed now is in vain. */
 static inline bool ctx_is_stopped(const damo_ctx *ctx) {
   return ctx->stop != DAMO_OK || (ctx->pace != NULL && pace_is_stopped(ctx->pace));
@@ -369,6 +379,11 @@ thread_pool *ctx_pool_to_divide(damo_ctx *ctx, double ns);
 int pool_size(const thread_pool *p);
 /* A point of work on one thread, of which the pool cuts calls: see ctx_point. */
 void pool_point(thread_pool *p);
+/* Whether the pool has no threads, and cuts work. */
+bool pool_cuts(const thread_pool *p);
+/* pool_point of a pool that cuts, after a part of b->n units of a loop: sets b->n to those of the next, 1 … most, so that a
+ * part takes some 10 µs in a call in slices. Whether the loop goes on; else results that are values may be left out. */
+bool pool_next(thread_pool *p, struct pace_beat *b, int64_t most);
 /* Runs fn for each share 0 … n_shares - 1, each once, in any order; returns when all are done. With p NULL, or one share,
  * in order on this thread. The calling thread has a point after each of its shares; where that stops the call, the
  * shares that are left are not run, so their results must be values alone, which steer nothing. */

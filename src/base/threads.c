@@ -303,6 +303,17 @@ void pool_point(thread_pool *p) {
   if (p != NULL && p->cuts) ctx_point(p->ctx);
 }
 
+bool pool_cuts(const thread_pool *p) { return p != NULL && p->cuts; }
+
+bool pool_next(thread_pool *p, pace_beat *b, int64_t most) {
+  damo_assert(p->cuts);
+  if (p->ctx->pace != NULL)
+    pace_next(p->ctx->pace, b, most);
+  else
+    ctx_point(p->ctx);
+  return !ctx_is_stopped(p->ctx);
+}
+
 int pool_size(const thread_pool *p) { return p != NULL ? p->size : 1; }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */

@@ -67,6 +67,7 @@ typedef struct core_call {
   int64_t dim[CORE_DIMS]; /* lengths, in the order in which their names first occur in the signature */
   char *work;             /* as many bytes as workspace asked for, 64-byte aligned */
   char why[192];          /* core_fail's text */
+  bool again[CORE_MOST];  /* the operand is what it was for the last entry, and `work` as that left it */
 } core_call;
 
 /* A numeric failure of this entry, such as "the matrix is singular": returns DAMO_ENUMERIC. The driver adds the Op's

@@ -28,6 +28,7 @@ typedef struct core_run {
   core_mat lie[2 * CORE_MOST]; /* their strides there */
   char *copy[2 * CORE_MOST];   /* workspace for a copy, NULL: none */
   bool once[CORE_MOST];        /* the copy is the same for all entries */
+  bool same[CORE_MOST];        /* the operand is the same for all entries */
   int from[CORE_MOST];         /* the operand that a result begins as, or -1 */
 } core_run;
 
@@ -113,9 +114,9 @@ static core_mat core_mat_of(const damo_array *a, const core_operand *o) {
   return m;
 }
 
-static void core_copy(char *src, const core_mat *from, char *dst, const core_mat *to) {
+static void core_copy(damo_ctx *ctx, char *src, const core_mat *from, char *dst, const core_mat *to) {
   const int64_t shape[2] = {from->rows, from->cols}, ss[2] = {from->rs, from->cs}, ds[2] = {to->rs, to->cs};
-  kernel_copy_nd(src, ss, dst, ds, 2, shape, dtype_size(from->dtype));
+  array_copy_box(ctx, src, ss, dst, ds, 2, shape, dtype_size(from->dtype));
 }
 
 /* The walk over the stack. */
@@ -145,10 +146,11 @@ static size_t core_run_layout(core_run *r, const core_shape *s, const core_class
     const char layout = core_layout(form, false, i);
     c->in[i] = r->lie[i];
     at[i] = -1;
+    r->same[i] = nd_is_same_in_all_rows(&r->space, i);
     if (layout == '-' || !core_present(&c->in[i], &r->lie[i], layout)) continue;
     at[i] = (int64_t)bytes;
     bytes += core_bytes(&c->in[i]);
-    r->once[i] = nd_is_same_in_all_rows(&r->space, i) && layout >= 'a';
+    r->once[i] = r->same[i] && layout >= 'a';
   }
   for (int o = 0; o < s->n_out; o++) {
     const int k = s->n_in + o;
@@ -217,27 +219,45 @@ static damo_status core_run_entry(core_run *r, const core_class *class, bool fir
   core_call *c = &r->call;
   for (int i = 0; i < c->n_in; i++) {
     c->in[i].data = r->copy[i] != NULL ? r->copy[i] : r->at[i];
-    if (r->copy[i] != NULL && (first || !r->once[i])) core_copy(r->at[i], &r->lie[i], r->copy[i], &c->in[i]);
+    c->again[i] = !first && r->same[i];
+    if (r->copy[i] != NULL && (first || !r->once[i])) core_copy(c->ctx, r->at[i], &r->lie[i], r->copy[i], &c->in[i]);
   }
   for (int o = 0; o < c->n_out; o++) {
     const int k = c->n_in + o;
     c->out[o].data = r->copy[k] != NULL ? r->copy[k] : r->at[k];
-    if (r->from[o] >= 0) core_copy(r->at[r->from[o]], &r->lie[r->from[o]], c->out[o].data, &c->out[o]);
+    if (r->from[o] >= 0) core_copy(c->ctx, r->at[r->from[o]], &r->lie[r->from[o]], c->out[o].data, &c->out[o]);
   }
   DAMO_TRY(class->run(c));
   for (int o = 0; o < c->n_out; o++) {
     const int k = c->n_in + o;
-    if (r->copy[k] != NULL) core_copy(r->copy[k], &c->out[o], r->at[k], &r->lie[k]);
+    if (r->copy[k] != NULL) core_copy(c->ctx, r->copy[k], &c->out[o], r->at[k], &r->lie[k]);
   }
   return DAMO_OK;
 }
 
+#define CORE_POINT 8192 /* of the measure of work below: entries without points between them take some 10 µs */
+
+/* A point after an entry: of calls in slices each time, else after some work, by the sizes of the matrices. */
+static void core_point(const core_run *r, int64_t *since) {
+  const core_call *c = &r->call;
+  int64_t work = 64;
+  if (ctx_pace(c->ctx) == NULL) {
+    for (int k = 0; k < c->n_in + c->n_out; k++) work += r->lie[k].rows * r->lie[k].cols;
+  } else {
+    work = CORE_POINT;
+  }
+  ctx_point_after(c->ctx, since, work, CORE_POINT);
+}
+
 static damo_status core_walk(core_run *r, const core_class *class, const core_sizes *z) {
+  int64_t since = 0;
   nd_walk w;
   for (bool more = nd_begin(&w, &r->space), first = true; more; more = nd_next(&w, r->at), first = false) {
     damo_status s = core_run_entry(r, class, first);
     if (s == DAMO_ENUMERIC) s = core_entry_failed(r, class, z, w.row);
     if (s != DAMO_OK) return s;
+    core_point(r, &since);
+    if (ctx_is_stopped(r->call.ctx)) break;
   }
   return DAMO_OK;
 }

@@ -30,6 +30,9 @@ static int64_t entry_count(const core_mat *m) {
   return v;
 }
 
+#define ENTRY_PART 2048    /* numbers that are added between two points */
+#define ENTRY_DRAW_PART 32 /* numbers that are drawn */
+
 /* Sums vector i's entries, none of which may be negative; near 1 where `probability`. */
 static damo_status entry_total(core_call *c, int i, bool probability, double *total) {
   const double *p = (const double *)(const void *)c->in[i].data;
@@ -41,6 +44,7 @@ static damo_status entry_total(core_call *c, int i, bool probability, double *to
                       (long long)k + 1, number_shown(p[k]));
     }
     *total += p[k];
+    ctx_point_each(c->ctx, k, ENTRY_PART);
   }
   if (!(*total > 0)) return ctx_fail(c->ctx, DAMO_EVALUE, "%s: no entry of p is positive", func);
   if (probability && fabs(*total - 1) > 1e-5)
@@ -48,19 +52,44 @@ static damo_status entry_total(core_call *c, int i, bool probability, double *to
   return DAMO_OK;
 }
 
-static damo_status categorical_run(core_call *c) {
+/* What the draws of a vector of weights read: the last positive one, and the sums of the first weights. */
+typedef struct categorical_sums {
+  int64_t last;
+  double sum[];
+} categorical_sums;
+
+static size_t categorical_workspace(const core_call *c) {
+  return sizeof(categorical_sums) + (size_t)c->in[1].rows * sizeof(double);
+}
+
+static damo_status categorical_prepare(core_call *c, categorical_sums *sums) {
   const double *p = (const double *)(const void *)c->in[1].data;
-  philox_words w = entry_words(c);
   double total, sum = 0;
-  int64_t at = 0, last = 0;
   DAMO_TRY(entry_total(c, 1, true, &total));
-  const double u = philox_unit(&w) * total;
-  for (int64_t k = 0; k < c->in[1].rows && at == 0; k++) {
-    sum += p[k];
-    if (p[k] > 0) last = k + 1;
-    if (u < sum) at = k + 1;
+  sums->last = 0;
+  for (int64_t k = 0; k < c->in[1].rows; k++) {
+    sums->sum[k] = sum += p[k];
+    if (p[k] > 0) sums->last = k + 1;
+    ctx_point_each(c->ctx, k, ENTRY_PART);
   }
-  if (at == 0) at = last; /* u lies in what rounding left */
+  return DAMO_OK;
+}
+
+/* The first position whose sum is greater than the draw, by bisection: sums do not fall. */
+static damo_status categorical_run(core_call *c) {
+  categorical_sums *sums = (categorical_sums *)(void *)c->work;
+  philox_words w = entry_words(c);
+  const int64_t n = c->in[1].rows;
+  if (!c->again[1]) DAMO_TRY(categorical_prepare(c, sums));
+  const double u = philox_unit(&w) * sums->sum[n - 1];
+  int64_t at = 0;
+  for (int64_t left = n; left > 0;) {
+    const int64_t half = left / 2;
+    const bool behind = !(u < sums->sum[at + half]);
+    at += behind ? half + 1 : 0;
+    left = behind ? left - half - 1 : half;
+  }
+  at = at < n ? at + 1 : sums->last; /* u lies in what rounding left */
   memcpy(c->out[0].data, &at, sizeof at);
   return DAMO_OK;
 }
@@ -83,6 +112,7 @@ static damo_status multinomial_run(core_call *c) {
     x[k] = k == last ? left : (int64_t)draw_binomial(&w, (double)left, share < 1 ? share : 1);
     left -= x[k];
     rest -= p[k];
+    ctx_point_each(c->ctx, k, ENTRY_DRAW_PART);
   }
   return DAMO_OK;
 }
@@ -100,9 +130,16 @@ static damo_status dirichlet_run(core_call *c) {
     }
     g[k] = entry_log_gamma(&w, a[k]);
     if (g[k] > most) most = g[k];
+    ctx_point_each(c->ctx, k, ENTRY_DRAW_PART);
   }
-  for (int64_t k = 0; k < n; k++) sum += x[k] = draw_exp(g[k] - most);
-  for (int64_t k = 0; k < n; k++) x[k] /= sum;
+  for (int64_t k = 0; k < n; k++) {
+    sum += x[k] = draw_exp(g[k] - most);
+    ctx_point_each(c->ctx, k, ENTRY_PART / 4);
+  }
+  for (int64_t k = 0; k < n; k++) {
+    x[k] /= sum;
+    ctx_point_each(c->ctx, k, ENTRY_PART);
+  }
   return DAMO_OK;
 }
 
@@ -144,12 +181,16 @@ static damo_status choice_run(core_call *c) {
   DAMO_TRY(entry_total(c, 1, false, &total));
   for (int64_t k = 0; k < c->in[1].rows; k++) {
     const double u = 1 - philox_unit(&w);
+    ctx_point_each(c->ctx, k, 2 * ENTRY_DRAW_PART);
     if (p[k] == 0) continue;
     const choice_key key = {-draw_log(u) / p[k], k + 1};
     if (kept < m) {
       heap[kept++] = key;
       if (kept == m)
-        for (int64_t i = m / 2; i-- > 0;) choice_sink(heap, m, i);
+        for (int64_t i = m / 2; i-- > 0;) {
+          choice_sink(heap, m, i);
+          ctx_point_each(c->ctx, i, 2 * ENTRY_DRAW_PART);
+        }
     } else if (later(&heap[0], &key)) {
       heap[0] = key;
       choice_sink(heap, m, 0);
@@ -163,6 +204,7 @@ static damo_status choice_run(core_call *c) {
     out[n - 1] = heap[0].at;
     heap[0] = heap[n - 1];
     choice_sink(heap, n - 1, 0);
+    ctx_point_each(c->ctx, n, 2 * ENTRY_DRAW_PART);
   }
   return DAMO_OK;
 }
@@ -313,6 +355,7 @@ static const core_class categorical_class = {
     .func = "categorical",
     .only_double = true,
     .form = {.signature = "(),(k)->()", .in = "if", .out = "i", .in_layout = "sc"},
+    .workspace = categorical_workspace,
     .run = categorical_run,
 };
 static const core_class multinomial_class = {
