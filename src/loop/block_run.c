@@ -312,6 +312,7 @@ typedef struct block_run {
   void **block, **value; /* addresses of the registers' blocks and values */
   bool streams;          /* outputs of MODE_STREAM are copied, else written in place */
   nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
+  thread_pool *pool;     /* or NULL */
 } block_run;
 
 /* A value that steps over blocks read, for the longest block; as a block of one where that is all they read. */
@@ -328,7 +329,7 @@ static void run_block_step(const block_run *r, int i, int64_t n) {
   if (r->plan->step_by_value[i])
     loop_step_run_by_value(s, r->block, r->value, n);
   else
-    loop_step_run(s, r->block, n);
+    loop_step_run_on(r->pool, r->plan->lp, s, r->block, n);
 }
 
 static void run_any_step(const block_run *r, int i, int64_t n) {
@@ -507,11 +508,11 @@ static void run_single(const block_run *r, char *const *base) {
 
 /* Runs the elements from position `from` of row `row` to position `end` of row `last`, which is at least 1. Of plans with
  * several rows a block, whole rows alone. */
-static void run_span(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t from, int64_t last,
-                     int64_t end) {
+static void run_span(const loop_plan *p, thread_pool *pool, char *const *base, void *workspace, int64_t row,
+                     int64_t from, int64_t last, int64_t end) {
   const int n_regs = p->lp->n_regs;
   char *const work = workspace;
-  block_run r = {.plan = p, .block = workspace};
+  block_run r = {.plan = p, .block = workspace, .pool = pool};
   damo_assert((uintptr_t)workspace % 64 == 0);
   r.value = r.block + n_regs;
   r.cursor = (nd_cursor *)(void *)(work + p->cursors);
@@ -542,14 +543,20 @@ static void run_span(const loop_plan *p, char *const *base, void *workspace, int
   if (r.streams) kernel_stream_fence();
 }
 
-void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
+static void run_rows(const loop_plan *p, thread_pool *pool, char *const *base, void *workspace, int64_t row,
+                     int64_t end) {
   if (row >= end) return;
   damo_assert(row >= 0 && end <= p->space.rows);
   if (!p->direct) {
-    run_span(p, base, workspace, row, 0, end - 1, p->inner);
+    run_span(p, pool, base, workspace, row, 0, end - 1, p->inner);
     return;
   }
-  for (int i = 0; i < p->lp->n_steps; i++) loop_step_run(&p->lp->steps[i], (void *const *)base, p->inner);
+  for (int i = 0; i < p->lp->n_steps; i++)
+    loop_step_run_on(pool, p->lp, &p->lp->steps[i], (void *const *)base, p->inner);
+}
+
+void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
+  run_rows(p, NULL, base, workspace, row, end);
 }
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
@@ -560,7 +567,7 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
 
 double loop_cost(const loop_plan *p) {
   const double n = (double)p->space.rows * (double)p->inner;
-  return n * (STEP_NS * p->lp->n_steps + OPERAND_NS * n_operands(p->lp));
+  return n * (STEP_NS * p->lp->n_steps + OPERAND_NS * n_operands(p->lp) + loop_steps_ns(p->lp));
 }
 
 size_t loop_workspace_on(const thread_pool *pool, const loop_plan *p) { return p->workspace * (size_t)pool_size(pool); }
@@ -573,19 +580,24 @@ typedef struct block_shares {
   int64_t piece;  /* elements of a unit, where it is a piece of a row; 0: a block of rows */
   int64_t pieces; /* of a row */
   int64_t units, n;
+  thread_pool *pool;
 } block_shares;
 
 /* Runs elements [from, end) of operands that are all used in place. */
-static void run_direct(const loop_plan *p, char *const *base, int64_t from, int64_t end) {
+static void run_direct(const loop_plan *p, thread_pool *pool, char *const *base, int64_t from, int64_t end) {
   const loop_program *lp = p->lp;
   for (int i = 0; i < lp->n_steps; i++) {
-    const loop_step *s = &lp->steps[i];
+    loop_step at = lp->steps[i];
     void *args[LOOP_STEP_REGS];
-    for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = base[s->reg[k]] + from * (int64_t)p->reg[s->reg[k]].size;
-    if (s->kind == LOOP_KERNEL)
-      s->fn.kernel(args, end - from);
-    else
-      s->fn.cast(args[0], args[1], end - from);
+    loop_reg regs[LOOP_STEP_REGS];
+    const loop_program one = {.regs = regs};
+    for (int k = 0; k < at.n_in + at.n_out; k++) {
+      const int16_t reg = lp->steps[i].reg[k];
+      args[k] = base[reg] + from * (int64_t)p->reg[reg].size;
+      regs[k] = lp->regs[reg];
+      at.reg[k] = (int16_t)k;
+    }
+    loop_step_run_on(pool, &one, &at, args, end - from);
   }
 }
 
@@ -597,21 +609,21 @@ static void run_share(void *arg, int64_t share, int worker) {
   damo_assert(from < end);
   if (s->piece == 0) {
     const int64_t rows = end * p->rows < p->space.rows ? end * p->rows : p->space.rows;
-    run_span(p, s->base, work, from * p->rows, 0, rows - 1, p->inner);
+    run_span(p, s->pool, s->base, work, from * p->rows, 0, rows - 1, p->inner);
     return;
   }
   const int64_t last = (end - 1) / s->pieces, stop = ((end - 1) % s->pieces + 1) * s->piece;
   const int64_t to = stop < p->inner ? stop : p->inner;
   if (p->direct)
-    run_direct(p, s->base, from * s->piece, to);
+    run_direct(p, s->pool, s->base, from * s->piece, to);
   else
-    run_span(p, s->base, work, from / s->pieces, from % s->pieces * s->piece, last, to);
+    run_span(p, s->pool, s->base, work, from / s->pieces, from % s->pieces * s->piece, last, to);
 }
 
 void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void *workspace) {
-  block_shares s = {.plan = p, .base = base, .workspace = workspace};
+  block_shares s = {.plan = p, .base = base, .workspace = workspace, .pool = pool};
   if (pool == NULL || p->space.rows == 0 || p->inner == 0) {
-    loop_run(p, base, workspace, 0, p->space.rows);
+    run_rows(p, NULL, base, workspace, 0, p->space.rows);
     return;
   }
   s.piece = p->rows > 1 ? 0 : p->block < p->inner ? p->block : p->inner < SHARE_ELEMENTS ? p->inner : SHARE_ELEMENTS;
@@ -620,7 +632,7 @@ void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void 
   const int64_t unit = s.piece > 0 ? s.piece : p->rows * p->inner;
   s.n = pool_shares(pool, s.units, SHARE_ELEMENTS / unit);
   if (s.n < 2)
-    loop_run(p, base, workspace, 0, p->space.rows);
+    run_rows(p, pool, base, workspace, 0, p->space.rows);
   else
     pool_run(pool, s.n, run_share, &s);
 }

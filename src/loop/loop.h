@@ -132,6 +132,7 @@ typedef enum loop_kind {
 typedef struct loop_step {
   uint8_t kind; /* loop_kind */
   uint8_t n_in, n_out;
+  uint16_t ns;                 /* of a kernel that takes long: about so many for an element; 0: it is cheap */
   bool over_rows;              /* of a program with folds: all its registers have one value a row */
   int16_t pass;                /* of a program with folds */
   int16_t axes;                /* of a fold: how many of the last axes it reduces; 0: those of a row */
@@ -184,7 +185,7 @@ void loop_run(const loop_plan *plan, char *const *base, void *workspace, int64_t
 /* Runs all rows, divided among the threads of the pool (NULL: this one), with the same bits for any number of them. */
 size_t loop_workspace_on(const thread_pool *pool, const loop_plan *plan);
 void loop_run_on(thread_pool *pool, const loop_plan *plan, char *const *base, void *workspace);
-/* About how many nanoseconds a run takes, if its steps are cheap. */
+/* About how many nanoseconds a run takes. */
 double loop_cost(const loop_plan *plan);
 
 /* The plan of a program with folds, whose rows are the last n_axes axes. A run's share of rows must hold whole sequences

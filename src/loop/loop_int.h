@@ -32,4 +32,21 @@ static inline void loop_step_run_by_value(const loop_step *s, void *const *reg, 
   s->by_value(args, n);
 }
 
+/* As loop_step_run, for a step that takes long, in parts with points of a pool that cuts. */
+void loop_step_run_cut(thread_pool *pool, const loop_program *lp, const loop_step *s, void *const *reg, int64_t n);
+static inline void loop_step_run_on(thread_pool *pool, const loop_program *lp, const loop_step *s, void *const *reg,
+                                    int64_t n) {
+  if (s->ns == 0 || !pool_cuts(pool))
+    loop_step_run(s, reg, n);
+  else
+    loop_step_run_cut(pool, lp, s, reg, n);
+}
+
+/* What the steps take for one element, beside what cheap ones do. */
+static inline double loop_steps_ns(const loop_program *lp) {
+  double ns = 0;
+  for (int i = 0; i < lp->n_steps; i++) ns += lp->steps[i].ns;
+  return ns;
+}
+
 #endif

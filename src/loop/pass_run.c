@@ -281,7 +281,7 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
         if (pass_by_value(p, s))
           loop_step_run_by_value(s, r->block, r->value, n);
         else
-          loop_step_run(s, r->block, n);
+          loop_step_run_on(r->pool, p->lp, s, r->block, n);
         break;
       case LOOP_FOLD: pass_fold(r, s, &at, pos, n, rows); break;
       case LOOP_PICK: pass_pick(r, s, pos, n, rows); break;
@@ -332,6 +332,7 @@ static void pass_run_part(void *arg, int64_t share, int worker) {
   pass_state r;
   pass_state_init(&r, p, row->base, row->team->work + (size_t)worker * p->workspace);
   r.row = row->row;
+  r.pool = row->team->pool;
   for (int i = 0; i < p->lp->n_regs; i++) {
     r.block[i] = p->reg[i].is_row ? row->block[i] : r.work + p->reg[i].buffer;
     r.value[i] = row->value[i];
@@ -370,7 +371,7 @@ static void pass_run_rows(const pass_state *r, int64_t n) {
   pass_count at = {0, 0};
   for (int q = 0; q <= p->lp->n_passes; q++) {
     const pass_span *s = &p->span[q];
-    for (int i = s->rows; i < s->steps; i++) loop_step_run(&p->lp->steps[i], r->value, n);
+    for (int i = s->rows; i < s->steps; i++) loop_step_run_on(r->pool, p->lp, &p->lp->steps[i], r->value, n);
     for (int j = s->expand.from; j < s->expand.end; j++) pass_expand(r, p->pool[j], n);
     if (p->chunk > 1 || p->inner == 0) {
       pass_block(r, s, 0, n * p->inner, n, at);
@@ -418,7 +419,7 @@ void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t ro
 #define PASS_PART_WORK ((size_t)1 << 20) /* most bytes of a workspace of which each part has its own */
 
 double pass_cost(const pass_plan *p) {
-  return PASS_STEP_NS * (double)p->rows * (double)p->inner * (p->lp->n_steps + 1);
+  return (PASS_STEP_NS * (p->lp->n_steps + 1) + loop_steps_ns(p->lp)) * (double)p->rows * (double)p->inner;
 }
 
 typedef struct pass_shares {
@@ -426,14 +427,15 @@ typedef struct pass_shares {
   char *const *base;
   char *work;
   int64_t units, n; /* units: chunks of rows */
+  thread_pool *pool;
 } pass_shares;
 
 static void pass_run_share(void *arg, int64_t share, int worker) {
   const pass_shares *s = arg;
   const pass_plan *p = s->plan;
   const int64_t from = pool_share_first(s->units, share, s->n), end = pool_share_first(s->units, share + 1, s->n);
-  pass_run(p, s->base, s->work + (size_t)worker * p->workspace, from * p->chunk,
-           end * p->chunk < p->rows ? end * p->chunk : p->rows);
+  pass_run_with(NULL, s->pool, p, s->base, s->work + (size_t)worker * p->workspace, from * p->chunk,
+                end * p->chunk < p->rows ? end * p->chunk : p->rows);
 }
 
 /* How many shares of rows to make; 1 where a fold's result has elements of several rows. */
@@ -454,7 +456,7 @@ size_t pass_workspace_on(const thread_pool *pool, const pass_plan *p) {
 }
 
 void pass_run_on(thread_pool *pool, const pass_plan *p, char *const *base, void *workspace) {
-  pass_shares s = {.plan = p, .base = base, .work = workspace};
+  pass_shares s = {.plan = p, .base = base, .work = workspace, .pool = pool};
   s.n = pass_row_shares(pool, p);
   if (pass_takes_parts(pool, p)) {
     const pass_team team = {pool, s.work + p->workspace,

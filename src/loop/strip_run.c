@@ -283,7 +283,7 @@ strip_plan *strip_plan_init(void *memory, const loop_program *lp, const kernel_i
 
 typedef struct strip_state {
   const strip_plan *plan;
-  thread_pool *pool; /* or NULL: it has points between blocks */
+  thread_pool *pool; /* or NULL; where it cuts, it has points between blocks */
   char *work;
   void **block, **value;     /* addresses of the registers' blocks and values */
   char **start, **in, **out; /* of the operands: at the first position of the strip, and at the position in hand */
@@ -406,7 +406,7 @@ static void strip_block(const strip_state *r, const strip_span *s, int64_t pos, 
     if (step->kind == LOOP_FOLD)
       reduce_sides_add(strip_fold(r, i), r->block[step->reg[0]], m);
     else
-      loop_step_run(step, r->block, m * w);
+      loop_step_run_on(r->pool, p->lp, step, r->block, m * w);
   }
 }
 
@@ -446,7 +446,7 @@ static void strip_run_rows(const strip_state *r, int64_t w) {
   strip_begin_values(r, w);
   for (int q = 0; q <= p->lp->n_passes; q++) {
     const strip_span *s = &p->span[q];
-    for (int i = s->rows; i < s->steps; i++) loop_step_run(&p->lp->steps[i], r->value, w);
+    for (int i = s->rows; i < s->steps; i++) loop_step_run_on(r->pool, p->lp, &p->lp->steps[i], r->value, w);
     if (s->steps < s->end) strip_pass(r, s, w);
   }
 }
@@ -495,7 +495,7 @@ static void strip_run(const strip_plan *p, thread_pool *pool, char *const *base,
 #define STRIP_SHARE 8192  /* elements of a share, at least */
 
 double strip_cost(const strip_plan *p) {
-  return STRIP_STEP_NS * (double)p->n_rows * (double)p->inner * (p->lp->n_steps + 1);
+  return (STRIP_STEP_NS * (p->lp->n_steps + 1) + loop_steps_ns(p->lp)) * (double)p->n_rows * (double)p->inner;
 }
 
 typedef struct strip_shares {
@@ -503,11 +503,12 @@ typedef struct strip_shares {
   char *const *base;
   char *work;
   int64_t units, n;
+  thread_pool *pool;
 } strip_shares;
 
 static void strip_run_share(void *arg, int64_t share, int worker) {
   const strip_shares *s = arg;
-  strip_run(s->plan, NULL, s->base, s->work + (size_t)worker * s->plan->workspace,
+  strip_run(s->plan, s->pool, s->base, s->work + (size_t)worker * s->plan->workspace,
             pool_share_first(s->units, share, s->n), pool_share_first(s->units, share + 1, s->n));
 }
 
@@ -516,7 +517,8 @@ size_t strip_workspace_on(const thread_pool *pool, const strip_plan *p) {
 }
 
 void strip_run_on(thread_pool *pool, const strip_plan *p, char *const *base, void *workspace) {
-  strip_shares s = {.plan = p, .base = base, .work = workspace, .units = p->kept.rows * p->strips, .n = 1};
+  strip_shares s = {
+      .plan = p, .base = base, .work = workspace, .units = p->kept.rows * p->strips, .n = 1, .pool = pool};
   if (pool != NULL) s.n = pool_shares(pool, s.units, STRIP_SHARE / (p->width * p->inner));
   if (s.n > 1)
     pool_run(pool, s.n, strip_run_share, &s);

@@ -55,6 +55,9 @@ typedef struct scalar_op {
 #define KERNEL_NONE (-1)
 #define KERNEL_OWN (-2)
 
+/* About the nanoseconds of one element, where its kernel takes long; 0: it is cheap. */
+uint16_t elemwise_ns(const scalar_op *row);
+
 /* The data of an Elemwise Op (op->data). */
 typedef struct elemwise_data {
   const scalar_op *row;

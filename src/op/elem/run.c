@@ -165,6 +165,7 @@ static void make_program(elemwise_plan *p, const thunk *t, const frame *f, const
     for (int i = 0; i < n; i++) step->reg[i] = (int16_t)reg[i];
     step->reg[n] = (int16_t)out;
     step->fn.kernel = s->fn;
+    step->ns = elemwise_ns(row);
   }
   p->program.n_in = n;
   p->program.n_out = 1;
@@ -234,7 +235,8 @@ static void elemwise_copy(const elemwise_plan *p, const damo_array *x, damo_arra
   int64_t strides[DAMO_MAX_NDIM];
   if (out->data == x->data) return; /* in place */
   elemwise_strides_along(x, p->ndim, strides);
-  kernel_copy_nd(x->data, strides, out->data, array_strides(out), p->ndim, p->shape, dtype_size(array_dtype(out)));
+  array_copy_box(out->obj.ctx, x->data, strides, out->data, array_strides(out), p->ndim, p->shape,
+                 dtype_size(array_dtype(out)));
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
