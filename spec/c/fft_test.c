@@ -53,7 +53,7 @@ static void transform(const fft_fns *fns, fft_kind kind, int64_t n, int64_t lane
   const size_t size = (fft_plan_size(kind, false, n) + 63) / 64 * 64;
   void *memory = aligned_alloc(64, size);
   fft_plan p;
-  fft_plan_init(&p, fns, kind, false, n, memory);
+  fft_plan_init(&p, NULL, fns, kind, false, n, memory);
   void *work = aligned_alloc(64, (fft_work_size(&p, lanes) + 63) / 64 * 64);
   const fft_slices s = {.x = (const char *)x,
                         .y = (char *)y,

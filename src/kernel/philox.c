@@ -149,10 +149,13 @@ static uint64_t philox_draw_below(uint64_t bound, const uint32_t block[4], int w
   return hi;
 }
 
-void philox_permutation(const philox_state *s, int64_t *out, int64_t n) {
+void philox_permutation(damo_ctx *ctx, const philox_state *s, int64_t *out, int64_t n) {
   philox_state at = *s;
   uint32_t block[4] = {0};
-  for (int64_t i = 0; i < n; i++) out[i] = i;
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = i;
+    ctx_point_each(ctx, i, PERMUTATION_PART);
+  }
   for (int64_t i = n - 1, draw = 0; i > 0; i--, draw++) {
     if (draw > 0 && draw % 2 == 0) philox_advance(&at, 1);
     if (draw % 2 == 0) philox_block(&at, 0, block);
@@ -160,5 +163,6 @@ void philox_permutation(const philox_state *s, int64_t *out, int64_t n) {
     const int64_t swap = out[i];
     out[i] = out[j];
     out[j] = swap;
+    ctx_point_each(ctx, draw, PERMUTATION_PART);
   }
 }

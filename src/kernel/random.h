@@ -49,6 +49,7 @@ void philox_uniform_f64(const kernel_isa *isa, const philox_state *s, double *ou
 /* n standard normals by Box-Muller on pairs of uniforms. */
 void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
 /* A permutation of 0…n-1 (Fisher-Yates with unbiased bounded draws from consecutive blocks). */
-void philox_permutation(const philox_state *s, int64_t *out, int64_t n);
+#define PERMUTATION_PART 256 /* positions that move between two points of ctx */
+void philox_permutation(damo_ctx *ctx, const philox_state *s, int64_t *out, int64_t n);
 
 #endif

@@ -38,8 +38,11 @@ bool sort_equal(const void *wide, damo_dtype dt, int64_t i, int64_t j) {
 
 /* ---- Stable sorting ---------------------------------------------------------------------------------------------- */
 
-void sort_begin(sort_item *items, int64_t n) {
-  for (int64_t i = 0; i < n; i++) items[i].at = i + 1;
+void sort_begin(damo_ctx *ctx, sort_item *items, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    items[i].at = i + 1;
+    ctx_point_each(ctx, i, SORT_PART);
+  }
 }
 
 /* Stable merge of the sorted runs a[0, middle) and a[middle, n) into out. */
@@ -105,11 +108,12 @@ sort_item *sort_by(damo_ctx *ctx, const void *wide, damo_dtype dt, int64_t step,
 
 /* ---- Selection --------------------------------------------------------------------------------------------------- */
 
-void sort_fill(const void *wide, damo_dtype dt, bool down, sort_item *items, int64_t n) {
+void sort_fill(damo_ctx *ctx, const void *wide, damo_dtype dt, bool down, sort_item *items, int64_t n) {
   const uint64_t flip = down ? UINT64_MAX : 0;
   for (int64_t i = 0; i < n; i++) {
     items[i].key = sort_key((const char *)wide + i * 8, dt) ^ flip;
     items[i].at = i + 1;
+    ctx_point_each(ctx, i, SORT_PART);
   }
 }
 
@@ -133,15 +137,21 @@ static void sift_down(sort_item *heap, int64_t i, int64_t n) {
   heap[i] = moved;
 }
 
-static void heap_make(sort_item *items, int64_t n) {
-  for (int64_t i = n / 2 - 1; i >= 0; i--) sift_down(items, i, n);
+#define HEAP_PART 64 /* items that sink between two points */
+
+static void heap_make(damo_ctx *ctx, sort_item *items, int64_t n) {
+  for (int64_t i = n / 2 - 1; i >= 0; i--) {
+    sift_down(items, i, n);
+    ctx_point_each(ctx, i, HEAP_PART);
+  }
 }
 
 /* Sorts a heap. */
-static void heap_unwind(sort_item *items, int64_t n) {
+static void heap_unwind(damo_ctx *ctx, sort_item *items, int64_t n) {
   for (int64_t end = n - 1; end > 0; end--) {
     pair_swap(&items[0], &items[end]);
     sift_down(items, 0, end);
+    ctx_point_each(ctx, end, HEAP_PART);
   }
 }
 
@@ -158,7 +168,7 @@ static void insertion_sort(sort_item *items, int64_t n) {
 
 /* Hoare's partition of n > SORT_SMALL items around the median of three: gives m, 0 < m < n, such that none of the first
  * m items is greater than any other one. */
-static int64_t pair_partition(sort_item *items, int64_t n) {
+static int64_t pair_partition(damo_ctx *ctx, sort_item *items, int64_t n) {
   const int64_t middle = n / 2;
   if (pair_less(items[middle], items[0])) pair_swap(&items[middle], &items[0]);
   if (pair_less(items[n - 1], items[middle])) {
@@ -168,8 +178,8 @@ static int64_t pair_partition(sort_item *items, int64_t n) {
   const sort_item pivot = items[middle];
   int64_t i = 0, j = n - 1;
   for (;;) {
-    while (pair_less(items[i], pivot)) i++;
-    while (pair_less(pivot, items[j])) j--;
+    for (; pair_less(items[i], pivot); i++) ctx_point_each(ctx, i, SORT_PART);
+    for (; pair_less(pivot, items[j]); j--) ctx_point_each(ctx, j, SORT_PART);
     if (i >= j) return i > 0 ? i : 1;
     pair_swap(&items[i++], &items[j--]);
   }
@@ -182,35 +192,35 @@ static int partition_limit(int64_t n) {
   return limit;
 }
 
-void sort_pairs(sort_item *items, int64_t n) {
+void sort_pairs(damo_ctx *ctx, sort_item *items, int64_t n) {
   for (int limit = partition_limit(n); n > SORT_SMALL; limit--) {
     if (limit == 0) {
-      heap_make(items, n);
-      heap_unwind(items, n);
+      heap_make(ctx, items, n);
+      heap_unwind(ctx, items, n);
       return;
     }
-    const int64_t m = pair_partition(items, n);
+    const int64_t m = pair_partition(ctx, items, n);
     /* The smaller part by recursion: its depth is below log2 n. */
     if (m <= n - m) {
-      sort_pairs(items, m);
+      sort_pairs(ctx, items, m);
       items += m;
       n -= m;
     } else {
-      sort_pairs(items + m, n - m);
+      sort_pairs(ctx, items + m, n - m);
       n = m;
     }
   }
   insertion_sort(items, n);
 }
 
-void sort_select(sort_item *items, int64_t n, int64_t k) {
+void sort_select(damo_ctx *ctx, sort_item *items, int64_t n, int64_t k) {
   for (int limit = partition_limit(n); n > SORT_SMALL; limit--) {
     if (limit == 0) {
-      heap_make(items, n);
-      heap_unwind(items, n);
+      heap_make(ctx, items, n);
+      heap_unwind(ctx, items, n);
       return;
     }
-    const int64_t m = pair_partition(items, n);
+    const int64_t m = pair_partition(ctx, items, n);
     if (k < m) {
       n = m;
     } else {
@@ -222,16 +232,17 @@ void sort_select(sort_item *items, int64_t n, int64_t k) {
   insertion_sort(items, n);
 }
 
-void sort_least(const void *wide, damo_dtype dt, bool down, int64_t n, sort_item *least, int64_t k) {
+void sort_least(damo_ctx *ctx, const void *wide, damo_dtype dt, bool down, int64_t n, sort_item *least, int64_t k) {
   const uint64_t flip = down ? UINT64_MAX : 0;
   if (k == 0) return;
-  sort_fill(wide, dt, down, least, k);
-  heap_make(least, k);
+  sort_fill(ctx, wide, dt, down, least, k);
+  heap_make(ctx, least, k);
   for (int64_t i = k; i < n; i++) {
     const uint64_t key = sort_key((const char *)wide + i * 8, dt) ^ flip;
+    ctx_point_each(ctx, i, HEAP_PART);
     if (key >= least[0].key) continue; /* an equal one before it stays */
     least[0] = (sort_item){key, i + 1};
     sift_down(least, 0, k);
   }
-  heap_unwind(least, k);
+  heap_unwind(ctx, least, k);
 }

@@ -40,10 +40,16 @@ static inline bool pool_window_begin(const pool_box *p, int64_t *o, pool_range *
   return pool_entries(p->out) > 0;
 }
 
-#define FOR_WINDOWS(p, r)    \
-  pool_range r[POOL_AXES];   \
-  int64_t window[POOL_AXES]; \
-  for (bool more = pool_window_begin(p, window, r); more; more = pool_window_next(p, window, r))
+/* At the end of a row of windows. */
+static inline void pool_row_point(const pool_box *p, const int64_t *window) {
+  if (p->threads != NULL && window[POOL_AXES - 1] + 1 == p->out[POOL_AXES - 1]) pool_point(p->threads);
+}
+
+#define FOR_WINDOWS(p, r)                                 \
+  pool_range r[POOL_AXES];                                \
+  int64_t window[POOL_AXES];                              \
+  for (bool more = pool_window_begin(p, window, r); more; \
+       pool_row_point(p, window), more = pool_window_next(p, window, r))
 
 #define T float
 #define NAME(f) pool_##f##_f32

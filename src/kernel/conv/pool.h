@@ -13,7 +13,8 @@
 
 typedef struct pool_box {
   int64_t in[POOL_AXES], out[POOL_AXES], size[POOL_AXES], stride[POOL_AXES], pad[POOL_AXES];
-  bool include_pad; /* means divide by the window's size, not by the number of its entries that exist */
+  thread_pool *threads; /* where it cuts, it has points between rows of windows; or NULL */
+  bool include_pad;     /* means divide by the window's size, not by the number of its entries that exist */
 } pool_box;
 
 /* Of `planes` planes one after the other; x, dx: planes, y, g: results. */

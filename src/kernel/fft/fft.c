@@ -143,35 +143,37 @@ static void fft_place(fft_plan *p, fft_memory *m, fft_kind kind, bool single, in
   p->kernel_im = fft_take(m, 2 * p->cycle);
 }
 
-static void fft_fill_octant(const fft_plan *p) {
+static void fft_fill_octant(const fft_plan *p, thread_pool *pool) {
   double *table = (double *)(uintptr_t)p->octant;
-  for (int64_t i = 0; i <= p->circle / 8 && table != NULL; i++)
-    fft_root(NULL, i, p->circle, &table[2 * i], &table[2 * i + 1]);
+  if (table == NULL) return;
+  FFT_EACH(pool, i, 0, p->circle / 8 + 1)
+  fft_root(NULL, i, p->circle, &table[2 * i], &table[2 * i + 1]);
 }
 
-static void fft_fill_stages(const fft_plan *p) {
+static void fft_fill_stages(const fft_plan *p, thread_pool *pool) {
   for (int i = 0; i < p->n_stages; i++) {
     const fft_stage *g = &p->stage[i];
     for (int j = 1; j < g->radix; j++) {
-      for (int64_t k = 0; k < g->m; k++) fft_set_root(p, g->re, g->im, (j - 1) * g->m + k, j * k, g->radix * g->m, -1);
+      FFT_EACH(pool, k, 0, g->m) fft_set_root(p, g->re, g->im, (j - 1) * g->m + k, j * k, g->radix * g->m, -1);
     }
     for (int k = 0; k < g->radix && g->cos != NULL; k++) fft_set_root(p, g->cos, g->sin, k, k, g->radix, 1);
   }
 }
 
 /* The chirp, and the transform of its conjugate, whose entry -k is that of k, over the cycle. */
-static void fft_fill_chirp(fft_plan *p, const fft_fns *fns) {
+static void fft_fill_chirp(fft_plan *p, thread_pool *pool, const fft_fns *fns) {
   const size_t element = p->single ? sizeof(float) : sizeof(double), bytes = (size_t)p->cycle * element;
   char *re = (char *)(uintptr_t)p->kernel_re, *im = (char *)(uintptr_t)p->kernel_im;
   memset(re, 0, 2 * bytes);
   memset(im, 0, 2 * bytes);
-  for (int64_t k = 0, square = 0; k < p->points; k++) {
+  int64_t square = 0;
+  FFT_EACH(pool, k, 0, p->points) {
     fft_set_root(p, p->chirp_re, p->chirp_im, k, square, 2 * p->points, -1);
     fft_set_root(p, re, im, k, square, 2 * p->points, 1);
     if (k > 0) fft_set_root(p, re, im, p->cycle - k, square, 2 * p->points, 1);
     square = (square + 2 * k + 1) % (2 * p->points); /* k² modulo twice the length */
   }
-  if (!fns->cycle[p->single](p, 1, re, im, re + bytes, im + bytes)) return;
+  if (!fns->cycle[p->single](p, pool, 1, re, im, re + bytes, im + bytes)) return;
   memcpy(re, re + bytes, bytes);
   memcpy(im, im + bytes, bytes);
 }
@@ -184,13 +186,14 @@ size_t fft_plan_size(fft_kind kind, bool single, int64_t n) {
   return m.used + ALIGN;
 }
 
-void fft_plan_init(fft_plan *p, const fft_fns *fns, fft_kind kind, bool single, int64_t n, void *memory) {
+void fft_plan_init(fft_plan *p, thread_pool *pool, const fft_fns *fns, fft_kind kind, bool single, int64_t n,
+                   void *memory) {
   fft_memory m = {.base = memory, .element = single ? sizeof(float) : sizeof(double)};
   fft_place(p, &m, kind, single, n);
-  fft_fill_octant(p);
-  fft_fill_stages(p);
-  for (int64_t k = 0; k <= p->points && p->packed; k++) fft_set_root(p, p->root_re, p->root_im, k, k, n, -1);
-  if (p->chirp_re != NULL) fft_fill_chirp(p, fns);
+  fft_fill_octant(p, pool);
+  fft_fill_stages(p, pool);
+  if (p->packed) FFT_EACH(pool, k, 0, p->points + 1) fft_set_root(p, p->root_re, p->root_im, k, k, n, -1);
+  if (p->chirp_re != NULL) fft_fill_chirp(p, pool, fns);
 }
 
 size_t fft_work_size(const fft_plan *p, int64_t lanes) {

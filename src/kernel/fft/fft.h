@@ -58,23 +58,37 @@ typedef struct fft_slices {
   double scale;    /* of the result */
   double interior; /* factor of the entries of half a spectrum that stand for two: all but the first, and the last of an
                       even length */
+  thread_pool *pool; /* of long slices: where it cuts, it has points inside of them; or NULL */
 } fft_slices;
 
 typedef struct fft_fns {
   /* The transform of the plan's cycle, of lanes interleaved slices in x; the result is in x or in y. true: in y. */
-  bool (*cycle[2])(const fft_plan *p, int64_t lanes, void *x_re, void *x_im, void *y_re, void *y_im);
+  bool (*cycle[2])(const fft_plan *p, thread_pool *pool, int64_t lanes, void *x_re, void *x_im, void *y_re, void *y_im);
   void (*slices[2])(const fft_plan *p, const fft_slices *s, void *work); /* [1]: single precision */
 } fft_fns;
 
 /* The bytes of a plan; 0 if n is so long that they can't be counted. */
 size_t fft_plan_size(fft_kind kind, bool single, int64_t n);
-/* Fills `memory`, of that size, aligned to 64 bytes, which the plan then points into. n >= 1. */
-void fft_plan_init(fft_plan *p, const fft_fns *fns, fft_kind kind, bool single, int64_t n, void *memory);
+/* Fills `memory`, of that size, aligned to 64 bytes, which the plan then points into. n >= 1. pool: has points where it
+ * cuts, or NULL. */
+void fft_plan_init(fft_plan *p, thread_pool *pool, const fft_fns *fns, fft_kind kind, bool single, int64_t n,
+                   void *memory);
 /* The bytes of work for so many lanes. */
 size_t fft_work_size(const fft_plan *p, int64_t lanes);
 /* Entries of x along the axis that a transform of length n reads, and of y that it writes. */
 int64_t fft_in_length(fft_kind kind, int64_t n);
 int64_t fft_out_length(fft_kind kind, int64_t n);
+
+#define FFT_PART 1024 /* entries between two points */
+/* The loop over k = from … end - 1, with points of the pool after each part. */
+#define FFT_EACH(pool, k, from, end)                                               \
+  for (int64_t k##_part = (from), k##_next; k##_part < (end); k##_part = k##_next) \
+    for (int64_t k = (k##_next = fft_part_end(pool, k##_part, end), k##_part); k < k##_next; k++)
+static inline int64_t fft_part_end(thread_pool *pool, int64_t from, int64_t end) {
+  if (pool == NULL) return end;
+  pool_point(pool);
+  return end - from < FFT_PART ? end : from + FFT_PART;
+}
 
 extern const fft_fns fft_base, fft_avx2, fft_avx512;
 

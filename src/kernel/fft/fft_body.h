@@ -32,15 +32,17 @@ typedef T NAME(short) __attribute__((vector_size(VECTOR / 2), aligned(sizeof(T))
 
 /* A radix without a pass of its own, an odd prime: with t_k = a_k + a_{r-k} and u_k = a_k - a_{r-k} the sums over
  * k <= (r - 1)/2 of t_k cos(2πjk/r) and of u_k sin(2πjk/r) give the results j and r - j. */
-static void NAME(pass_any)(const fft_stage *g, int64_t s, const T *restrict xr, const T *restrict xi, T *restrict yr,
-                           T *restrict yi) {
+static void NAME(pass_any)(const fft_stage *g, thread_pool *pool, int64_t s, const T *restrict xr, const T *restrict xi,
+                           T *restrict yr, T *restrict yi) {
   const int64_t m = g->m;
   const int radix = g->radix, half = (radix - 1) / 2;
   const T *restrict wr = g->re, *restrict wi = g->im, *restrict cosine = g->cos, *restrict sine = g->sin;
   T tr[FFT_MOST_RADIX / 2][GROUP], ti[FFT_MOST_RADIX / 2][GROUP], ur[FFT_MOST_RADIX / 2][GROUP],
       ui[FFT_MOST_RADIX / 2][GROUP], cr[GROUP], ci[GROUP], sr[GROUP], si[GROUP];
+  int64_t since = 0;
   for (int64_t p = 0; p < m; p++) {
     for (int64_t from = 0; from < s; from += GROUP) {
+      if (pool != NULL && (since += GROUP * radix) >= FFT_PART) pool_point(pool), since = 0;
       const int n = s - from < GROUP ? (int)(s - from) : GROUP;
       const int64_t at = p * s + from, next = m * s;
       T *restrict zr = yr + radix * p * s + from, *restrict zi = yi + radix * p * s + from;
@@ -75,22 +77,23 @@ static void NAME(pass_any)(const fft_stage *g, int64_t s, const T *restrict xr, 
   }
 }
 
-static void NAME(pass)(const fft_stage *g, int64_t s, const T *xr, const T *xi, T *yr, T *yi) {
+static void NAME(pass)(const fft_stage *g, thread_pool *pool, int64_t s, const T *xr, const T *xi, T *yr, T *yi) {
   const int64_t most = VECTOR / (int64_t)sizeof(T), n = s > 1 ? s : g->m;
   if (g->cos != NULL)
-    NAME(pass_any)(g, s, xr, xi, yr, yi);
+    NAME(pass_any)(g, pool, s, xr, xi, yr, yi);
   else if (n >= most)
-    s > 1 ? NAME(run_long)(g, s, xr, xi, yr, yi) : NAME(run_first_long)(g, xr, xi, yr, yi);
+    s > 1 ? NAME(run_long)(g, pool, s, xr, xi, yr, yi) : NAME(run_first_long)(g, pool, xr, xi, yr, yi);
   else if (n >= most / 2)
-    s > 1 ? NAME(run_short)(g, s, xr, xi, yr, yi) : NAME(run_first_short)(g, xr, xi, yr, yi);
+    s > 1 ? NAME(run_short)(g, pool, s, xr, xi, yr, yi) : NAME(run_first_short)(g, pool, xr, xi, yr, yi);
   else
-    s > 1 ? NAME(run_one)(g, s, xr, xi, yr, yi) : NAME(run_first_one)(g, xr, xi, yr, yi);
+    s > 1 ? NAME(run_one)(g, pool, s, xr, xi, yr, yi) : NAME(run_first_one)(g, pool, xr, xi, yr, yi);
 }
 
-static bool NAME(cycle)(const fft_plan *p, int64_t lanes, void *x_re, void *x_im, void *y_re, void *y_im) {
+static bool NAME(cycle)(const fft_plan *p, thread_pool *pool, int64_t lanes, void *x_re, void *x_im, void *y_re,
+                        void *y_im) {
   T *xr = x_re, *xi = x_im, *yr = y_re, *yi = y_im;
   for (int k = 0; k < p->n_stages; k++) {
-    NAME(pass)(&p->stage[k], p->stage[k].stride * lanes, xr, xi, yr, yi);
+    NAME(pass)(&p->stage[k], pool, p->stage[k].stride * lanes, xr, xi, yr, yi);
     T *tr = xr, *ti = xi;
     xr = yr, xi = yi;
     yr = tr, yi = ti;
@@ -111,10 +114,12 @@ static void NAME(swap_work)(NAME(work) * w) {
   w->to_re = re, w->to_im = im;
 }
 
+static void NAME(clear)(thread_pool *pool, T *at, int64_t n) { FFT_EACH(pool, k, 0, n) at[k] = 0; }
+
 /* a_k · b_k, where b is the same for all lanes. */
-static void NAME(scale)(T *restrict re, T *restrict im, const T *restrict br, const T *restrict bi, int64_t n,
-                        int64_t lanes, T factor) {
-  for (int64_t k = 0; k < n; k++) {
+static void NAME(scale)(thread_pool *pool, T *restrict re, T *restrict im, const T *restrict br, const T *restrict bi,
+                        int64_t n, int64_t lanes, T factor) {
+  FFT_EACH(pool, k, 0, n) {
     const T c = br[k] * factor, d = bi[k] * factor;
     for (int64_t l = k * lanes; l < (k + 1) * lanes; l++) {
       const T ar = re[l], ai = im[l];
@@ -125,21 +130,21 @@ static void NAME(scale)(T *restrict re, T *restrict im, const T *restrict br, co
 }
 
 /* Transforms w->re, w->im, of the plan's points; the result is in w->re, w->im. */
-static void NAME(transform)(const fft_plan *p, int64_t lanes, NAME(work) * w) {
+static void NAME(transform)(const fft_plan *p, thread_pool *pool, int64_t lanes, NAME(work) * w) {
   if (p->chirp_re == NULL) {
-    if (NAME(cycle)(p, lanes, w->re, w->im, w->to_re, w->to_im)) NAME(swap_work)(w);
+    if (NAME(cycle)(p, pool, lanes, w->re, w->im, w->to_re, w->to_im)) NAME(swap_work)(w);
     return;
   }
   /* y_k = b_k Σ_j (x_j b_j) conj(b_{k-j}), with b_k = exp(-πi k²/n) (Bluestein). */
-  NAME(scale)(w->re, w->im, p->chirp_re, p->chirp_im, p->points, lanes, 1);
+  NAME(scale)(pool, w->re, w->im, p->chirp_re, p->chirp_im, p->points, lanes, 1);
   const size_t used = (size_t)(p->points * lanes), all = (size_t)(p->cycle * lanes);
-  memset(w->re + used, 0, (all - used) * sizeof(T));
-  memset(w->im + used, 0, (all - used) * sizeof(T));
-  if (NAME(cycle)(p, lanes, w->re, w->im, w->to_re, w->to_im)) NAME(swap_work)(w);
-  NAME(scale)(w->re, w->im, p->kernel_re, p->kernel_im, p->cycle, lanes, (T)1 / (T)p->cycle);
+  NAME(clear)(pool, w->re + used, (int64_t)(all - used));
+  NAME(clear)(pool, w->im + used, (int64_t)(all - used));
+  if (NAME(cycle)(p, pool, lanes, w->re, w->im, w->to_re, w->to_im)) NAME(swap_work)(w);
+  NAME(scale)(pool, w->re, w->im, p->kernel_re, p->kernel_im, p->cycle, lanes, (T)1 / (T)p->cycle);
   /* The inverse transform: with real and imaginary parts exchanged, before and after. */
-  if (NAME(cycle)(p, lanes, w->im, w->re, w->to_im, w->to_re)) NAME(swap_work)(w);
-  NAME(scale)(w->re, w->im, p->chirp_re, p->chirp_im, p->points, lanes, 1);
+  if (NAME(cycle)(p, pool, lanes, w->im, w->re, w->to_im, w->to_re)) NAME(swap_work)(w);
+  NAME(scale)(pool, w->re, w->im, p->chirp_re, p->chirp_im, p->points, lanes, 1);
 }
 
 /* ---- Loading --------------------------------------------------------------------------------------------------------- */
@@ -150,17 +155,17 @@ static void NAME(load_complex)(const fft_slices *s, int64_t n, T *restrict re, T
   const int64_t lanes = s->lanes, used = s->x_length < n ? s->x_length : n;
   if (lanes == 1 && s->x_step == 2 * (int64_t)sizeof(T)) {
     const T *restrict x = (const T *)s->x;
-    for (int64_t k = 0; k < used; k++) re[k] = x[2 * k], im[k] = x[2 * k + 1];
+    FFT_EACH(s->pool, k, 0, used) re[k] = x[2 * k], im[k] = x[2 * k + 1];
   } else {
-    for (int64_t k = 0; k < used; k++) {
+    FFT_EACH(s->pool, k, 0, used) {
       for (int64_t l = 0; l < lanes; l++) {
         const T *x = (const T *)AT(s->x, s->x_step, k, s->x_lane, l);
         re[k * lanes + l] = x[0], im[k * lanes + l] = x[1];
       }
     }
   }
-  memset(re + used * lanes, 0, (size_t)((n - used) * lanes) * sizeof(T));
-  memset(im + used * lanes, 0, (size_t)((n - used) * lanes) * sizeof(T));
+  NAME(clear)(s->pool, re + used * lanes, (n - used) * lanes);
+  NAME(clear)(s->pool, im + used * lanes, (n - used) * lanes);
 }
 
 /* Real numbers: number 2k in the real parts and 2k + 1 in the imaginary ones if they are packed. */
@@ -168,10 +173,10 @@ static void NAME(load_real)(const fft_plan *p, const fft_slices *s, T *restrict 
   const int64_t lanes = s->lanes, n = p->points, used = s->x_length < p->n ? s->x_length : p->n;
   if (p->packed && lanes == 1 && s->x_step == (int64_t)sizeof(T) && used == p->n) {
     const T *restrict x = (const T *)s->x;
-    for (int64_t k = 0; k < n; k++) re[k] = x[2 * k], im[k] = x[2 * k + 1];
+    FFT_EACH(s->pool, k, 0, n) re[k] = x[2 * k], im[k] = x[2 * k + 1];
     return;
   }
-  for (int64_t k = 0; k < n; k++) {
+  FFT_EACH(s->pool, k, 0, n) {
     const int64_t a = p->packed ? 2 * k : k, b = p->packed ? 2 * k + 1 : p->n;
     for (int64_t l = 0; l < lanes; l++) {
       re[k * lanes + l] = a < used ? *(const T *)AT(s->x, s->x_step, a, s->x_lane, l) : 0;
@@ -198,7 +203,7 @@ static void NAME(load_half_row)(const fft_plan *p, const fft_slices *s, T *restr
   const T *restrict cr = p->root_re, *restrict ci = p->root_im, *restrict x = (const T *)s->x;
   const T sign = s->inverse ? 1 : -1, f = (T)s->interior;
   im[0] = x[0] + x[2 * n], re[0] = x[0] - x[2 * n];
-  for (int64_t k = 1; k < n; k++) {
+  FFT_EACH(s->pool, k, 1, n) {
     const T ar = f * x[2 * k], ai = sign * (f * x[2 * k + 1]), br = f * x[2 * (n - k)],
             bi = -sign * (f * x[2 * (n - k) + 1]);
     const T dr = ar - br, di = ai - bi;
@@ -215,7 +220,7 @@ static void NAME(load_half)(const fft_plan *p, const fft_slices *s, T *restrict 
     return;
   }
   const T sign = s->inverse ? 1 : -1; /* the sum with the other sign is that of the conjugates */
-  for (int64_t k = 0; k < n; k++) {
+  FFT_EACH(s->pool, k, 0, n) {
     for (int64_t l = 0; l < lanes; l++) {
       T ar, ai, br, bi;
       if (!p->packed) {
@@ -243,10 +248,10 @@ static void NAME(store_complex)(const fft_slices *s, int64_t n, const T *restric
   const T scale = (T)s->scale;
   if (lanes == 1 && s->y_step == 2 * (int64_t)sizeof(T)) {
     T *restrict y = (T *)s->y;
-    for (int64_t k = 0; k < n; k++) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
+    FFT_EACH(s->pool, k, 0, n) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
     return;
   }
-  for (int64_t k = 0; k < n; k++) {
+  FFT_EACH(s->pool, k, 0, n) {
     for (int64_t l = 0; l < lanes; l++) {
       T *y = (T *)AT(s->y, s->y_step, k, s->y_lane, l);
       y[0] = scale * re[k * lanes + l], y[1] = scale * im[k * lanes + l];
@@ -262,7 +267,7 @@ static void NAME(store_half_row)(const fft_plan *p, const fft_slices *s, const T
   const T scale = (T)s->scale, sign = s->inverse ? -1 : 1, f = scale * (T)s->interior;
   T *restrict y = (T *)s->y;
   y[0] = scale * (re[0] + im[0]), y[1] = 0;
-  for (int64_t k = 1; k < n; k++) {
+  FFT_EACH(s->pool, k, 1, n) {
     const T er = re[k] + re[n - k], ei = im[k] - im[n - k], dr = re[k] - re[n - k], di = im[k] + im[n - k];
     const T tr = dr * cr[k] - di * ci[k], ti = dr * ci[k] + di * cr[k];
     y[2 * k] = f * ((T)0.5 * (er + ti));
@@ -279,7 +284,7 @@ static void NAME(store_half)(const fft_plan *p, const fft_slices *s, const T *re
     NAME(store_half_row)(p, s, re, im);
     return;
   }
-  for (int64_t k = 0; k <= (p->packed ? n : n / 2); k++) {
+  FFT_EACH(s->pool, k, 0, (p->packed ? n : n / 2) + 1) {
     const bool alone = k == 0 || 2 * k == p->n;
     const T f = alone ? scale : scale * (T)s->interior;
     for (int64_t l = 0; l < lanes; l++) {
@@ -303,10 +308,10 @@ static void NAME(store_real)(const fft_plan *p, const fft_slices *s, const T *re
   const T scale = (T)s->scale;
   if (p->packed && lanes == 1 && s->y_step == (int64_t)sizeof(T)) {
     T *restrict y = (T *)s->y;
-    for (int64_t k = 0; k < n; k++) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
+    FFT_EACH(s->pool, k, 0, n) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
     return;
   }
-  for (int64_t k = 0; k < n; k++) {
+  FFT_EACH(s->pool, k, 0, n) {
     for (int64_t l = 0; l < lanes; l++) {
       const int64_t at = k * lanes + l;
       if (!p->packed) {
@@ -328,17 +333,17 @@ static void NAME(slices)(const fft_plan *p, const fft_slices *s, void *memory) {
   switch (p->kind) {
     case FFT_COMPLEX: /* the inverse transform exchanges real and imaginary parts, before and after */
       NAME(load_complex)(s, p->points, s->inverse ? w.im : w.re, s->inverse ? w.re : w.im);
-      NAME(transform)(p, s->lanes, &w);
+      NAME(transform)(p, s->pool, s->lanes, &w);
       NAME(store_complex)(s, p->points, s->inverse ? w.im : w.re, s->inverse ? w.re : w.im);
       return;
     case FFT_TO_HALF:
       NAME(load_real)(p, s, w.re, w.im);
-      NAME(transform)(p, s->lanes, &w);
+      NAME(transform)(p, s->pool, s->lanes, &w);
       NAME(store_half)(p, s, w.re, w.im);
       return;
     case FFT_FROM_HALF:
       NAME(load_half)(p, s, w.re, w.im);
-      NAME(transform)(p, s->lanes, &w);
+      NAME(transform)(p, s->pool, s->lanes, &w);
       NAME(store_real)(p, s, w.im, w.re);
       return;
   }

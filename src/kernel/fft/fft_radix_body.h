@@ -79,27 +79,34 @@ static inline __attribute__((always_inline)) void EN(group)(const int radix, voi
 
 /* A pass over at least E_COUNT neighbours; the last group may repeat some of the one before. */
 static inline __attribute__((always_inline)) void EN(pass)(const int radix, void (*dft)(E *, E *), const fft_stage *g,
-                                                           int64_t s, const T *restrict xr, const T *restrict xi,
-                                                           T *restrict yr, T *restrict yi) {
+                                                           thread_pool *pool, int64_t s, const T *restrict xr,
+                                                           const T *restrict xi, T *restrict yr, T *restrict yi) {
   const int64_t m = g->m;
   const T *wr = g->re, *wi = g->im;
+  int64_t since = 0;
   for (int64_t p = 0; p < m; p++) {
     T cr[8], ci[8];
     for (int j = 1; j < radix; j++) cr[j] = wr[(j - 1) * m + p], ci[j] = wi[(j - 1) * m + p];
     int64_t q = 0;
-    for (; q + E_COUNT <= s; q += E_COUNT) EN(group)(radix, dft, m, s, p, q, cr, ci, xr, xi, yr, yi);
+    while (q + E_COUNT <= s) {
+      const int64_t end = pool != NULL && s - q > FFT_PART / 2 ? q + FFT_PART / 2 : s;
+      const int64_t from = q;
+      for (; q + E_COUNT <= end; q += E_COUNT) EN(group)(radix, dft, m, s, p, q, cr, ci, xr, xi, yr, yi);
+      if (pool != NULL && (since += q - from) >= FFT_PART / 2) pool_point(pool), since = 0;
+    }
     if (q < s) EN(group)(radix, dft, m, s, p, s - E_COUNT, cr, ci, xr, xi, yr, yi);
   }
 }
 
 /* The pass without neighbours, over at least E_COUNT places p; the last group may repeat some of the one before. */
 static inline __attribute__((always_inline)) void EN(first)(const int radix, void (*dft)(E *, E *), const fft_stage *g,
-                                                            const T *restrict xr, const T *restrict xi, T *restrict yr,
-                                                            T *restrict yi) {
+                                                            thread_pool *pool, const T *restrict xr,
+                                                            const T *restrict xi, T *restrict yr, T *restrict yi) {
   const int64_t m = g->m;
   const T *wr = g->re, *wi = g->im;
   for (int64_t next = 0; next < m; next += E_COUNT) {
     const int64_t p = next + E_COUNT <= m ? next : m - E_COUNT;
+    if (pool != NULL && next % (FFT_PART / 2) == 0) pool_point(pool);
     E r[8], i[8];
     for (int k = 0; k < radix; k++) r[k] = *(const E *)(xr + p + m * k), i[k] = *(const E *)(xi + p + m * k);
     dft(r, i);
@@ -116,23 +123,23 @@ static inline __attribute__((always_inline)) void EN(first)(const int radix, voi
   }
 }
 
-static void EN(run)(const fft_stage *g, int64_t s, const T *xr, const T *xi, T *yr, T *yi) {
+static void EN(run)(const fft_stage *g, thread_pool *pool, int64_t s, const T *xr, const T *xi, T *yr, T *yi) {
   switch (g->radix) {
-    case 2: EN(pass)(2, EN(dft2), g, s, xr, xi, yr, yi); return;
-    case 3: EN(pass)(3, EN(dft3), g, s, xr, xi, yr, yi); return;
-    case 4: EN(pass)(4, EN(dft4), g, s, xr, xi, yr, yi); return;
-    case 5: EN(pass)(5, EN(dft5), g, s, xr, xi, yr, yi); return;
-    default: EN(pass)(8, EN(dft8), g, s, xr, xi, yr, yi); return;
+    case 2: EN(pass)(2, EN(dft2), g, pool, s, xr, xi, yr, yi); return;
+    case 3: EN(pass)(3, EN(dft3), g, pool, s, xr, xi, yr, yi); return;
+    case 4: EN(pass)(4, EN(dft4), g, pool, s, xr, xi, yr, yi); return;
+    case 5: EN(pass)(5, EN(dft5), g, pool, s, xr, xi, yr, yi); return;
+    default: EN(pass)(8, EN(dft8), g, pool, s, xr, xi, yr, yi); return;
   }
 }
 
-static void EN(run_first)(const fft_stage *g, const T *xr, const T *xi, T *yr, T *yi) {
+static void EN(run_first)(const fft_stage *g, thread_pool *pool, const T *xr, const T *xi, T *yr, T *yi) {
   switch (g->radix) {
-    case 2: EN(first)(2, EN(dft2), g, xr, xi, yr, yi); return;
-    case 3: EN(first)(3, EN(dft3), g, xr, xi, yr, yi); return;
-    case 4: EN(first)(4, EN(dft4), g, xr, xi, yr, yi); return;
-    case 5: EN(first)(5, EN(dft5), g, xr, xi, yr, yi); return;
-    default: EN(first)(8, EN(dft8), g, xr, xi, yr, yi); return;
+    case 2: EN(first)(2, EN(dft2), g, pool, xr, xi, yr, yi); return;
+    case 3: EN(first)(3, EN(dft3), g, pool, xr, xi, yr, yi); return;
+    case 4: EN(first)(4, EN(dft4), g, pool, xr, xi, yr, yi); return;
+    case 5: EN(first)(5, EN(dft5), g, pool, xr, xi, yr, yi); return;
+    default: EN(first)(8, EN(dft8), g, pool, xr, xi, yr, yi); return;
   }
 }
 

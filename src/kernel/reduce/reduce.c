@@ -45,6 +45,7 @@ void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind kind, 
   const bool arg = kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
   plan->acc = arg ? in : reduce_out_dtype(kind, in);
   plan->in_size = dtype_size(in);
+  plan->pool = NULL;
   plan->cast = kind == REDUCE_SUM_SQR ? fns->squares[in].squares : plan->acc == in ? NULL : kernel_cast(in, plan->acc);
   plan->squares = kind == REDUCE_SUM_SQR ? &fns->squares[in] : NULL;
   switch (kind) {
@@ -261,18 +262,20 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
     reduce_begin_pass(plan, out, 1);
     memcpy(shift, out, plan->op->size);
   }
-  int64_t count = 0;
+  int64_t count = 0, since = 0;
   const int64_t pairs_end = plan->squares && plan->squares->pair ? plan->n_per - 2 * REDUCE_BLOCK : -1;
   for (; count * REDUCE_BLOCK <= pairs_end && reduce_runs_on(plan, &c, 2 * REDUCE_BLOCK); count += 2) {
     plan->squares->pair(nd_cursor_address(&c), value);
     nd_cursor_skip(&c, 2 * REDUCE_BLOCK);
     reduce_tree_push(plan->op, tree, 1, count, value);
+    reduce_point(plan, &since, 2 * REDUCE_BLOCK);
   }
   for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
     const void *block = reduce_pass_elements(plan, reduce_next_block(plan, &c, m), shift, 0, m);
     (plan->squares ? plan->squares->block : plan->op->block)(block, m, value);
     if (plan->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, tree, 0, count, value);
+    reduce_point(plan, &since, plan->pass == PASS_PLAIN ? m : 8 * m);
   }
   if (plan->n_per > REDUCE_BLOCK) reduce_tree_finish(plan->op, tree, count, value);
   reduce_end_pass(plan, shift, value, 1);
@@ -284,7 +287,7 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
 /* Positions do not depend on how the sequence is cut into runs. */
 static void reduce_one_position(const reduce_plan *plan, const char *x, char *out) {
   _Alignas(16) char best[ELEMENT_MAX];
-  int64_t at = 0;
+  int64_t at = 0, since = 0;
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   for (int64_t done = 0, m; done < plan->n_per; done += m) {
@@ -292,6 +295,7 @@ static void reduce_one_position(const reduce_plan *plan, const char *x, char *ou
     m = left < longest ? left : longest;
     if (!reduce_runs_on(plan, &c, m) && m > REDUCE_BLOCK) m = REDUCE_BLOCK;
     plan->arg->run(reduce_next_block(plan, &c, m), m, done, best, &at);
+    reduce_point(plan, &since, m);
   }
   at++;
   memcpy(out, &at, sizeof at);
@@ -310,6 +314,7 @@ size_t reduce_out_size(const reduce_plan *plan) { return plan->arg ? sizeof(int6
 /* Results [first, end). out: of the first result of all. */
 static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out, int64_t first, int64_t end) {
   const size_t step = reduce_out_size(plan);
+  int64_t since = 0;
   nd_cursor c;
   reduce_cursor_at(&c, &plan->kept, x, first);
   out += (size_t)first * step;
@@ -319,6 +324,7 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
     else
       for (const reduce_plan *pass = plan; pass; pass = pass->next) reduce_one_result(pass, nd_cursor_address(&c), out);
     nd_cursor_skip(&c, 1);
+    reduce_point(plan, &since, 16 + plan->n_per);
   }
 }
 
@@ -370,6 +376,7 @@ static inline void reduce_prefetch(const reduce_strip *s, const char *row, int64
 static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shift) {
   const reducer *op = s->plan->op;
   const int64_t group = REDUCE_ROWS * op->lanes;
+  int64_t since = 0;
   for (int64_t first = 0; first < m; first += group) {
     for (int64_t l = 0; l < op->lanes && first + l < m; l++) {
       const int64_t next = l + 1 < op->lanes ? 1 : 1 + group - op->lanes; /* to the row that is read after this one */
@@ -386,6 +393,7 @@ static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shi
             op->rows(acc, tile, n);
         }
       }
+      reduce_point(s->plan, &since, REDUCE_ROWS * s->width);
     }
   }
 }
@@ -444,7 +452,7 @@ static void reduce_strip_values(reduce_strip *s, const char *x, char *out) {
 
 static void reduce_strip_positions(reduce_strip *s, const char *x, char *out) {
   const reduce_plan *plan = s->plan;
-  int64_t *at = (int64_t *)(void *)plan->tree;
+  int64_t *at = (int64_t *)(void *)plan->tree, since = 0;
   nd_cursor c;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK) {
@@ -459,6 +467,7 @@ static void reduce_strip_positions(reduce_strip *s, const char *x, char *out) {
                           at + j);
         }
       }
+      reduce_point(plan, &since, REDUCE_ROWS * s->width);
     }
   }
   for (int64_t j = 0; j < s->width; j++) at[j]++;

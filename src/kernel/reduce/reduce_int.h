@@ -29,11 +29,21 @@ typedef struct reduce_plan {
   reduce_pass pass;
   const kernel_isa *isa;          /* of the pass; else NULL */
   const struct reduce_plan *next; /* the second pass; else NULL */
+  thread_pool *pool;              /* where it cuts, it has points between the blocks; or NULL */
   /* workspace */
   char *gathered, *casted; /* one block or one row each */
   char *lanes;             /* a strip for each lane; for argmax, argmin the best elements */
   char *tree;              /* a strip for each tree level; for argmax, argmin the positions */
 } reduce_plan;
+
+#define REDUCE_POINT 4096 /* elements between two points */
+
+/* After n more elements. */
+static inline void reduce_point(const reduce_plan *plan, int64_t *since, int64_t n) {
+  if (plan->pool == NULL || (*since += n) < REDUCE_POINT) return;
+  *since = 0;
+  pool_point(plan->pool);
+}
 
 /* A strip of `width` results, whose elements are `stride` bytes apart. */
 typedef struct reduce_strip {

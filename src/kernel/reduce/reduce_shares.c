@@ -33,6 +33,7 @@ static void reduce_share_results(void *arg, int64_t share, int worker) {
 static void reduce_fold_sequence(const reduce_plan *plan, const char *x, int64_t first, int64_t end, reduce_fold *f,
                                  char *gathered) {
   reduce_plan plain = *plan;
+  int64_t since = 0;
   nd_cursor c;
   plain.gathered = gathered;
   plain.cast = NULL; /* the fold converts */
@@ -40,6 +41,7 @@ static void reduce_fold_sequence(const reduce_plan *plan, const char *x, int64_t
   for (int64_t m; first < end; first += m) {
     m = end - first < REDUCE_BLOCK ? end - first : REDUCE_BLOCK;
     reduce_fold_add(f, reduce_next_block(&plain, &c, m), m);
+    reduce_point(plan, &since, m);
   }
 }
 
@@ -187,6 +189,7 @@ void kernel_reduce_on(thread_pool *pool, const kernel_isa *isa, reduce_kind kind
   reduce_plan plan;
   reduce_plan_op(&plan, isa->reduce, kind, in);
   reduce_plan_axes(&plan, ndim, shape, strides, axes);
+  plan.pool = pool;
   if (plan.n_out == 0) return;
   if (plan.n_per == 0) {
     reduce_fill_empty(kind, plan.acc, out, plan.n_out);

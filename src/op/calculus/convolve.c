@@ -27,7 +27,7 @@ static damo_status convolve_infer_type(const damo_op *op, damo_var *const *in, i
   return out[0] ? DAMO_OK : damo_error_status(ctx);
 }
 
-#define CONVOLVE_PART 100000 /* about as many steps between two questions whether to stop */
+#define CONVOLVE_PART 32768 /* steps between two points, unless the short operand is long */
 
 static damo_status convolve_perform(const thunk *t, frame *f) {
   const damo_array *x[2] = {thunk_in(t, f, 0), thunk_in(t, f, 1)};
@@ -46,16 +46,17 @@ static damo_status convolve_perform(const thunk *t, frame *f) {
     data[i] = x[i]->data;
     if (array_is_contiguous(x[i])) continue;
     char *copy = scratch + (i ? (size_t)n[0] * size : 0);
-    kernel_copy_strided(x[i]->data, array_strides(x[i])[0], copy, (int64_t)size, n[i], size);
+    array_copy_box(f->ctx, x[i]->data, array_strides(x[i]), copy, NULL, 1, &n[i], size);
     data[i] = copy;
   }
   const int first = n[0] >= n[1] ? 0 : 1; /* the long one: inner loops are long */
-  const int64_t part = CONVOLVE_PART / (n[1 - first] + 1) + 1024;
+  const int64_t part = CONVOLVE_PART / (n[1 - first] + 1) + 32;
   for (int64_t k = 0; k < length; k += part) {
     const int64_t count = length - k < part ? length - k : part;
     convolve_loop(array_dtype(x[0]))(data[first], n[first], data[1 - first], n[1 - first], start + k, count,
                                      out->data + (size_t)k * size);
-    DAMO_TRY(ctx_poll(f->ctx));
+    ctx_point(f->ctx);
+    if (ctx_is_stopped(f->ctx)) break;
   }
   return DAMO_OK;
 }

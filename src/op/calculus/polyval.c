@@ -15,6 +15,9 @@ static damo_status polyval_infer_type(const damo_op *op, damo_var *const *in, in
   return DAMO_OK;
 }
 
+#define POLYVAL_PART 16384 /* steps between two points, unless there are so many coefficients that */
+#define POLYVAL_LEAST 64   /* fewer points than these would be computed together */
+
 static damo_status polyval_perform(const thunk *t, frame *f) {
   const damo_array *p = thunk_in(t, f, 0), *x = thunk_in(t, f, 1);
   const int64_t n = array_shape(p)[0], count = array_size(x);
@@ -22,13 +25,18 @@ static damo_status polyval_perform(const thunk *t, frame *f) {
   char *scratch = thunk_scratch(t, f, (size_t)(n + count) * size + 64);
   damo_array *out = scratch ? thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x)) : NULL;
   if (!out) return damo_error_status(f->ctx);
-  kernel_copy_strided(p->data, array_strides(p)[0], scratch, (int64_t)size, n, size);
+  array_copy_box(f->ctx, p->data, array_strides(p), scratch, NULL, 1, &n, size);
   const char *points = x->data;
   if (!array_is_contiguous(x)) {
-    kernel_copy_nd(x->data, array_strides(x), scratch + (size_t)n * size, NULL, x->ndim, array_shape(x), size);
+    array_copy_box(f->ctx, x->data, array_strides(x), scratch + (size_t)n * size, NULL, x->ndim, array_shape(x), size);
     points = scratch + (size_t)n * size;
   }
-  polyval_loop(array_dtype(x))(scratch, n, points, count, out->data);
+  const int64_t part = n < POLYVAL_PART / POLYVAL_LEAST ? POLYVAL_PART / (n + 1) : POLYVAL_LEAST;
+  for (int64_t k = 0; k < count; k += part) {
+    polyval_loop(array_dtype(x))(scratch, n, points + (size_t)k * size, count - k < part ? count - k : part,
+                                 out->data + (size_t)k * size);
+    ctx_point(f->ctx);
+  }
   return DAMO_OK;
 }
 

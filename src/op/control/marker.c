@@ -203,16 +203,21 @@ static damo_status assert_type(const damo_op *op, damo_var *const *in, int n_in,
   return DAMO_OK;
 }
 
-static bool all_true(const damo_array *a) {
+#define MARKER_PART 512 /* entries between two points */
+
+static bool all_true(damo_ctx *ctx, const damo_array *a) {
+  int64_t done = 0;
   array_entries e;
-  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e))
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
     if (!scalar_cast(scalar_load(array_dtype(a), p), DAMO_BOOL).v.i) return false;
+    ctx_point_each(ctx, done++, MARKER_PART);
+  }
   return true;
 }
 
 static damo_status assert_perform(const thunk *t, frame *f) {
   for (int i = 1; i < t->n_in; i++)
-    if (!all_true(thunk_in(t, f, i)))
+    if (!all_true(f->ctx, thunk_in(t, f, i)))
       return ctx_fail(f->ctx, DAMO_EVALUE, "%s", OP_PROPS(t->node->op, assert_props)->message.u.s);
   return thunk_pass(t, f);
 }

@@ -98,6 +98,9 @@ static void fourier_clear(const thunk *t, frame *f) {
   *s = (fourier_state){.memory = NULL};
 }
 
+#define LONG_SLICE 2048 /* entries, over all slices done together, of longer ones than these: there are points inside */
+#define FFT_ROOT_NS 20.0 /* about, of one of a plan's numbers */
+
 static damo_status fourier_plan(const thunk *t, frame *f, fft_kind kind, bool single, int64_t n) {
   fourier_state *s = thunk_state(t, f);
   if (s->memory != NULL && s->plan.n == n) return DAMO_OK;
@@ -108,7 +111,8 @@ static damo_status fourier_plan(const thunk *t, frame *f, fft_kind kind, bool si
   if (s->memory == NULL) return damo_error_status(f->ctx);
   s->size = size;
   char *aligned = (char *)s->memory + (-(uintptr_t)s->memory & 63);
-  fft_plan_init(&s->plan, f->ctx->isa->fft, kind, single, n, aligned);
+  fft_plan_init(&s->plan, n > LONG_SLICE ? ctx_pool(f->ctx, FFT_ROOT_NS * (double)n) : NULL, f->ctx->isa->fft, kind,
+                single, n, aligned);
   return DAMO_OK;
 }
 
@@ -120,6 +124,7 @@ typedef struct fourier_job {
   nd_space space;
   char *first[2];
   int64_t count, lanes, groups, shares;
+  thread_pool *pool;
   char *work;
   size_t work_size; /* of each thread */
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
@@ -139,6 +144,7 @@ static void fourier_share(void *arg, int64_t share, int worker) {
     s.lanes = j->count - from < j->lanes ? j->count - from : j->lanes;
     s.x = p[0] + from * s.x_lane;
     s.y = p[1] + from * s.y_lane;
+    s.pool = j->plan->cycle * s.lanes > LONG_SLICE ? j->pool : NULL;
     j->fns->slices[j->plan->single](j->plan, &s, j->work + (size_t)worker * j->work_size);
   }
 }
@@ -191,6 +197,7 @@ static damo_status fourier_perform(const thunk *t, frame *f) {
   fourier_job_init(&j, op, x, y, n);
   const double ns = (double)j.space.rows * (double)j.count * (double)j.plan->cycle * (1 + log2((double)n)) * 0.3;
   thread_pool *pool = ctx_pool(f->ctx, ns);
+  j.pool = pool;
   j.shares = pool_shares(pool, j.space.rows * j.groups, 1);
   j.work_size = (fft_work_size(j.plan, j.lanes) + 63) / 64 * 64;
   j.work = thunk_scratch(t, f, j.work_size * (size_t)pool_size(pool));

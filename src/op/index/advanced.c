@@ -202,19 +202,7 @@ static damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, 
 
 /* ---- Offsets ----------------------------------------------------------------------------------------------------- */
 
-/* The byte offsets of the true entries of a mask. */
-static void mask_offsets(const damo_array *a, const int64_t *strides, int64_t *out) {
-  const int last = a->ndim - 1; /* a mask has at least one axis */
-  array_rows r;
-  for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) {
-    int64_t offset = 0;
-    for (int i = 0; i < last; i++) offset += r.walk.at[i] * strides[i];
-    for (int64_t k = 0; k < r.length; k++)
-      if (p[k * r.step]) *out++ = offset + k * strides[last];
-  }
-}
-
-#define ADV_PART 8192 /* elements between two points */
+#define ADV_PART 2048 /* elements between two points */
 
 /* After n more elements. */
 static inline void adv_point(damo_ctx *ctx, int64_t *since, int64_t n) {
@@ -224,11 +212,27 @@ static inline void adv_point(damo_ctx *ctx, int64_t *since, int64_t n) {
   ctx_point(ctx);
 }
 
+/* The byte offsets of the true entries of a mask. */
+static void mask_offsets(damo_ctx *ctx, const damo_array *a, const int64_t *strides, int64_t *out) {
+  const int last = a->ndim - 1; /* a mask has at least one axis */
+  int64_t since = 0;
+  array_rows r;
+  for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) {
+    int64_t offset = 0;
+    adv_point(ctx, &since, 16);
+    for (int i = 0; i < last; i++) offset += r.walk.at[i] * strides[i];
+    for (int64_t k = 0; k < r.length; k++) {
+      if (p[k * r.step]) *out++ = offset + k * strides[last];
+      ctx_point_each(ctx, k, ADV_PART);
+    }
+  }
+}
+
 /* The byte offsets along `axis` of the positions in a list, in C order of the list. */
 static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, const int64_t *shape,
                                 const int64_t *strides, int64_t *out) {
   if (adv_is_mask(array_dtype(a), a->ndim)) {
-    mask_offsets(a, strides + axis, out);
+    mask_offsets(ctx, a, strides + axis, out);
     return DAMO_OK;
   }
   const int64_t n = shape[axis], stride = strides[axis];
@@ -566,9 +570,9 @@ static void advinc_out_strides(const damo_array *x, bool in_place, int64_t *stri
 }
 
 /* Copies y to dst, C-contiguous, and sets its strides over the region's ndim axes. */
-static void advinc_copy_value(const damo_array *y, int ndim, char *dst, int64_t *strides) {
+static void advinc_copy_value(damo_ctx *ctx, const damo_array *y, int ndim, char *dst, int64_t *strides) {
   int64_t step = (int64_t)dtype_size(y->dtype);
-  kernel_copy_nd(y->data, array_strides(y), dst, NULL, y->ndim, array_shape(y), dtype_size(y->dtype));
+  array_copy_box(ctx, y->data, array_strides(y), dst, NULL, y->ndim, array_shape(y), dtype_size(y->dtype));
   for (int i = y->ndim - 1; i >= 0; i--) {
     strides[ndim - y->ndim + i] = array_shape(y)[i] == 1 ? 0 : step;
     step *= array_shape(y)[i];
@@ -591,7 +595,7 @@ static damo_status advinc_perform(const thunk *t, frame *f) {
   damo_array *out = thunk_out_inplace(t, f, 0, 0);
   if (!out) return DAMO_EMEMORY;
   char *data = y->data;
-  if (copies) advinc_copy_value(y, p.ndim, data = work + table, from);
+  if (copies) advinc_copy_value(f->ctx, y, p.ndim, data = work + table, from);
   adv_walk(f->ctx, &p, array_dtype(x), OP_PROPS(op, index_props)->set_instead_of_inc.u.i ? ADV_SET : ADV_ADD, out->data,
            (const int64_t *)(void *)work, data, from);
   return DAMO_OK;

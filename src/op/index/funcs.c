@@ -115,6 +115,8 @@ static damo_status onehot_type(const damo_op *op, damo_var *const *in, int n_in,
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
+#define ENTRIES_PART 1024 /* entries between two points */
+
 static damo_status onehot_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   damo_dtype dt = var_dtype(t->node->out[0]);
@@ -128,13 +130,15 @@ static damo_status onehot_perform(const thunk *t, frame *f) {
   damo_array *out = thunk_out(t, f, 0, dt, x->ndim + 1, shape);
   if (!out) return DAMO_EMEMORY;
   kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
-  memset(out->data, 0, (size_t)(array_size(out) * size));
+  array_zero_bytes(f->ctx, out->data, (size_t)(array_size(out) * size));
   char *row = out->data;
+  int64_t done = 0;
   for (const char *p = entries_begin(&e, x); p; p = entries_next(&e), row += n * size) {
     int64_t c = *(const int64_t *)p;
     if (c < 1 || c > n)
       return ctx_fail(f->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)c, (long long)n);
     memcpy(row + (c - 1) * size, one, (size_t)size);
+    ctx_point_each(f->ctx, ++done, ENTRIES_PART);
   }
   return DAMO_OK;
 }
@@ -207,12 +211,14 @@ static damo_status nonzero_type(const damo_op *op, damo_var *const *in, int n_in
 
 /* Writes the 1-based positions of true entries, out[k] those along axis k; returns their number. out NULL: only
  * counts. */
-static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
-  int64_t found = 0;
+static int64_t nonzero_scan(damo_ctx *ctx, const damo_array *x, int64_t *const *out) {
+  int64_t found = 0, since = 0;
   const int last = x->ndim - 1;
   array_rows r;
   for (char *p = rows_begin(&r, x); p; p = rows_next(&r, p)) {
+    ctx_point_after(ctx, &since, 4 + r.length, 2 * ENTRIES_PART);
     for (int64_t k = 0; k < r.length; k++) {
+      ctx_point_each(ctx, k, 2 * ENTRIES_PART);
       if (!p[k * r.step]) continue;
       for (int i = 0; out && i < last; i++) out[i][found] = r.walk.at[i] + 1;
       if (out && last >= 0) out[last][found] = k + 1;
@@ -224,13 +230,13 @@ static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
 
 static damo_status nonzero_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
-  int64_t *out[DAMO_MAX_NDIM], n = nonzero_scan(x, NULL);
+  int64_t *out[DAMO_MAX_NDIM], n = nonzero_scan(f->ctx, x, NULL);
   for (int i = 0; i < x->ndim; i++) {
     damo_array *a = thunk_out(t, f, i, DAMO_INT64, 1, &n);
     if (!a) return DAMO_EMEMORY;
     out[i] = (int64_t *)(void *)a->data;
   }
-  nonzero_scan(x, out);
+  nonzero_scan(f->ctx, x, out);
   return DAMO_OK;
 }
 

@@ -50,6 +50,8 @@ static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
+#define PICK_PART 1024 /* entries between two points */
+
 /* Checks that the index has the leading lengths `of` and that every position lies in 1…n; copies it, C-contiguous, to
  * at. */
 static damo_status pick_check_positions(const thunk *t, frame *f, const damo_array *index, const int64_t *of, int64_t n,
@@ -61,9 +63,11 @@ static damo_status pick_check_positions(const thunk *t, frame *f, const damo_arr
                     t->node->op->def->name, shape_format(a, sizeof a, index->ndim, array_shape(index)),
                     shape_format(c, sizeof c, index->ndim, of));
   }
-  kernel_copy_nd(index->data, array_strides(index), (char *)at, NULL, index->ndim, array_shape(index), sizeof(int64_t));
+  array_copy_box(f->ctx, index->data, array_strides(index), (char *)at, NULL, index->ndim, array_shape(index),
+                 sizeof(int64_t));
   const int64_t count = array_size(index);
   for (int64_t i = 0; i < count; i++) {
+    ctx_point_each(f->ctx, i, PICK_PART);
     if (at[i] >= 1 && at[i] <= n) continue;
     return ctx_fail(f->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", t->node->op->def->name,
                     (long long)at[i], (long long)n);
@@ -85,8 +89,10 @@ static damo_status pick_perform(const thunk *t, frame *f) {
   DAMO_TRY(pick_check_positions(t, f, index, array_shape(x), array_shape(x)[last], at));
   char *row = x->data;
   nd_space_init(&rows, numbers, last, array_shape(x), 1, (const int64_t *const[]){array_strides(x)});
-  for (bool more = nd_begin(&w, &rows); more; more = nd_next(&w, &row))
+  for (bool more = nd_begin(&w, &rows); more; more = nd_next(&w, &row)) {
     memcpy(out->data + (size_t)w.row * size, row + (at[w.row] - 1) * step, size);
+    ctx_point_each(f->ctx, w.row, PICK_PART);
+  }
   if (count > 1024) ctx_set_due(f->ctx);
   return DAMO_OK;
 }
@@ -166,10 +172,11 @@ static damo_status pick_grad_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   int64_t *at = (int64_t *)scratch;
   DAMO_TRY(pick_check_positions(t, f, index, array_shape(g), n, at));
-  kernel_copy_nd(g->data, array_strides(g), scratch + at_size, NULL, g->ndim, array_shape(g), size);
-  memset(out->data, 0, (size_t)(count * n) * size);
+  array_copy_box(f->ctx, g->data, array_strides(g), scratch + at_size, NULL, g->ndim, array_shape(g), size);
+  array_zero_bytes(f->ctx, out->data, (size_t)(count * n) * size);
   for (int64_t i = 0; i < count; i++) {
     memcpy(out->data + (size_t)(i * n + at[i] - 1) * size, scratch + at_size + (size_t)i * size, size);
+    ctx_point_each(f->ctx, i, PICK_PART);
   }
   return DAMO_OK;
 }

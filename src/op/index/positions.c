@@ -37,6 +37,8 @@ static int64_t position_in(int64_t p, int64_t n, position_mode mode) {
   return p <= n ? p : 0;
 }
 
+#define POSITIONS_PART 2048 /* positions between two points */
+
 static damo_status resolve_positions_perform(const thunk *t, frame *f) {
   const positions_props *props = OP_PROPS(t->node->op, positions_props);
   const damo_array *p = thunk_in(t, f, 0);
@@ -45,7 +47,7 @@ static damo_status resolve_positions_perform(const thunk *t, frame *f) {
   if (!out) return damo_error_status(f->ctx);
   position_mode mode = POSITION_RAISE;
   while (strcmp(mode_names[mode], props->mode.u.s) != 0) mode++;
-  int64_t *to = (int64_t *)(void *)out->data;
+  int64_t *to = (int64_t *)(void *)out->data, *const first = to;
   array_rows r;
   for (char *row = rows_begin(&r, p); row; row = rows_next(&r, row)) {
     for (int64_t k = 0; k < r.length; k++) {
@@ -54,6 +56,7 @@ static damo_status resolve_positions_perform(const thunk *t, frame *f) {
         return ctx_fail(f->ctx, DAMO_EINDEX, "%s: position %lld is outside 1 … %lld%s", props->func.u.s,
                         (long long)given, (long long)n, given == 0 ? "; positions count from 1" : "");
       *to++ = at;
+      ctx_point_each(f->ctx, to - first, POSITIONS_PART);
     }
   }
   return DAMO_OK;

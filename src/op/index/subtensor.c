@@ -297,7 +297,7 @@ static damo_status incsubtensor_perform(const thunk *t, frame *f) {
     int64_t step = (int64_t)size;
     char *copy = thunk_scratch(t, f, (size_t)array_size(y) * size);
     if (!copy) return DAMO_EMEMORY;
-    kernel_copy_nd(y->data, array_strides(y), copy, NULL, y->ndim, array_shape(y), size);
+    array_copy_box(f->ctx, y->data, array_strides(y), copy, NULL, y->ndim, array_shape(y), size);
     for (int i = y->ndim - 1; i >= 0; i--) {
       from[r.ndim - y->ndim + i] = array_shape(y)[i] == 1 ? 0 : step;
       step *= array_shape(y)[i];

@@ -270,7 +270,8 @@ typedef struct core_blocks {
   const core_class *class;
   core_lane_plan plan;
   int64_t rows, shares;
-  char *scratch; /* `bytes` for each thread */
+  thread_pool *pool; /* or NULL */
+  char *scratch;     /* `bytes` for each thread */
   size_t bytes;
   uint8_t *failed; /* one for each entry */
 } core_blocks;
@@ -383,6 +384,7 @@ static void core_share(void *arg, int64_t share, int worker) {
       (single ? core_scatter_f32 : core_scatter_f64)(where[k], &lie[k], lanes.out[o], failed, n);
     }
     memcpy(p->failed + row, failed, (size_t)n);
+    pool_point(p->pool);
   }
 }
 
@@ -410,6 +412,7 @@ static damo_status core_walk_lanes(core_run *r, const core_class *class, const c
   }
   p.bytes += (size_t)plan->spare * LANE_COUNT * dtype_size(c->dtype);
   thread_pool *pool = ctx_pool(f->ctx, (double)p.rows * entries * (double)r->lie[0].rows);
+  p.pool = pool;
   p.shares = pool_shares(pool, (p.rows + LANE_COUNT - 1) / LANE_COUNT, 16);
   /* The workspace of run, for what is left, lies before. */
   const size_t flags = ((size_t)p.rows + 63) & ~(size_t)63, before = (bytes + 63) & ~(size_t)63;

@@ -85,7 +85,8 @@ static damo_array *output_with_z(const thunk *t, frame *f, const damo_array *z, 
   if (t->node->op->destroy_map) return thunk_out_inplace(t, f, 0, 0);
   damo_array *out = thunk_out(t, f, 0, array_dtype(z), z->ndim, array_shape(z));
   if (out && read) {
-    kernel_copy_nd(z->data, array_strides(z), out->data, NULL, z->ndim, array_shape(z), dtype_size(array_dtype(z)));
+    array_copy_box(f->ctx, z->data, array_strides(z), out->data, NULL, z->ndim, array_shape(z),
+                   dtype_size(array_dtype(z)));
   }
   return out;
 }

@@ -210,18 +210,30 @@ static void operand_place(tensordot_operand *o, char *scratch) {
     strides[i] = array_strides(o->a)[o->order[i]];
   }
   o->mat.data = scratch + o->at;
-  kernel_copy_nd(o->a->data, strides, o->mat.data, NULL, o->a->ndim, shape, dtype_size(array_dtype(o->a)));
+  array_copy_box(o->a->obj.ctx, o->a->data, strides, o->mat.data, NULL, o->a->ndim, shape,
+                 dtype_size(array_dtype(o->a)));
 }
 
-static void run_batches(const gemm_plan *p, const tensordot_operand *x, const tensordot_operand *y,
+#define TENSORDOT_POINT 16384 /* multiplications between two points, unless a product has more */
+
+/* After a product c = a·b. */
+static void tensordot_point(damo_ctx *ctx, int64_t *since, const blas_mat *c, const blas_mat *a) {
+  const double work = 64 + (double)c->rows * (double)c->cols * (double)a->cols;
+  ctx_point_after(ctx, since, work < TENSORDOT_POINT ? (int64_t)work : TENSORDOT_POINT, TENSORDOT_POINT);
+}
+
+static void run_batches(damo_ctx *ctx, const gemm_plan *p, const tensordot_operand *x, const tensordot_operand *y,
                         const int64_t *shape, char *z, int64_t z_step, void *scratch) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
   char *at[2] = {x->mat.data, y->mat.data};
+  int64_t since = 0;
   nd_space batches;
   nd_walk w;
   nd_space_init(&batches, numbers, x->n_batch, shape, 2, (const int64_t *const[]){x->step, y->step});
-  for (bool more = nd_begin(&w, &batches); more; more = nd_next(&w, at))
+  for (bool more = nd_begin(&w, &batches); more; more = nd_next(&w, at)) {
     gemm_run(p, (damo_c128){1, 0}, at[0], at[1], (damo_c128){0, 0}, z + w.row * z_step, scratch);
+    tensordot_point(ctx, &since, &p->c, &p->a);
+  }
 }
 
 /* Products of matrices one by one: the axes that are walked, with the strides of x, y and z along them, z's being 0
@@ -272,15 +284,17 @@ static bool init_axis_parts(tensordot_parts *q, const pairing *p, const damo_arr
   return q->n_terms > 0;
 }
 
-static void run_parts(const tensordot_parts *q, const gemm_plan *plan) {
+static void run_parts(damo_ctx *ctx, const tensordot_parts *q, const gemm_plan *plan) {
   int64_t numbers[ND_NUMBERS(2 * DAMO_MAX_NDIM, 3)];
   char *at[3] = {q->a.data, q->b.data, q->c.data};
+  int64_t since = 0;
   nd_space parts;
   nd_walk w;
   nd_space_init(&parts, numbers, q->n, q->shape, 3, (const int64_t *const[]){q->step[0], q->step[1], q->step[2]});
   for (bool more = nd_begin(&w, &parts); more; more = nd_next(&w, at)) {
     const damo_c128 beta = {w.row % q->n_terms != 0, 0};
     gemm_run(plan, (damo_c128){1, 0}, at[0], at[1], beta, at[2], NULL);
+    tensordot_point(ctx, &since, &q->c, &q->a);
   }
 }
 
@@ -307,7 +321,7 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
   if (!f->ctx->reproducible && init_axis_parts(&parts, p, x, y, z, fx, nfx, fy, nfy)) {
     gemm_plan_init(&plan, f->ctx, f->ctx->isa, dtype, parts.a, parts.b, parts.c);
     if (plan.scratch == 0) {
-      run_parts(&parts, &plan);
+      run_parts(f->ctx, &parts, &plan);
       return DAMO_OK;
     }
   }
@@ -321,7 +335,7 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
   if (array_size(z) == 0) return DAMO_OK;
   operand_place(&ox, scratch);
   operand_place(&oy, scratch);
-  run_batches(&plan, &ox, &oy, shape, z->data, c.rows * c.cols * size, scratch);
+  run_batches(f->ctx, &plan, &ox, &oy, shape, z->data, c.rows * c.cols * size, scratch);
   return DAMO_OK;
 }
 

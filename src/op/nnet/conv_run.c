@@ -40,6 +40,7 @@ typedef struct conv_job {
   int64_t blocks, block; /* of rows: a share has one sample, one group and one block */
   char *workers;
   size_t worker_bytes;
+  thread_pool *pool; /* or NULL */
 } conv_job;
 
 static size_t conv_align(size_t n) { return (n + 63) & ~(size_t)63; }
@@ -84,6 +85,7 @@ static void conv_share(void *arg, int64_t share, int worker) {
         s.source = source + (size_t)(a * slab + at) * j->size;
         j->fns->strip(&s);
         conv_put(&p->grid, j->size, a, pitch, at, s.n, rows, results, j->strip, to);
+        pool_point(j->pool);
       }
     }
   }
@@ -223,7 +225,7 @@ damo_status conv_perform(const thunk *t, frame *f) {
   if (y == NULL) return DAMO_EMEMORY;
   if (array_size(y) == 0) return DAMO_OK;
   if (l.channels == 0) {
-    memset(y->data, 0, (size_t)array_size(y) * dtype_size(dtype));
+    array_zero_bytes(f->ctx, y->data, (size_t)array_size(y) * dtype_size(dtype));
     return DAMO_OK;
   }
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, dtype_size(dtype)));
@@ -239,6 +241,7 @@ damo_status conv_perform(const thunk *t, frame *f) {
                 .passes = &pass,
                 .n_passes = 1};
   DAMO_TRY(conv_check_source(f->ctx, &j.source));
+  j.pool = pool;
   const int64_t shares = conv_divide(&j, pool, l.batch);
   const size_t lists = conv_align((size_t)pass.depth * sizeof(int64_t)),
                weights = conv_align((size_t)(l.groups * l.filters * pass.depth) * j.size), copy = window_copy_bytes(x);
@@ -399,7 +402,7 @@ damo_status conv_grad_input_perform(const thunk *t, frame *f) {
   j.source = set.source;
   DAMO_TRY(conv_check_source(f->ctx, &j.source));
   j.passes = (conv_pass *)(void *)(scratch + residues);
-  if (set.leaves || taps == 0) memset(x->data, 0, (size_t)array_size(x) * j.size);
+  if (set.leaves || taps == 0) array_zero_bytes(f->ctx, x->data, (size_t)array_size(x) * j.size);
   if (taps == 0) return DAMO_OK;
   /* The lengths of all passes decide how much a worker needs; then the memory may move, and they are made again. */
   for (int64_t i = 0; i < set.n[0] * set.n[1] * set.n[2]; i++) {
@@ -409,6 +412,7 @@ damo_status conv_grad_input_perform(const thunk *t, frame *f) {
     j.n_passes++;
   }
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
+  j.pool = pool;
   const int64_t shares = conv_divide(&j, pool, l.batch);
   scratch = thunk_scratch(t, f, fixed + j.worker_bytes * (size_t)pool_size(pool));
   if (scratch == NULL) return DAMO_EMEMORY;
@@ -453,6 +457,7 @@ typedef struct conv_sums {
   const char *x, *y;
   char *sums, *workers;
   size_t worker_bytes;
+  thread_pool *pool; /* or NULL */
 } conv_sums;
 
 static void conv_sum_share(void *arg, int64_t share, int worker) {
@@ -491,6 +496,7 @@ static void conv_sum_share(void *arg, int64_t share, int worker) {
         o.source = source + (size_t)(a * slab + at) * j->size;
         o.b = transposed + (size_t)(at * j->width) * j->size;
         j->fns->outer(&o);
+        pool_point(j->pool);
       }
     }
   }
@@ -582,7 +588,7 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
   if (w == NULL) return DAMO_EMEMORY;
   if (array_size(w) == 0) return DAMO_OK;
   if (l.batch == 0) {
-    memset(w->data, 0, (size_t)array_size(w) * dtype_size(dtype));
+    array_zero_bytes(f->ctx, w->data, (size_t)array_size(w) * dtype_size(dtype));
     return DAMO_OK;
   }
   conv_sums j = {.fns = conv_fns_of(f, dtype),
@@ -595,6 +601,7 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
   const int64_t lanes = j.fns->lanes;
   j.width = (l.filters + lanes - 1) / lanes * lanes;
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
+  j.pool = pool;
   const int64_t shares = conv_divide_sums(&j, pool), sums = l.groups * j.taps * j.width;
   const size_t lists = conv_align((size_t)j.taps * sizeof(int64_t)),
                all = conv_align((size_t)(j.chunks * sums) * j.size),

@@ -174,6 +174,8 @@ static damo_status pool_check_lengths(const thunk *t, frame *f, const damo_array
 }
 
 /* lengths: x's five. */
+#define POOL_LONG_PLANE 1024 /* results of a plane, from which on there are points inside of it */
+
 static damo_status pool_run_planes(const thunk *t, frame *f, const int64_t *lengths) {
   const op_def *def = t->node->op->def;
   const bool spreads = def == &max_pool_grad_def || def == &avg_pool_grad_def;
@@ -202,6 +204,7 @@ static damo_status pool_run_planes(const thunk *t, frame *f, const int64_t *leng
   w.result = y->data;
   const double window = (double)w.box.size[0] * (double)w.box.size[1] * (double)w.box.size[2];
   thread_pool *pool = ctx_pool(f->ctx, (double)(w.planes * entries[1]) * (2 + window));
+  w.box.threads = entries[1] >= POOL_LONG_PLANE && pool_cuts(pool) ? pool : NULL;
   w.shares = pool_shares(pool, w.planes, 1);
   pool_run(pool, w.shares, pool_share, &w);
   return DAMO_OK;

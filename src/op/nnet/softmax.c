@@ -24,7 +24,7 @@ typedef struct soft_box {
   damo_ctx *ctx;          /* of the call, for its points */
 } soft_box;
 
-#define SOFT_PART 4096 /* elements between two points, unless slabs are longer */
+#define SOFT_PART 4096 /* elements between two points */
 #define SOFT_FOLDS 64  /* blocks of a fold between two points */
 
 #define BLOCK_SIZE 1024
@@ -110,9 +110,9 @@ static void *begin_folds(soft_box *s, const frame *f, damo_dtype dtype, char *wo
 }
 
 /* a's data when contiguous, else a copy of it in `to`. */
-static void *contiguous_data(const damo_array *a, void *to) {
+static void *contiguous_data(damo_ctx *ctx, const damo_array *a, void *to) {
   if (array_is_contiguous(a)) return a->data;
-  kernel_copy_nd(a->data, array_strides(a), to, NULL, a->ndim, array_shape(a), dtype_size(array_dtype(a)));
+  array_copy_box(ctx, a->data, array_strides(a), to, NULL, a->ndim, array_shape(a), dtype_size(array_dtype(a)));
   return to;
 }
 
@@ -136,7 +136,7 @@ static damo_status soft_perform(const thunk *t, frame *f) {
   void *work = y ? thunk_scratch(t, f, work_bytes(&s, array_dtype(x))) : NULL;
   if (!work) return DAMO_EMEMORY;
   if (array_size(x) == 0) return DAMO_OK;
-  const void *from = contiguous_data(x, y->data);
+  const void *from = contiguous_data(f->ctx, x, y->data);
   work = begin_folds(&s, f, array_dtype(x), work);
   const int64_t outer = s.outer, slab = s.n * s.inner, step = soft_step(&s);
   for (int64_t at = 0; at < outer && !ctx_is_stopped(f->ctx); at += step) {
@@ -167,7 +167,7 @@ static damo_status soft_grad_perform(const thunk *t, frame *f) {
   char *work = dx ? thunk_scratch(t, f, work_size + copy_size) : NULL;
   if (!work) return DAMO_EMEMORY;
   if (array_size(p) == 0) return DAMO_OK;
-  const void *from = contiguous_data(dy, dx->data), *pd = contiguous_data(p, work + work_size);
+  const void *from = contiguous_data(f->ctx, dy, dx->data), *pd = contiguous_data(f->ctx, p, work + work_size);
   void *rows = begin_folds(&s, f, dtype, work);
   const int64_t outer = s.outer, slab = s.n * s.inner, step = soft_step(&s);
   for (int64_t at = 0; at < outer && !ctx_is_stopped(f->ctx); at += step) {

@@ -83,24 +83,28 @@ static void F(long_row)(const soft_box *s, const T *x, T *y, T *work) {
   }
 }
 
-/* One n × inner slab with inner > 1: loops run over the inner axis, where they vectorise. */
-static void F(slab)(const soft_box *s, const T *x, T *y, T *work) {
-  const int64_t n = s->n, m = s->inner;
+/* m columns of one n × inner slab with inner > 1: loops run over the inner axis, where they vectorise. */
+static void F(slab)(const soft_box *s, const T *x, T *y, int64_t m, T *work) {
+  const int64_t n = s->n, pitch = s->inner;
   T *top = work, *total = work + m, *e = work + 2 * m;
+  int64_t since = 0;
   for (int64_t j = 0; j < m; j++) top[j] = x[j], total[j] = 0;
   for (int64_t i = 1; i < n; i++) {
-    for (int64_t j = 0; j < m; j++) top[j] = x[i * m + j] > top[j] ? x[i * m + j] : top[j];
+    for (int64_t j = 0; j < m; j++) top[j] = x[i * pitch + j] > top[j] ? x[i * pitch + j] : top[j];
+    ctx_point_after(s->ctx, &since, m, 2 * SOFT_PART);
   }
   for (int64_t i = 0; i < n; i++) {
-    T *yi = y + i * m, *ei = s->log_form ? e : yi;
-    for (int64_t j = 0; j < m; j++) yi[j] = x[i * m + j] - top[j];
+    T *yi = y + i * pitch, *ei = s->log_form ? e : yi;
+    for (int64_t j = 0; j < m; j++) yi[j] = x[i * pitch + j] - top[j];
     s->exp((void *const[]){yi, ei}, m);
     for (int64_t j = 0; j < m; j++) total[j] += ei[j];
+    ctx_point_after(s->ctx, &since, m, SOFT_PART);
   }
   if (s->log_form) s->log((void *const[]){total, total}, m);
   for (int64_t i = 0; i < n; i++) {
-    T *yi = y + i * m;
+    T *yi = y + i * pitch;
     for (int64_t j = 0; j < m; j++) yi[j] = s->log_form ? yi[j] - total[j] : yi[j] / total[j];
+    ctx_point_after(s->ctx, &since, m, 2 * SOFT_PART);
   }
 }
 
@@ -108,7 +112,12 @@ static void F(forward)(const soft_box *s, const void *from, void *to, void *work
   const T *x = from;
   T *y = to;
   if (s->inner > 1) {
-    for (int64_t o = 0; o < s->outer; o++) F(slab)(s, x + o * s->n * s->inner, y + o * s->n * s->inner, work);
+    for (int64_t o = 0; o < s->outer; o++) {
+      for (int64_t j = 0; j < s->inner; j += SOFT_PART) {
+        const int64_t at = o * s->n * s->inner + j;
+        F(slab)(s, x + at, y + at, s->inner - j < SOFT_PART ? s->inner - j : SOFT_PART, work);
+      }
+    }
     return;
   }
   for (int64_t r = 0; r < s->outer; r += s->block) {
@@ -120,20 +129,42 @@ static void F(forward)(const soft_box *s, const void *from, void *to, void *work
   }
 }
 
-/* One n × inner slab: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its logarithm (e = exp(p)
- * then). The sums of all inner positions run together. */
-static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, T *work) {
-  const int64_t n = s->n, m = s->inner;
+/* m columns of one n × inner slab: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its logarithm
+ * (e = exp(p) then). The sums of all inner positions run together. */
+static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, int64_t m, T *work) {
+  const int64_t end = s->n * s->inner, pitch = s->inner;
   T *total = work, *e = work + m;
+  int64_t since = 0;
   for (int64_t j = 0; j < m; j++) total[j] = 0;
-  for (int64_t i = 0; i < n * m; i += m) {
+  for (int64_t i = 0; i < end; i += pitch) {
     for (int64_t j = 0; j < m; j++) total[j] += s->log_form ? dy[i + j] : dy[i + j] * p[i + j];
+    ctx_point_after(s->ctx, &since, m, 2 * SOFT_PART);
   }
-  for (int64_t i = 0; i < n * m; i += m) {
+  for (int64_t i = 0; i < end; i += pitch) {
     if (s->log_form) s->exp((void *const[]){(void *)(p + i), e}, m);
     for (int64_t j = 0; j < m; j++) {
       dx[i + j] = s->log_form ? dy[i + j] - e[j] * total[j] : (dy[i + j] - total[j]) * p[i + j];
     }
+    ctx_point_after(s->ctx, &since, m, SOFT_PART);
+  }
+}
+
+/* A row of more than 2 SOFT_PART elements, in parts. */
+static void F(backward_long_row)(const soft_box *s, const T *dy, const T *p, T *dx, T *work) {
+  const int64_t n = s->n;
+  for (int64_t from = 0; from < n; from += SOFT_PART) {
+    const int64_t end = n - from < SOFT_PART ? n : from + SOFT_PART;
+    if (s->log_form)
+      s->exp((void *const[]){(void *)(p + from), work + from}, end - from);
+    else
+      for (int64_t i = from; i < end; i++) work[i] = dy[i] * p[i];
+    ctx_point(s->ctx);
+  }
+  const T total = F(fold)(s, s->sum, s->log_form ? dy : work, n);
+  for (int64_t from = 0; from < n; from += SOFT_PART) {
+    const int64_t end = n - from < SOFT_PART ? n : from + SOFT_PART;
+    for (int64_t i = from; i < end; i++) dx[i] = s->log_form ? dy[i] - work[i] * total : (dy[i] - total) * p[i];
+    ctx_point(s->ctx);
   }
 }
 
@@ -156,14 +187,19 @@ static void F(backward)(const soft_box *s, const void *dy_, const void *p_, void
   T *dx = dx_;
   if (s->inner > 1) {
     for (int64_t o = 0; o < s->outer; o++) {
-      const int64_t at = o * s->n * s->inner;
-      F(backward_slab)(s, dy + at, p + at, dx + at, work);
+      for (int64_t j = 0; j < s->inner; j += SOFT_PART) {
+        const int64_t at = o * s->n * s->inner + j;
+        F(backward_slab)(s, dy + at, p + at, dx + at, s->inner - j < SOFT_PART ? s->inner - j : SOFT_PART, work);
+      }
     }
     return;
   }
   for (int64_t r = 0; r < s->outer; r += s->block) {
     const int64_t rows = r + s->block < s->outer ? s->block : s->outer - r;
-    F(backward_rows)(s, dy + r * s->n, p + r * s->n, dx + r * s->n, rows, work);
+    if (s->n > 2 * SOFT_PART)
+      F(backward_long_row)(s, dy + r * s->n, p + r * s->n, dx + r * s->n, work);
+    else
+      F(backward_rows)(s, dy + r * s->n, p + r * s->n, dx + r * s->n, rows, work);
   }
 }
 #undef T

@@ -71,7 +71,8 @@ void window_lengths(const damo_array *a, int64_t *out) {
 
 const void *window_contiguous(const damo_array *a, void *copy) {
   if (array_is_contiguous(a)) return a->data;
-  kernel_copy_nd(a->data, array_strides(a), copy, NULL, a->ndim, array_shape(a), dtype_size(array_dtype(a)));
+  array_copy_box(a->obj.ctx, a->data, array_strides(a), copy, NULL, a->ndim, array_shape(a),
+                 dtype_size(array_dtype(a)));
   return copy;
 }
 

@@ -284,9 +284,14 @@ static uint64_t draw_blocks(const distribution *d, int64_t n) {
 
 #define DRAW_PART (4 * DRAW_BLOCK) /* values between two points */
 
+/* The values that are drawn at a time: of calls in slices fewer. Even, and without effect on the values. */
+static int64_t draw_step(const damo_ctx *ctx, const distribution *d) {
+  return ctx_pace(ctx) == NULL ? DRAW_BLOCK : d->base == BASE_ENTRY ? DRAW_BLOCK / 8 : DRAW_BLOCK / 2;
+}
+
 /* After the block that begins with value i. */
 static void draw_point(damo_ctx *ctx, int64_t i) {
-  if ((i + DRAW_BLOCK) % DRAW_PART != 0) return;
+  if (ctx_pace(ctx) == NULL && (i + DRAW_BLOCK) % DRAW_PART != 0) return;
   ctx_set_due(ctx);
   ctx_point(ctx);
 }
@@ -298,8 +303,9 @@ static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, p
   const size_t size = dtype_size(d->dtype);
   for (int i = 0; i < DRAW_MAX_PARAMS; i++) params[i] = workspace + (1 + i) * DRAW_BLOCK;
   const double *const *read = (const double *const *)params;
-  for (int64_t i = 0; i < n; i += DRAW_BLOCK) {
-    const int64_t m = n - i < DRAW_BLOCK ? n - i : DRAW_BLOCK;
+  const int64_t step = draw_step(ctx, dist);
+  for (int64_t i = 0; i < n; i += step) {
+    const int64_t m = n - i < step ? n - i : step;
     if (i == 0 || !w->constant) DAMO_TRY(gather_params(ctx, dist, w, params, m));
     if (dist->base == BASE_NORMAL)
       philox_normal_f64(ctx->isa, &at, values, m);
@@ -331,8 +337,9 @@ static damo_status draw_words(damo_ctx *ctx, const draw_op *d, param_walk *w, ph
   const cast_fn cast = kernel_cast(DAMO_INT64, d->dtype);
   const size_t size = dtype_size(d->dtype);
   uint32_t block[4];
-  for (int64_t i = 0; i < n; i += DRAW_BLOCK) {
-    const int64_t m = n - i < DRAW_BLOCK ? n - i : DRAW_BLOCK;
+  const int64_t step = draw_step(ctx, d->dist);
+  for (int64_t i = 0; i < n; i += step) {
+    const int64_t m = n - i < step ? n - i : step;
     for (int64_t k = 0; k < m; k++) {
       int64_t low, high;
       memcpy(&low, w->data[0], sizeof low);

@@ -29,12 +29,14 @@ static damo_status permutation_infer_type(const damo_op *op, damo_var *const *in
 }
 
 /* Copies x's n slices along the first axis to out in that order (0-based). */
-static void copy_slices(const damo_array *x, damo_array *out, const int64_t *order, int64_t n) {
+static void copy_slices(damo_ctx *ctx, const damo_array *x, damo_array *out, const int64_t *order, int64_t n) {
   const size_t size = dtype_size(array_dtype(x));
   const int64_t slice = n > 0 ? array_size(x) / n * (int64_t)size : 0;
+  int64_t since = 0;
   for (int64_t i = 0; i < n; i++) {
-    kernel_copy_nd(x->data + order[i] * array_strides(x)[0], array_strides(x) + 1, out->data + i * slice, NULL,
+    array_copy_box(ctx, x->data + order[i] * array_strides(x)[0], array_strides(x) + 1, out->data + i * slice, NULL,
                    x->ndim - 1, array_shape(x) + 1, size);
+    ctx_point_after(ctx, &since, 64 + slice, PERMUTATION_PART * (int64_t)sizeof(int64_t));
   }
 }
 
@@ -52,11 +54,14 @@ static damo_status permutation_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   int64_t *order = x->ndim == 0 ? (int64_t *)out->data : thunk_scratch(t, f, bytes);
   if (!order) return DAMO_EMEMORY;
-  philox_permutation(&s, order, n);
+  philox_permutation(f->ctx, &s, order, n);
   if (x->ndim > 0)
-    copy_slices(x, out, order, n);
+    copy_slices(f->ctx, x, out, order, n);
   else
-    for (int64_t i = 0; i < n; i++) order[i]++;
+    for (int64_t i = 0; i < n; i++) {
+      order[i]++;
+      ctx_point_each(f->ctx, i, PERMUTATION_PART);
+    }
   philox_advance(&s, philox_blocks(n));
   state_write(next, &s);
   return DAMO_OK;

@@ -10,6 +10,7 @@
 #include "reduce_int.h"
 #include "loop/loop.h"
 
+#define EXTREMES_PART 4096 /* entries between two points */
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
@@ -80,7 +81,7 @@
 #define LESS COMPLEX_LESS
 #include "extremes_body.h"
 
-typedef void (*extreme_fn)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n);
+typedef void (*extreme_fn)(damo_ctx *ctx, const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n);
 #define ALL_DTYPES(name)                                                                                       \
   {                                                                                                            \
     [DAMO_BOOL] = name##_u8, [DAMO_UINT8] = name##_u8, [DAMO_UINT16] = name##_u16, [DAMO_UINT32] = name##_u32, \
@@ -132,10 +133,14 @@ static damo_status extreme_perform(const thunk *t, frame *f) {
   if (y == NULL) return damo_error_status(f->ctx);
   const int64_t n = array_shape(x)[d->axis], x_step = array_strides(x)[d->axis], y_step = array_strides(y)[d->axis];
   const extreme_fn kernel = extreme_kernels[d->kind][dt];
+  int64_t since = 0;
   if (n == 0) return DAMO_OK;
   slice_walk w;
   for (bool more = slice_walk_begin(&w, x, y, d->axis); more; more = slice_walk_next(&w)) {
-    for (int64_t k = 0; k < w.count; k++) kernel(w.p[0] + k * w.step[0], x_step, w.p[1] + k * w.step[1], y_step, n);
+    for (int64_t k = 0; k < w.count; k++) {
+      kernel(f->ctx, w.p[0] + k * w.step[0], x_step, w.p[1] + k * w.step[1], y_step, n);
+      ctx_point_after(f->ctx, &since, 8 + n, EXTREMES_PART);
+    }
   }
   return DAMO_OK;
 }

@@ -40,14 +40,17 @@ static damo_status scatter_infer_type(const damo_op *op, damo_var *const *in, in
   return DAMO_OK;
 }
 
+#define SCATTER_PART 1024 /* positions between two points */
+
 /* The positions as ids from 1 on, C-contiguous; index error for one outside. */
 static damo_status scatter_ids(frame *f, const char *func, const damo_array *ids, int64_t n, int64_t *to) {
-  kernel_copy_nd(ids->data, array_strides(ids), (char *)to, NULL, ids->ndim, array_shape(ids), sizeof(int64_t));
+  array_copy_box(f->ctx, ids->data, array_strides(ids), (char *)to, NULL, ids->ndim, array_shape(ids), sizeof(int64_t));
   const int64_t count = array_size(ids);
   for (int64_t i = 0; i < count; i++) {
     int64_t at;
     DAMO_TRY(position_resolve(f->ctx, func, 0, n, to[i], &at));
     to[i] = at + 1;
+    ctx_point_each(f->ctx, i, SCATTER_PART);
   }
   return DAMO_OK;
 }
@@ -73,9 +76,9 @@ static damo_status scatter_perform(const thunk *t, frame *f) {
   if (!out) return damo_error_status(f->ctx);
   int64_t *at = (int64_t *)(void *)scratch;
   DAMO_TRY(scatter_ids(f, func, ids, array_shape(x)[0], at));
-  kernel_copy_nd(v->data, strides, scratch + ids_size, NULL, ndim, shape, size);
-  kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), size);
-  segment_fold(kind, array_dtype(x))(at, n, scratch + ids_size, width, out->data, array_shape(x)[0]);
+  array_copy_box(f->ctx, v->data, strides, scratch + ids_size, NULL, ndim, shape, size);
+  array_copy_box(f->ctx, x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), size);
+  segment_run(f->ctx, kind, array_dtype(x), at, n, scratch + ids_size, width, out->data, array_shape(x)[0]);
   return DAMO_OK;
 }
 

@@ -30,9 +30,9 @@ static bool is_int64(const damo_var *v, int ndim) {
 }
 
 /* The ids, contiguous: the input's memory, or a copy in scratch, which has space for them. */
-static const int64_t *contiguous_ids(const damo_array *ids, void *scratch) {
+static const int64_t *contiguous_ids(const frame *f, const damo_array *ids, void *scratch) {
   if (array_is_contiguous(ids)) return (const int64_t *)(const void *)ids->data;
-  kernel_copy_nd(ids->data, array_strides(ids), scratch, NULL, ids->ndim, array_shape(ids), sizeof(int64_t));
+  array_copy_box(f->ctx, ids->data, array_strides(ids), scratch, NULL, ids->ndim, array_shape(ids), sizeof(int64_t));
   return scratch;
 }
 
@@ -84,14 +84,14 @@ static damo_status segment_perform(const thunk *t, frame *f) {
   char *scratch = thunk_scratch(t, f, ids_size + (x_here ? 0 : (size_t)array_size(x) * size) + 64);
   damo_array *out = scratch ? thunk_out(t, f, 0, array_dtype(x), x->ndim, shape) : NULL;
   if (!out) return damo_error_status(f->ctx);
-  const int64_t *at = contiguous_ids(ids, scratch);
+  const int64_t *at = contiguous_ids(f, ids, scratch);
   const char *rows = x->data;
   if (!x_here) {
-    kernel_copy_nd(x->data, array_strides(x), scratch + ids_size, NULL, x->ndim, array_shape(x), size);
+    array_copy_box(f->ctx, x->data, array_strides(x), scratch + ids_size, NULL, x->ndim, array_shape(x), size);
     rows = scratch + ids_size;
   }
-  segment_clear(kind, array_dtype(x), out->data, array_size(out));
-  const int64_t bad = segment_fold(kind, array_dtype(x))(at, n, rows, width, out->data, shape[0]);
+  segment_clear(f->ctx, kind, array_dtype(x), out->data, array_size(out));
+  const int64_t bad = segment_run(f->ctx, kind, array_dtype(x), at, n, rows, width, out->data, shape[0]);
   return bad < 0 ? DAMO_OK : bad_id(f, func, at, bad, shape[0]);
 }
 
@@ -206,7 +206,7 @@ static damo_status segment_emit_c(c_emit *e, const damo_apply *node) {
   const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, shape);
   char empty[8];
   if (out == NULL) return e->status;
-  segment_clear(kind, out->dtype, empty, 1);
+  segment_clear(node->op->obj.ctx, kind, out->dtype, empty, 1);
   ce_fill(e, out, ce_number(e, out->dtype, scalar_load(out->dtype, empty)));
   segment_emit_fold(e, kind, ids, x, out, width, false);
   return e->status;
@@ -256,9 +256,9 @@ static damo_status count_perform(const thunk *t, frame *f) {
   void *scratch = thunk_scratch(t, f, array_is_contiguous(ids) ? 1 : (size_t)length * sizeof(int64_t));
   damo_array *out = scratch ? thunk_out(t, f, 0, DAMO_INT64, 1, &n) : NULL;
   if (!out) return damo_error_status(f->ctx);
-  const int64_t *at = contiguous_ids(ids, scratch);
-  memset(out->data, 0, (size_t)n * sizeof(int64_t));
-  const int64_t bad = segment_count(at, length, (int64_t *)(void *)out->data, n);
+  const int64_t *at = contiguous_ids(f, ids, scratch);
+  array_zero_bytes(f->ctx, out->data, (size_t)n * sizeof(int64_t));
+  const int64_t bad = segment_count(f->ctx, at, length, (int64_t *)(void *)out->data, n);
   return bad < 0 ? DAMO_OK : bad_id(f, "bincount", at, bad, n);
 }
 
@@ -308,6 +308,8 @@ static damo_status length_infer_type(const damo_op *op, damo_var *const *in, int
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
+#define LENGTH_PART 8192 /* ids between two points */
+
 static damo_status length_perform(const thunk *t, frame *f) {
   const damo_array *ids = thunk_in(t, f, 0);
   damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 0, NULL);
@@ -318,6 +320,7 @@ static damo_status length_perform(const thunk *t, frame *f) {
     for (int64_t k = 0; k < r.length; k++) {
       const int64_t id = *(const int64_t *)(const void *)(p + k * r.step);
       most = id > most ? id : most;
+      ctx_point_each(f->ctx, k, LENGTH_PART);
     }
   }
   *(int64_t *)(void *)out->data = most;

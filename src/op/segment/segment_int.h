@@ -22,10 +22,13 @@ typedef int64_t (*segment_fold_fn)(const int64_t *ids, int64_t n, const void *x,
                                    int64_t n_out);
 /* NULL where the kind is not defined for the dtype: sums and products of narrow integers, maxima of complex numbers. */
 segment_fold_fn segment_fold(segment_kind kind, damo_dtype dt);
+/* The fold of that kind, in parts with points of ctx between them. */
+int64_t segment_run(damo_ctx *ctx, segment_kind kind, damo_dtype dt, const int64_t *ids, int64_t n, const void *x,
+                    int64_t width, void *out, int64_t n_out);
 /* Sets n elements to what a segment without entries gives: 0, 1, the least and the greatest value. */
-void segment_clear(segment_kind kind, damo_dtype dt, void *out, int64_t n);
+void segment_clear(damo_ctx *ctx, segment_kind kind, damo_dtype dt, void *out, int64_t n);
 /* Adds to counts[id - 1] the number of times that each id occurs; the result is segment_fold_fn's. */
-int64_t segment_count(const int64_t *ids, int64_t n, int64_t *counts, int64_t n_out);
+int64_t segment_count(damo_ctx *ctx, const int64_t *ids, int64_t n, int64_t *counts, int64_t n_out);
 
 /* segment.c: the same as C source, which fails at such an id; count: segment_count's. */
 void segment_emit_fold(c_emit *e, segment_kind kind, const c_value *ids, const c_value *x, const c_value *out,

@@ -149,6 +149,21 @@ static const segment_fold_fn fold_table[SEGMENT_KINDS][DAMO_N_DTYPES] = {
 
 segment_fold_fn segment_fold(segment_kind kind, damo_dtype dt) { return fold_table[kind][dt]; }
 
+#define SEGMENT_PART (2 * SEGMENT_BLOCK) /* elements between two points */
+
+int64_t segment_run(damo_ctx *ctx, segment_kind kind, damo_dtype dt, const int64_t *ids, int64_t n, const void *x,
+                    int64_t width, void *out, int64_t n_out) {
+  const segment_fold_fn fold = segment_fold(kind, dt);
+  const int64_t pitch = width * (int64_t)dtype_size(dt), part = width > 1 ? SEGMENT_PART / width + 1 : SEGMENT_PART;
+  for (int64_t i = 0; i < n; i += part) {
+    const int64_t m = n - i < part ? n - i : part;
+    const int64_t bad = fold(ids + i, m, (const char *)x + i * pitch, width, out, n_out);
+    if (bad >= 0) return i + bad;
+    if (i + m < n) ctx_point(ctx);
+  }
+  return -1;
+}
+
 /* The value of a dtype below (or above) which there is none. */
 static scalar extreme_value(damo_dtype dt, bool least) {
   const int bits = 8 * (int)dtype_size(dt);
@@ -159,12 +174,12 @@ static scalar extreme_value(damo_dtype dt, bool least) {
   return (scalar){.dtype = DAMO_INT64, .v.i = least ? -greatest - 1 : greatest};
 }
 
-void segment_clear(segment_kind kind, damo_dtype dt, void *out, int64_t n) {
+void segment_clear(damo_ctx *ctx, segment_kind kind, damo_dtype dt, void *out, int64_t n) {
   const size_t size = dtype_size(dt);
   const scalar one = {.dtype = DAMO_INT64, .v.i = 1};
   _Alignas(16) char first[16] = {0};
   if (kind == SEGMENT_SUM) {
-    memset(out, 0, (size_t)n * size);
+    array_zero_bytes(ctx, out, (size_t)n * size);
     return;
   }
   const scalar s = kind == SEGMENT_PROD ? one : extreme_value(dt, kind == SEGMENT_MAX);
@@ -175,13 +190,14 @@ void segment_clear(segment_kind kind, damo_dtype dt, void *out, int64_t n) {
   } else {
     kernel_cast(DAMO_INT64, dt)(&s.v.i, first, 1);
   }
-  kernel_copy_strided(first, 0, out, (int64_t)size, n, size);
+  array_copy_box(ctx, first, (const int64_t[]){0}, out, NULL, 1, &n, size);
 }
 
-int64_t segment_count(const int64_t *ids, int64_t n, int64_t *counts, int64_t n_out) {
+int64_t segment_count(damo_ctx *ctx, const int64_t *ids, int64_t n, int64_t *counts, int64_t n_out) {
   for (int64_t i = 0; i < n; i++) {
     if ((uint64_t)(ids[i] - 1) >= (uint64_t)n_out) return i;
     counts[ids[i] - 1]++;
+    ctx_point_each(ctx, i, SEGMENT_PART);
   }
   return -1;
 }

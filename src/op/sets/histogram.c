@@ -24,15 +24,19 @@ static damo_status edges_infer_type(const damo_op *op, damo_var *const *in, int 
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
+#define EDGES_PART 512 /* entries between two points */
+
 /* The ends: nan where an entry is nan. */
-static void range_of(const damo_array *x, double *low, double *high) {
+static void range_of(damo_ctx *ctx, const damo_array *x, double *low, double *high) {
   array_entries e;
   bool any = false;
+  int64_t done = 0;
   for (const char *p = entries_begin(&e, x); p; p = entries_next(&e)) {
     const double v = scalar_to_double(scalar_load(array_dtype(x), p));
     if (!any || v < *low || isnan(v)) *low = v;
     if (!any || v > *high || isnan(v)) *high = v;
     any = true;
+    ctx_point_each(ctx, done++, EDGES_PART);
     if (isnan(v)) return;
   }
   if (!any) {
@@ -47,7 +51,7 @@ static damo_status edges_perform(const thunk *t, frame *f) {
   const damo_dtype dt = edges_dtype(array_dtype(x));
   const int64_t bins = p->bins.u.i, n = bins + 1;
   double low = prop_num_or(p->low, 0), high = prop_num_or(p->high, 0);
-  if (!prop_given(p->low)) range_of(x, &low, &high);
+  if (!prop_given(p->low)) range_of(f->ctx, x, &low, &high);
   if (!isfinite(low) || !isfinite(high))
     return ctx_fail(f->ctx, DAMO_EVALUE, "histogram: the range from %g to %g is not finite", number_shown(low),
                     number_shown(high));
@@ -64,6 +68,7 @@ static damo_status edges_perform(const thunk *t, frame *f) {
       ((float *)(void *)out->data)[i] = (float)edge;
     else
       ((double *)(void *)out->data)[i] = edge;
+    ctx_point_each(f->ctx, i, EDGES_PART);
   }
   return DAMO_OK;
 }

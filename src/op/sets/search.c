@@ -66,13 +66,19 @@ static damo_status search_infer_type(const damo_op *op, damo_var *const *in, int
   return out[0] ? DAMO_OK : damo_error_status(ctx);
 }
 
+/* Entries that are searched for between two points: those whose places in the cache are all missed take longest. */
+#define SEARCH_PART 32
+#define SEARCH_BINS_PART 1024
+#define SEARCH_TURN_PART 8192
+
 /* Whether the vector rises (1) or falls (-1), equal neighbours allowed; 0 where it does neither. */
-static int direction_of(search_fn search, const char *a, int64_t n, int64_t size) {
+static int direction_of(damo_ctx *ctx, search_fn search, const char *a, int64_t n, int64_t size) {
   bool rises = true, falls = true;
   for (int64_t i = 0; i + 1 < n; i++) {
     const char *p = a + i * size, *q = p + size;
     rises = rises && search(p, 1, q, true) == 1;
     falls = falls && search(q, 1, p, true) == 1;
+    ctx_point_each(ctx, i, SEARCH_BINS_PART);
   }
   return rises ? 1 : falls ? -1 : 0;
 }
@@ -86,15 +92,15 @@ static damo_status search_perform(const thunk *t, frame *f) {
   char *scratch = thunk_scratch(t, f, (size_t)(n * size) + 1);
   damo_array *out = scratch ? thunk_out(t, f, 0, DAMO_INT64, v->ndim, array_shape(v)) : NULL;
   if (!out) return damo_error_status(f->ctx);
-  int64_t *to = (int64_t *)(void *)out->data;
+  int64_t *to = (int64_t *)(void *)out->data, *const start = to;
   const char *sorted = a->data;
   int direction = 1;
   if (!array_is_contiguous(a)) {
-    kernel_copy_nd(a->data, array_strides(a), scratch, NULL, 1, &n, (size_t)size);
+    array_copy_box(f->ctx, a->data, array_strides(a), scratch, NULL, 1, &n, (size_t)size);
     sorted = scratch;
   }
   if (props->bins.u.i) {
-    direction = direction_of(search, sorted, n, size);
+    direction = direction_of(f->ctx, search, sorted, n, size);
     if (direction == 0) return ctx_fail(f->ctx, DAMO_EVALUE, "digitize: the bins neither rise nor fall");
     if (direction < 0 && props->bins.u.i == BINS_RISE)
       return ctx_fail(f->ctx, DAMO_EVALUE, "histogram: the edges of bins must rise");
@@ -106,11 +112,16 @@ static damo_status search_perform(const thunk *t, frame *f) {
   }
   array_rows r;
   for (char *p = rows_begin(&r, v); p; p = rows_next(&r, p)) {
-    for (int64_t k = 0; k < r.length; k++) *to++ = search(sorted, n, p + k * r.step, right) + 1;
+    for (int64_t k = 0; k < r.length; k++) {
+      *to++ = search(sorted, n, p + k * r.step, right) + 1;
+      ctx_point_each(f->ctx, to - start, SEARCH_PART);
+    }
   }
   const int64_t count = array_size(out);
-  to = (int64_t *)(void *)out->data;
-  for (int64_t i = 0; direction < 0 && i < count; i++) to[i] = n + 2 - to[i];
+  for (int64_t i = 0; direction < 0 && i < count; i++) {
+    start[i] = n + 2 - start[i];
+    ctx_point_each(f->ctx, i, SEARCH_TURN_PART);
+  }
   return DAMO_OK;
 }
 

@@ -31,10 +31,12 @@ typedef struct slice_work {
   damo_dtype dtype, wide;
   int64_t n, step;
   damo_ctx *ctx;
+  int64_t since; /* entries done after the last point */
 } slice_work;
 
 static bool slice_work_make(const thunk *t, frame *f, const damo_array *x, int axis, slice_work *w) {
   w->ctx = f->ctx;
+  w->since = 0;
   w->dtype = array_dtype(x);
   w->wide = sort_wide(w->dtype);
   w->n = array_shape(x)[axis];
@@ -49,14 +51,22 @@ static bool slice_work_make(const thunk *t, frame *f, const damo_array *x, int a
 
 /* Reads the slice that begins at p. */
 static void slice_work_read(const slice_work *w, const char *p) {
-  const size_t size = dtype_size(w->dtype);
-  kernel_copy_strided(p, w->step, w->raw, (int64_t)size, w->n, size);
-  if (w->dtype != w->wide) kernel_cast(w->dtype, w->wide)(w->raw, w->numbers, w->n);
+  array_copy_box(w->ctx, p, &w->step, w->raw, NULL, 1, &w->n, dtype_size(w->dtype));
+  if (w->dtype != w->wide) array_cast_values(w->ctx, w->dtype, w->wide, w->raw, w->numbers, w->n);
 }
 
 static const sort_item *slice_work_sort(const slice_work *w) {
-  sort_begin(w->items, w->n);
+  sort_begin(w->ctx, w->items, w->n);
   return sort_by(w->ctx, w->numbers, w->wide, 1, w->items, w->items + w->n, w->n);
+}
+
+/* Writes the positions of n items, which are `step` items apart, to a slice. */
+static void slice_work_write(slice_work *w, const sort_item *items, int64_t step, char *to, int64_t pitch, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    *(int64_t *)(to + i * pitch) = items[i * step].at;
+    ctx_point_each(w->ctx, i, SORT_PART);
+  }
+  ctx_point_after(w->ctx, &w->since, 16 + w->n, SORT_PART / 4);
 }
 
 /* ---- ArgTopK ----------------------------------------------------------------------------------------------------- */
@@ -91,12 +101,12 @@ static const sort_item *slice_topk(const slice_work *w, int64_t k, int64_t *step
     return sorted + w->n - 1;
   }
   if (count * TOPK_HEAP_SHARE <= w->n) {
-    sort_least(w->numbers, w->wide, k > 0, w->n, w->items, count);
+    sort_least(w->ctx, w->numbers, w->wide, k > 0, w->n, w->items, count);
     return w->items;
   }
-  sort_fill(w->numbers, w->wide, k > 0, w->items, w->n);
-  if (count > 0 && count < w->n) sort_select(w->items, w->n, count - 1);
-  sort_pairs(w->items, count);
+  sort_fill(w->ctx, w->numbers, w->wide, k > 0, w->items, w->n);
+  if (count > 0 && count < w->n) sort_select(w->ctx, w->items, w->n, count - 1);
+  sort_pairs(w->ctx, w->items, count);
   return w->items;
 }
 
@@ -119,7 +129,7 @@ static damo_status argtopk_perform(const thunk *t, frame *f) {
       slice_work_read(&work, w.p[0] + s * w.step[0]);
       const sort_item *item = slice_topk(&work, k, &step);
       char *to = w.p[1] + s * w.step[1];
-      for (int64_t i = 0; i < count; i++) *(int64_t *)(to + i * array_strides(y)[axis]) = item[i * step].at;
+      slice_work_write(&work, item, step, to, array_strides(y)[axis], count);
     }
   }
   return DAMO_OK;
@@ -227,12 +237,12 @@ static damo_status argpartition_perform(const thunk *t, frame *f) {
       if (dtype_is_complex(work.wide)) {
         items = slice_work_sort(&work);
       } else {
-        sort_fill(work.numbers, work.wide, false, work.items, work.n);
+        sort_fill(f->ctx, work.numbers, work.wide, false, work.items, work.n);
         for (int64_t i = 0, from = 0; i < p->kth.n; from = places[i++] + 1)
-          if (places[i] >= from) sort_select(work.items + from, work.n - from, places[i] - from);
+          if (places[i] >= from) sort_select(f->ctx, work.items + from, work.n - from, places[i] - from);
       }
       char *to = w.p[1] + s * w.step[1];
-      for (int64_t i = 0; i < work.n; i++) *(int64_t *)(to + i * array_strides(y)[axis]) = items[i].at;
+      slice_work_write(&work, items, 1, to, array_strides(y)[axis], work.n);
     }
   }
   return DAMO_OK;
@@ -321,19 +331,26 @@ static damo_status lexsort_perform(const thunk *t, frame *f) {
   if (!out) return damo_error_status(f->ctx);
   if (size == 0) return DAMO_OK;
   sort_item *work = items + size;
-  for (int64_t s = 0; s < size; s += n) sort_begin(items + s, n);
+  int64_t since = 0;
+  for (int64_t s = 0; s < size; s += n) sort_begin(f->ctx, items + s, n);
   for (int i = 0; i < t->n_in; i++) {
     const damo_array *key = thunk_in(t, f, i);
     const damo_dtype dt = array_dtype(key), wide = sort_wide(dt);
     char *numbers = (char *)items + items_size, *raw = numbers + (dt == wide ? 0 : (size_t)size * dtype_size(wide));
-    kernel_copy_nd(key->data, array_strides(key), raw, NULL, ndim, array_shape(key), dtype_size(dt));
-    if (dt != wide) kernel_cast(dt, wide)(raw, numbers, size);
+    array_copy_box(f->ctx, key->data, array_strides(key), raw, NULL, ndim, array_shape(key), dtype_size(dt));
+    if (dt != wide) array_cast_values(f->ctx, dt, wide, raw, numbers, size);
     for (int64_t s = 0; s < size; s += n) {
       const sort_item *sorted = sort_by(f->ctx, numbers + s * (int64_t)dtype_size(wide), wide, 1, items + s, work, n);
-      if (sorted == work) memcpy(items + s, work, (size_t)n * sizeof *items);
+      if (sorted == work)
+        array_copy_box(f->ctx, (char *)work, (const int64_t[]){sizeof *work}, (char *)(items + s), NULL, 1, &n,
+                       sizeof *work);
+      ctx_point_after(f->ctx, &since, 16 + n, SORT_PART / 4);
     }
   }
-  for (int64_t k = 0; k < size; k++) ((int64_t *)(void *)out->data)[k] = items[k].at;
+  for (int64_t k = 0; k < size; k++) {
+    ((int64_t *)(void *)out->data)[k] = items[k].at;
+    ctx_point_each(f->ctx, k, SORT_PART);
+  }
   return DAMO_OK;
 }
 

@@ -27,6 +27,8 @@ static bool rows_equal(const void *wide, damo_dtype dt, int64_t m, int64_t i, in
   return true;
 }
 
+#define UNIQUE_PART 512 /* rows between two points */
+
 static damo_status unique_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   const int64_t n = array_shape(x)[0], m = array_shape(x)[1];
@@ -35,10 +37,10 @@ static damo_status unique_perform(const thunk *t, frame *f) {
   sort_item *items = thunk_scratch(t, f, 2 * (size_t)n * sizeof *items + entries * (dtype_size(wide) + size) + 64);
   if (!items) return damo_error_status(f->ctx);
   char *numbers = (char *)(items + 2 * n), *raw = dt == wide ? numbers : numbers + entries * dtype_size(wide);
-  kernel_copy_nd(x->data, array_strides(x), raw, NULL, 2, array_shape(x), size);
-  if (dt != wide) kernel_cast(dt, wide)(raw, numbers, n * m);
+  array_copy_box(f->ctx, x->data, array_strides(x), raw, NULL, 2, array_shape(x), size);
+  if (dt != wide) array_cast_values(f->ctx, dt, wide, raw, numbers, n * m);
   sort_item *sorted = items;
-  sort_begin(sorted, n);
+  sort_begin(f->ctx, sorted, n);
   for (int64_t k = m - 1; k >= 0; k--) /* the first column decides last */
     sorted = sort_by(f->ctx, numbers + k * (int64_t)dtype_size(wide), wide, m, sorted,
                      sorted == items ? items + n : items, n);
@@ -46,6 +48,7 @@ static damo_status unique_perform(const thunk *t, frame *f) {
   for (int64_t i = 0; i < n; i++) {
     groups += i == 0 || !rows_equal(numbers, wide, m, sorted[i - 1].at - 1, sorted[i].at - 1);
     sorted[i].key = (uint64_t)groups;
+    ctx_point_each(f->ctx, i, UNIQUE_PART);
   }
   damo_array *index = thunk_out(t, f, 0, DAMO_INT64, 1, &groups), *inverse = thunk_out(t, f, 1, DAMO_INT64, 1, &n);
   damo_array *counts = thunk_out(t, f, 2, DAMO_INT64, 1, &groups);
@@ -60,6 +63,7 @@ static damo_status unique_perform(const thunk *t, frame *f) {
     }
     group[sorted[i].at - 1] = g;
     count[g - 1]++;
+    ctx_point_each(f->ctx, i, UNIQUE_PART);
   }
   return DAMO_OK;
 }

@@ -21,7 +21,7 @@ static damo_status alloc_perform(const thunk *t, frame *f) {
   DAMO_TRY(broadcast_strides(f->ctx, "alloc", v, t->node->in[0]->type, n, shape, strides));
   damo_array *out = thunk_out(t, f, 0, array_dtype(v), n, shape);
   if (!out) return DAMO_EMEMORY;
-  kernel_copy_nd(v->data, strides, out->data, NULL, n, shape, dtype_size(v->dtype));
+  array_copy_box(f->ctx, v->data, strides, out->data, NULL, n, shape, dtype_size(v->dtype));
   return DAMO_OK;
 }
 

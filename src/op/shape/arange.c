@@ -44,6 +44,8 @@ static damo_status arange_type(const damo_op *op, damo_var *const *in, int n_in,
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
+#define ARANGE_PART 4096 /* entries between two points */
+
 static damo_status arange_perform(const thunk *t, frame *f) {
   scalar start = array_item(thunk_in(t, f, 0)), step = array_item(thunk_in(t, f, 2));
   damo_dtype dt = prop_dtype(OP_PROPS(t->node->op, dtype_props)->dtype);
@@ -53,11 +55,17 @@ static damo_status arange_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   if (dt == DAMO_INT64) {
     int64_t at = scalar_to_int64(start), by = scalar_to_int64(step);
-    for (int64_t i = 0; i < n; i++) ((int64_t *)out->data)[i] = (int64_t)((uint64_t)at + (uint64_t)i * (uint64_t)by);
+    for (int64_t i = 0; i < n; i++) {
+      ((int64_t *)out->data)[i] = (int64_t)((uint64_t)at + (uint64_t)i * (uint64_t)by);
+      ctx_point_each(f->ctx, i, ARANGE_PART);
+    }
     return DAMO_OK;
   }
   double at = scalar_to_double(start), by = scalar_to_double(step);
-  for (int64_t i = 0; i < n; i++) array_set(out, &i, (scalar){.dtype = DAMO_FLOAT64, .v.f = at + (double)i * by});
+  for (int64_t i = 0; i < n; i++) {
+    array_set(out, &i, (scalar){.dtype = DAMO_FLOAT64, .v.f = at + (double)i * by});
+    ctx_point_each(f->ctx, i, ARANGE_PART / 4);
+  }
   return DAMO_OK;
 }
 

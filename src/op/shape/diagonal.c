@@ -162,8 +162,8 @@ static damo_status allocdiag_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   int64_t offset = diag_box(t->node->op->data, n, shape, array_strides(out), along, strides);
   DAMO_TRY(broadcast_strides(f->ctx, "diag", v, t->node->in[0]->type, n - 1, along, from));
-  memset(out->data, 0, (size_t)array_size(out) * dtype_size(v->dtype));
-  kernel_copy_nd(v->data, from, out->data + offset, strides, n - 1, along, dtype_size(v->dtype));
+  array_zero_bytes(f->ctx, out->data, (size_t)array_size(out) * dtype_size(v->dtype));
+  array_copy_box(f->ctx, v->data, from, out->data + offset, strides, n - 1, along, dtype_size(v->dtype));
   return DAMO_OK;
 }
 

@@ -20,6 +20,8 @@ static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, da
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
+#define EYE_PART 8192 /* entries between two points */
+
 /* Zeros with a one where each row meets the k-th diagonal; with `full`, ones also before it. */
 static damo_status eye_fill(const thunk *t, frame *f, bool full) {
   int64_t shape[2], k = array_int(thunk_in(t, f, 2));
@@ -29,16 +31,19 @@ static damo_status eye_fill(const thunk *t, frame *f, bool full) {
   if (!out) return DAMO_EMEMORY;
   char one[16] = {0};
   const double unit = 1;
+  int64_t since = 0;
   int64_t size = (int64_t)dtype_size(dt);
   kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
-  memset(out->data, 0, (size_t)(shape[0] * shape[1] * size));
+  array_zero_bytes(f->ctx, out->data, (size_t)(shape[0] * shape[1] * size));
   k = k < -shape[0] ? -shape[0] : k > shape[1] ? shape[1] : k; /* so that i + k does not overflow */
   for (int64_t i = 0; i < (shape[1] > 0 ? shape[0] : 0); i++) {
     int64_t last = i + k, first = full ? 0 : last;
     if (last >= shape[1]) last = shape[1] - 1;
     if (first < 0) continue;
     if (first <= last)
-      kernel_copy_strided(one, 0, out->data + (i * shape[1] + first) * size, size, last - first + 1, (size_t)size);
+      array_copy_box(f->ctx, one, (const int64_t[]){0}, out->data + (i * shape[1] + first) * size, NULL, 1,
+                     (const int64_t[]){last - first + 1}, (size_t)size);
+    ctx_point_after(f->ctx, &since, 16 + last - first, EYE_PART);
   }
   return DAMO_OK;
 }

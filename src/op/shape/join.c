@@ -48,22 +48,6 @@ static damo_status join_type(const damo_op *op, damo_var *const *in, int n_in, d
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-#define JOIN_PART 16384 /* elements between two points, unless rows are longer */
-
-/* Copies x to where it lies in out, in parts along the first axis. */
-static void join_copy(damo_ctx *ctx, const damo_array *x, damo_array *out, int64_t offset) {
-  int64_t shape[DAMO_MAX_NDIM];
-  memcpy(shape, array_shape(x), (size_t)x->ndim * sizeof *shape);
-  const int64_t rows = shape[0], size = array_size(x), row = rows > 0 ? size / rows : 0;
-  const int64_t step = row >= JOIN_PART ? 1 : row > 0 ? JOIN_PART / row : rows;
-  for (int64_t k = 0; k < rows; k += step) {
-    shape[0] = rows - k < step ? rows - k : step;
-    kernel_copy_nd(x->data + k * array_strides(x)[0], array_strides(x), out->data + offset + k * array_strides(out)[0],
-                   array_strides(out), x->ndim, shape, dtype_size(x->dtype));
-    if (shape[0] < rows) ctx_point(ctx);
-  }
-}
-
 static damo_status join_perform(const thunk *t, frame *f) {
   const damo_array *first = thunk_in(t, f, 0);
   int ndim = first->ndim, axis = (int)OP_PROPS(t->node->op, axis_props)->axis.u.i - 1;
@@ -77,7 +61,8 @@ static damo_status join_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   for (int i = 0; i < t->n_in; i++) {
     const damo_array *x = thunk_in(t, f, i);
-    join_copy(f->ctx, x, out, at * array_strides(out)[axis]);
+    array_copy_box(f->ctx, x->data, array_strides(x), out->data + at * array_strides(out)[axis], array_strides(out),
+                   x->ndim, array_shape(x), dtype_size(x->dtype));
     at += array_shape(x)[axis];
   }
   return DAMO_OK;

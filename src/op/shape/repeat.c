@@ -69,6 +69,8 @@ static damo_status positions_type(const damo_op *op, damo_var *const *in, int n_
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
+#define REPEAT_PART 4096 /* entries between two points */
+
 static damo_status positions_perform(const thunk *t, frame *f) {
   const damo_array *r = thunk_in(t, f, 0);
   const int64_t length = array_int(thunk_in(t, f, 1));
@@ -79,12 +81,15 @@ static damo_status positions_perform(const thunk *t, frame *f) {
     if (k < 0 || total > INT64_MAX - k)
       return ctx_fail(f->ctx, DAMO_EVALUE, "repeat_: entry %lld of repeats is %lld", (long long)i + 1, (long long)k);
     total += k;
+    ctx_point_each(f->ctx, i, REPEAT_PART);
   }
   damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 1, &total);
   if (!out) return DAMO_EMEMORY;
   for (int64_t i = 0; i < array_shape(r)[0]; i++)
-    for (int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]); k > 0; k--)
+    for (int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]); k > 0; k--) {
       ((int64_t *)out->data)[at++] = i + 1;
+      ctx_point_each(f->ctx, at, REPEAT_PART);
+    }
   return DAMO_OK;
 }
 

@@ -122,7 +122,7 @@ static damo_status reshape_perform(const thunk *t, frame *f) {
   if (array_is_contiguous(x)) return thunk_out_view(t, f, 0, x, n, shape, strides, 0);
   damo_array *out = thunk_out(t, f, 0, array_dtype(x), n, shape);
   if (!out) return DAMO_EMEMORY;
-  kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), dtype_size(x->dtype));
+  array_copy_box(f->ctx, x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), dtype_size(x->dtype));
   return DAMO_OK;
 }
 

@@ -15,6 +15,8 @@ static damo_status triangle_type(const damo_op *op, damo_var *const *in, int n_i
   return DAMO_OK;
 }
 
+#define TRIANGLE_PART 8192 /* entries between two points */
+
 static damo_status triangle_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   int64_t k = OP_PROPS(t->node->op, triangle_props)->k.u.i;
@@ -22,8 +24,8 @@ static damo_status triangle_perform(const thunk *t, frame *f) {
   damo_array *out = thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x));
   if (!out) return DAMO_EMEMORY;
   int64_t size = (int64_t)dtype_size(x->dtype), rows = array_shape(x)[x->ndim - 2], cols = array_shape(x)[x->ndim - 1];
-  kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), (size_t)size);
-  int64_t n = cols ? array_size(x) / cols : 0;
+  array_copy_box(f->ctx, x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), (size_t)size);
+  int64_t n = cols ? array_size(x) / cols : 0, since = 0;
   for (int64_t r = 0; r < n; r++) {
     int64_t keep = r % rows + k + (lower ? 1 : 0); /* lower keeps columns [0, keep), upper [keep, cols) */
     keep = keep < 0 ? 0 : keep > cols ? cols : keep;
@@ -32,6 +34,7 @@ static damo_status triangle_perform(const thunk *t, frame *f) {
       memset(row + keep * size, 0, (size_t)((cols - keep) * size));
     else
       memset(row, 0, (size_t)(keep * size));
+    ctx_point_after(f->ctx, &since, 16 + cols, TRIANGLE_PART);
   }
   return DAMO_OK;
 }

@@ -11,7 +11,8 @@ size_t table_input_size(const damo_array *a) {
 const void *table_input(const damo_array *a, char **work) {
   if (array_is_contiguous(a)) return a->data;
   char *copy = *work;
-  kernel_copy_nd(a->data, array_strides(a), copy, NULL, a->ndim, array_shape(a), dtype_size(array_dtype(a)));
+  array_copy_box(a->obj.ctx, a->data, array_strides(a), copy, NULL, a->ndim, array_shape(a),
+                 dtype_size(array_dtype(a)));
   *work += table_input_size(a);
   return copy;
 }
@@ -27,6 +28,7 @@ damo_status table_read_axis(damo_ctx *ctx, const damo_array *points, int axis, i
     const char *at = points->data + k * step;
     p[k] = array_dtype(points) == DAMO_FLOAT32 ? (double)*(const float *)(const void *)at
                                                : *(const double *)(const void *)at;
+    ctx_point_each(ctx, k, 4096);
   }
   *work += (size_t)n * sizeof *p;
   if (table_axis_init(out, p, n)) return DAMO_OK;

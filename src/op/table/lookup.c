@@ -127,12 +127,20 @@ typedef struct table_run {
   damo_dtype dtype;        /* of the queries */
 } table_run;
 
+#define CHECK_QUERIES 2048 /* between two points */
+
 /* A query outside a grid that has no results there. */
 static damo_status table_check_queries(const thunk *t, frame *f, const table_run *r) {
   int axis;
   if (!table_data_of(t->node->op)->refuses) return DAMO_OK;
-  const int64_t at = r->dtype == DAMO_FLOAT32 ? table_find_outside_f32(&r->reader, r->x, r->n, &axis)
-                                              : table_find_outside_f64(&r->reader, r->x, r->n, &axis);
+  int64_t at = -1;
+  for (int64_t k = 0; k < r->n && at < 0; k += CHECK_QUERIES) {
+    const int64_t n = r->n - k < CHECK_QUERIES ? r->n - k : CHECK_QUERIES, first = k * r->reader.n_axes;
+    at = r->dtype == DAMO_FLOAT32 ? table_find_outside_f32(&r->reader, (const float *)r->x + first, n, &axis)
+                                  : table_find_outside_f64(&r->reader, (const double *)r->x + first, n, &axis);
+    if (at >= 0) at += k;
+    ctx_point(f->ctx);
+  }
   if (at < 0) return DAMO_OK;
   const int64_t place = at * r->reader.n_axes + axis;
   const double x = r->dtype == DAMO_FLOAT32 ? (double)((const float *)r->x)[place] : ((const double *)r->x)[place];
@@ -220,6 +228,8 @@ static damo_status table_lookup_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+#define SCATTER_QUERIES 256 /* between two points */
+
 static damo_status table_scatter_perform(const thunk *t, frame *f) {
   const table_data *d = table_data_of(t->node->op);
   const damo_array *g = thunk_in(t, f, d->n_axes), *x = thunk_in(t, f, d->n_axes + 1);
@@ -237,11 +247,18 @@ static damo_status table_scatter_perform(const thunk *t, frame *f) {
   damo_array *out = thunk_out(t, f, 0, array_dtype(g), d->n_axes + trailing, shape);
   if (out == NULL) return damo_error_status(f->ctx);
   DAMO_TRY(table_prepare(t, f, batch + 1, &r));
-  memset(out->data, 0, (size_t)array_size(out) * dtype_size(array_dtype(out)));
-  if (r.dtype == DAMO_FLOAT32) {
-    table_add_f32(&r.reader, (float *)(void *)out->data, r.x, r.numbers, r.n);
-  } else {
-    table_add_f64(&r.reader, (double *)(void *)out->data, r.x, r.numbers, r.n);
+  array_zero_bytes(f->ctx, out->data, (size_t)array_size(out) * dtype_size(array_dtype(out)));
+  const int64_t results = r.reader.n_orders * r.reader.trailing;
+  for (int64_t k = 0; k < r.n; k += SCATTER_QUERIES) {
+    const int64_t n = r.n - k < SCATTER_QUERIES ? r.n - k : SCATTER_QUERIES;
+    if (r.dtype == DAMO_FLOAT32) {
+      table_add_f32(&r.reader, (float *)(void *)out->data, (const float *)r.x + k * r.reader.n_axes,
+                    (const float *)r.numbers + k * results, n);
+    } else {
+      table_add_f64(&r.reader, (double *)(void *)out->data, (const double *)r.x + k * r.reader.n_axes,
+                    (const double *)r.numbers + k * results, n);
+    }
+    ctx_point(f->ctx);
   }
   return DAMO_OK;
 }

@@ -41,7 +41,7 @@ static damo_status spline_coefficients_perform(const thunk *t, frame *f) {
   DAMO_TRY(table_read_axis(f->ctx, points, axis, 4, &work, &a));
   for (int k = 0; k < axis; k++) outer *= shape[k];
   for (int k = axis + 1; k < v->ndim; k++) inner *= shape[k];
-  kernel_copy_nd(v->data, array_strides(v), out->data, NULL, v->ndim, shape, dtype_size(dt));
+  array_copy_box(f->ctx, v->data, array_strides(v), out->data, NULL, v->ndim, shape, dtype_size(dt));
   spline_factor(&a, factor);
   if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64) {
     spline_solve_f32(factor, n, transpose, (float *)(void *)out->data, outer, inner);
@@ -129,6 +129,8 @@ static damo_status table_cell_infer_type(const damo_op *op, damo_var *const *in,
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
+#define TABLE_CELL_PART 128 /* queries between two points */
+
 static damo_status table_cell_perform(const thunk *t, frame *f) {
   const cell_props *p = OP_PROPS(t->node->op, cell_props);
   const int axis = (int)prop_int_or(p->axis, 1) - 1;
@@ -147,6 +149,7 @@ static damo_status table_cell_perform(const thunk *t, frame *f) {
         array_dtype(x) == DAMO_FLOAT32 ? (double)*(const float *)(const void *)at : *(const double *)(const void *)at;
     if (refuses && !(q >= a.points[0] && q <= a.points[n - 1])) return table_refuse(f->ctx, to - first, q, axis, &a);
     *to++ = table_cell(&a, q) + 1;
+    ctx_point_each(f->ctx, to - first, TABLE_CELL_PART);
   }
   return DAMO_OK;
 }

@@ -145,7 +145,7 @@ damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, con
   damo_sparse *out = sparse_empty(values->obj.ctx, DAMO_CSC, dtype, itype, shape, nnz);
   if (!out) return NULL;
   const int64_t *strides = array_strides(values);
-  kernel_copy_nd(values->data, (const int64_t[]){strides[1], strides[0]}, out->data->data, NULL, 2,
+  array_copy_box(values->obj.ctx, values->data, (const int64_t[]){strides[1], strides[0]}, out->data->data, NULL, 2,
                  (const int64_t[]){cols, rows}, dtype_size(dtype));
   const size_t column = (size_t)rows * dtype_size(itype);
   for (int64_t j = 0; j < cols && rows > 0; j++) {

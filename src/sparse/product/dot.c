@@ -142,7 +142,7 @@ static damo_sparse *sp_full(const damo_array *x, damo_format format) {
   for (int64_t i = 0; i < major; i++) {
     for (int64_t j = 0; j < minor; j++) *idx++ = j;
   }
-  kernel_copy_nd(x->data, step, out->data->data, NULL, 2, transposed, dtype_size(array_dtype(x)));
+  array_copy_box(ctx, x->data, step, out->data->data, NULL, 2, transposed, dtype_size(array_dtype(x)));
   out->sorted = out->unique = true;
   return out;
 }

@@ -59,7 +59,7 @@ static damo_status sp_sum_into(const thunk *t, frame *f, const damo_sparse *x, i
   if ((axis == 1) == (sparse_format(x) == DAMO_CSR)) {
     fns->sum_major(&raw, out->data);
   } else {
-    memset(out->data, 0, (size_t)array_size(out) * dtype_size(dtype));
+    array_zero_bytes(f->ctx, out->data, (size_t)array_size(out) * dtype_size(dtype));
     fns->sum_minor(&raw, out->data);
   }
   return DAMO_OK;

@@ -38,7 +38,7 @@ static damo_status sp_vecdot_run(const thunk *t, frame *f, const damo_array *x, 
   if ((axis == 1) == (sparse_format(m) == DAMO_CSR)) {
     fns->vecdot_major(&raw, x->data, y->data, out->data);
   } else {
-    memset(out->data, 0, (size_t)array_size(out) * dtype_size(dtype));
+    array_zero_bytes(f->ctx, out->data, (size_t)array_size(out) * dtype_size(dtype));
     fns->vecdot_minor(&raw, x->data, y->data, out->data);
   }
   return DAMO_OK;

@@ -44,7 +44,7 @@ static damo_status sp_to_dense_perform(const thunk *t, frame *f) {
   const damo_sparse *x = thunk_in_sparse(t, f, 0);
   damo_array *y = thunk_out(t, f, 0, sparse_dtype(x), 2, x->shape);
   if (y == NULL) return DAMO_EMEMORY;
-  memset(y->data, 0, (size_t)array_size(y) * dtype_size(sparse_dtype(x)));
+  array_zero_bytes(f->ctx, y->data, (size_t)array_size(y) * dtype_size(sparse_dtype(x)));
   sparse_add_to_dense(x, y);
   return DAMO_OK;
 }
