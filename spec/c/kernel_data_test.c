@@ -348,20 +348,22 @@ static void test_distributions(void) {
 }
 
 static void test_permutation(void) {
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
   int64_t p[1000], counts[6] = {0};
   bool seen[1000] = {false};
   philox_state s = philox_seed(7);
-  philox_permutation(&s, p, 1000);
+  philox_permutation(ctx, &s, p, 1000);
   for (int i = 0; i < 1000; i++) seen[p[i]] = true;
   bool all = true;
   for (int i = 0; i < 1000; i++) all = all && seen[i];
   CHECK(all);
   for (int i = 0; i < 60000; i++) { /* each of six permutations 10000 times, within five standard deviations */
-    philox_permutation(&s, p, 3);
+    philox_permutation(ctx, &s, p, 3);
     philox_advance(&s, philox_blocks(3));
     counts[p[0] * 2 + (p[1] > p[2])]++;
   }
   for (int i = 0; i < 6; i++) CHECK_NEAR((double)counts[i], 10000, 460);
+  damo_ctx_release(ctx);
 }
 
 /* The tests that depend on the instruction set; the first set does all repetitions. */

@@ -113,8 +113,8 @@ static void check_permute(damo_ctx *ctx, damo_sparse *a) {
   damo_array *rows = array_empty(ctx, DAMO_INT64, 1, &a->shape[0]),
              *cols = array_empty(ctx, DAMO_INT64, 1, &a->shape[1]);
   int64_t *r = (int64_t *)(void *)rows->data, *c = (int64_t *)(void *)cols->data;
-  philox_permutation(&s, r, a->shape[0]);
-  philox_permutation(&s, c, a->shape[1]);
+  philox_permutation(ctx, &s, r, a->shape[0]);
+  philox_permutation(ctx, &s, c, a->shape[1]);
   damo_sparse *b = sparse_permute(a, rows, cols);
   CHECK(is_sound(b));
   damo_array *x = sparse_to_dense(a), *y = sparse_to_dense(b);
