@@ -37,6 +37,14 @@ damo_status conv_input_channels(damo_ctx *ctx, const damo_op *op, int64_t w, int
 /* The lengths of five axes, of which the batch may be -1; shape error where channels or groups do not agree. */
 damo_status conv_lengths_of(damo_ctx *ctx, const damo_op *op, const int64_t *x, const int64_t *w, conv_lengths *out);
 
+/* The order of the sums of ConvGradFilter, which follows from shapes alone: samples are in chunks, whose sums are added in
+ * double; one product reads `together` of them, and sums `depth` positions of a slab, the positions of out[1] and out[2]
+ * with rows of `pitch`, sample by sample; products are added in the order of slabs, then of positions. */
+typedef struct conv_order {
+  int64_t chunks, together, depth, pitch, slab; /* slab: positions of one, those between its rows included */
+} conv_order;
+conv_order conv_sum_order(const conv_spec *s, const conv_lengths *l, size_t size);
+
 damo_status conv_perform(const thunk *t, frame *f);
 damo_status conv_grad_input_perform(const thunk *t, frame *f);
 damo_status conv_grad_filter_perform(const thunk *t, frame *f);

@@ -449,10 +449,9 @@ typedef struct conv_sums {
   const conv_lengths *l;
   conv_source source;
   conv_grid grid;
-  int64_t source_size, past, taps, width, chunks;
+  int64_t source_size, past, taps, width;
   int64_t blocks, block; /* of taps: a share has one chunk, one group and one block */
-  int64_t together;      /* samples that one product reads, each with its copy and its cotangents */
-  int64_t slab;          /* rows of a slab's cotangents */
+  conv_order order;
   const int64_t *offsets;
   const char *x, *y;
   char *sums, *workers;
@@ -467,22 +466,22 @@ static void conv_sum_share(void *arg, int64_t share, int worker) {
   const int64_t first = block * j->block, rows = j->taps - first < j->block ? j->taps - first : j->block;
   const int64_t pitch = j->source.length[2], slab = j->source.length[1] * pitch, in = conv_product(l->in),
                 out = conv_product(l->out), one = j->source_size + j->past,
-                end = pool_share_first(l->batch, chunk + 1, j->chunks);
-  const int64_t depth = CONV_DEPTH / j->together > 64 ? CONV_DEPTH / j->together : 64;
+                end = pool_share_first(l->batch, chunk + 1, j->order.chunks);
+  const int64_t depth = j->order.depth;
   char *source = j->workers + (size_t)worker * j->worker_bytes;
-  char *transposed = source + conv_align((size_t)(j->together * one) * j->size);
+  char *transposed = source + conv_align((size_t)(j->order.together * one) * j->size);
   char *sums = j->sums + (size_t)(((chunk * l->groups + group) * j->taps + first) * j->width) * j->size;
   memset(sums, 0, (size_t)(rows * j->width) * j->size);
   conv_outer o = {.rows = rows,
                   .n = j->width,
                   .source_step = one,
-                  .b_step = j->slab * j->width,
+                  .b_step = j->order.slab * j->width,
                   .b_row = j->width,
                   .c_row = j->width,
                   .offsets = j->offsets + first,
                   .c = sums};
-  for (int64_t sample = pool_share_first(l->batch, chunk, j->chunks); sample < end; sample += o.segments) {
-    o.segments = end - sample < j->together ? end - sample : j->together;
+  for (int64_t sample = pool_share_first(l->batch, chunk, j->order.chunks); sample < end; sample += o.segments) {
+    o.segments = end - sample < j->order.together ? end - sample : j->order.together;
     for (int64_t i = 0; i < o.segments; i++)
       conv_pad(&j->source, j->size, j->x + (size_t)(((sample + i) * l->groups + group) * l->channels * in) * j->size,
                source + (size_t)(i * one) * j->size, j->past);
@@ -491,8 +490,8 @@ static void conv_sum_share(void *arg, int64_t share, int worker) {
         conv_transpose_slab(&j->grid, j->size, a, pitch, l->filters,
                             j->y + (size_t)(((sample + i) * l->groups + group) * l->filters * out) * j->size, j->width,
                             transposed + (size_t)(i * o.b_step) * j->size);
-      for (int64_t at = 0; at < j->slab; at += depth) {
-        o.depth = j->slab - at < depth ? j->slab - at : depth;
+      for (int64_t at = 0; at < j->order.slab; at += depth) {
+        o.depth = j->order.slab - at < depth ? j->order.slab - at : depth;
         o.source = source + (size_t)(a * slab + at) * j->size;
         o.b = transposed + (size_t)(at * j->width) * j->size;
         j->fns->outer(&o);
@@ -523,7 +522,7 @@ static void conv_collect(const conv_sums *j, const int64_t *places, char *w) {
     for (int64_t k = first; k < first + at_once && k < l->filters; k++) {
       const char *from = j->sums + (size_t)((group * j->taps + p) * j->width + k) * j->size;
       double sum = 0;
-      for (int64_t chunk = 0; chunk < j->chunks; chunk++)
+      for (int64_t chunk = 0; chunk < j->order.chunks; chunk++)
         sum += conv_load_float(j->size, from + (size_t)(chunk * l->groups * one) * j->size);
       char *to = w + (size_t)((group * l->filters + k) * j->taps + places[p]) * j->size;
       if (j->size == sizeof(float))
@@ -536,35 +535,41 @@ static void conv_collect(const conv_sums *j, const int64_t *places, char *w) {
 
 #define CONV_MOST_LANES 16 /* of a vector of any instruction set */
 
-/* Chunks, how many samples are read together, blocks of taps; returns the number of shares. Each entry of the sums is read
- * and written once a product and once a chunk, so neither may be of few positions. The order of sums depends on the first
- * two, which so depend on shapes alone: memory is estimated as for vectors of CONV_MOST_LANES. */
-static int64_t conv_divide_sums(conv_sums *j, const thread_pool *pool) {
+conv_order conv_sum_order(const conv_spec *s, const conv_lengths *l, size_t size) {
+  const conv_source source = conv_source_of(s, l);
+  const int64_t width = (l->filters + CONV_MOST_LANES - 1) / CONV_MOST_LANES * CONV_MOST_LANES;
+  const int64_t sums = l->groups * l->channels * conv_product(l->taps) * width;
+  conv_order o = {.pitch = source.length[2], .slab = (l->out[1] - 1) * source.length[2] + l->out[2]};
+  o.chunks = l->batch * l->out[0] * o.slab / (2 * CONV_DEPTH);
+  if (o.chunks > CONV_CHUNKS) o.chunks = CONV_CHUNKS;
+  if (o.chunks > l->batch) o.chunks = l->batch;
+  while (o.chunks > 1 && o.chunks * sums > CONV_SUMS) o.chunks--;
+  if (o.chunks < 1) o.chunks = 1;
+  const int64_t sample = (conv_source_size(&source) + 3 * CONV_MOST_LANES + o.slab * width) * (int64_t)size;
+  o.together = (CONV_DEPTH + o.slab - 1) / o.slab;
+  if (o.together > CONV_CACHED / sample) o.together = CONV_CACHED / sample;
+  if (o.together > (l->batch + o.chunks - 1) / o.chunks) o.together = (l->batch + o.chunks - 1) / o.chunks;
+  if (o.together < 1) o.together = 1;
+  o.depth = CONV_DEPTH / o.together > 64 ? CONV_DEPTH / o.together : 64;
+  return o;
+}
+
+/* The order of sums, and blocks of taps; returns the number of shares. */
+static int64_t conv_divide_sums(conv_sums *j, const conv_spec *s, const thread_pool *pool) {
   const conv_lengths *l = j->l;
   const int64_t lanes = j->fns->lanes, threads = pool_size(pool);
-  const int64_t width = (l->filters + CONV_MOST_LANES - 1) / CONV_MOST_LANES * CONV_MOST_LANES;
-  const int64_t sums = l->groups * j->taps * width;
-  j->slab = (l->out[1] - 1) * j->source.length[2] + l->out[2];
-  j->chunks = l->batch * l->out[0] * j->slab / (2 * CONV_DEPTH);
-  if (j->chunks > CONV_CHUNKS) j->chunks = CONV_CHUNKS;
-  if (j->chunks > l->batch) j->chunks = l->batch;
-  while (j->chunks > 1 && j->chunks * sums > CONV_SUMS) j->chunks--;
-  if (j->chunks < 1) j->chunks = 1;
+  j->order = conv_sum_order(s, l, j->size);
   j->past = 3 * lanes;
   j->source_size = conv_source_size(&j->source);
-  const int64_t sample = (j->source_size + 3 * CONV_MOST_LANES + j->slab * width) * (int64_t)j->size;
-  j->together = (CONV_DEPTH + j->slab - 1) / j->slab;
-  if (j->together > CONV_CACHED / sample) j->together = CONV_CACHED / sample;
-  if (j->together > (l->batch + j->chunks - 1) / j->chunks) j->together = (l->batch + j->chunks - 1) / j->chunks;
-  if (j->together < 1) j->together = 1;
-  j->blocks =
-      j->chunks * l->groups < 2 * threads ? (2 * threads + j->chunks * l->groups - 1) / (j->chunks * l->groups) : 1;
+  j->blocks = j->order.chunks * l->groups < 2 * threads
+                  ? (2 * threads + j->order.chunks * l->groups - 1) / (j->order.chunks * l->groups)
+                  : 1;
   j->block = (j->taps + j->blocks - 1) / j->blocks;
   j->block = (j->block + j->fns->rows - 1) / j->fns->rows * j->fns->rows;
   j->blocks = (j->taps + j->block - 1) / j->block;
-  j->worker_bytes = conv_align((size_t)(j->together * (j->source_size + j->past)) * j->size) +
-                    conv_align((size_t)(j->together * j->slab * j->width) * j->size);
-  return j->chunks * l->groups * j->blocks;
+  j->worker_bytes = conv_align((size_t)(j->order.together * (j->source_size + j->past)) * j->size) +
+                    conv_align((size_t)(j->order.together * j->order.slab * j->width) * j->size);
+  return j->order.chunks * l->groups * j->blocks;
 }
 
 damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
@@ -602,9 +607,9 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
   j.width = (l.filters + lanes - 1) / lanes * lanes;
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
   j.pool = pool;
-  const int64_t shares = conv_divide_sums(&j, pool), sums = l.groups * j.taps * j.width;
+  const int64_t shares = conv_divide_sums(&j, s, pool), sums = l.groups * j.taps * j.width;
   const size_t lists = conv_align((size_t)j.taps * sizeof(int64_t)),
-               all = conv_align((size_t)(j.chunks * sums) * j.size),
+               all = conv_align((size_t)(j.order.chunks * sums) * j.size),
                copies = window_copy_bytes(x) + window_copy_bytes(y);
   char *scratch = thunk_scratch(t, f, 2 * lists + all + copies + j.worker_bytes * (size_t)pool_size(pool));
   if (scratch == NULL) return DAMO_EMEMORY;

@@ -35,11 +35,82 @@ static c_value *window_c_out(c_emit *e, const damo_apply *node, const int64_t *l
 
 /* ---- Convolution ------------------------------------------------------------------------------------------------- */
 
-/* Opens the loops over o along axis k of y and t of the filter, and defines i_k, the position in x; leaves out those outside. */
+/* Opens the loop over the taps of axis k in the order of the positions that they meet, and defines t_k, their place in the
+ * filter, and shift_k, what is added to the position in x. */
 static void conv_c_axis(c_emit *e, const conv_spec *s, const conv_lengths *l, int k) {
-  ce_open(e, "for (ptrdiff_t t%d = 0; t%d < %lld; t%d++)", k, k, (long long)l->taps[k], k);
-  const char *tap = s->flip ? ce_text(e, "(%lld - t%d)", (long long)l->taps[k] - 1, k) : ce_text(e, "t%d", k);
-  ce_line(e, "const ptrdiff_t shift%d = %s * %lld - %lld;", k, tap, (long long)s->dilation[k], (long long)l->pad[k][0]);
+  ce_for(e, ce_text(e, "tap%d", k), l->taps[k]);
+  if (s->flip)
+    ce_line(e, "const ptrdiff_t t%d = %lld - tap%d;", k, (long long)l->taps[k] - 1, k);
+  else
+    ce_line(e, "const ptrdiff_t t%d = tap%d;", k, k);
+  ce_line(e, "const ptrdiff_t shift%d = tap%d * %lld - %lld;", k, k, (long long)s->dilation[k],
+          (long long)l->pad[k][0]);
+}
+
+static const char *conv_c_place(c_emit *e, const char *array, const char *at, const int64_t *lengths) {
+  return ce_text(e, "%s[(%s0 * %lld + %s1) * %lld + %s2]", array, at, (long long)lengths[1], at, (long long)lengths[2],
+                 at);
+}
+
+/* In reproducible mode: the sum of a tap's terms over all samples and positions, in the order of conv_run.c. */
+static void conv_c_sum(c_emit *e, const conv_spec *s, const conv_lengths *l, const char *type, size_t size) {
+  const conv_order o = conv_sum_order(s, l, size);
+  const long long in = (long long)(l->in[0] * l->in[1] * l->in[2]),
+                  out = (long long)(l->out[0] * l->out[1] * l->out[2]);
+  const char *ends = "";
+  for (int64_t k = 0; k <= o.chunks; k++)
+    ends = ce_text(e, "%s%s%lld", ends, k > 0 ? ", " : "", (long long)pool_share_first(l->batch, k, o.chunks));
+  ce_line(e, "static const ptrdiff_t chunks[] = {%s};", ends);
+  ce_line(e, "double total = 0;");
+  ce_for(e, "chunk", o.chunks);
+  ce_line(e, "const ptrdiff_t end = chunks[chunk + 1];");
+  ce_line(e, "%s sum = 0;", type);
+  ce_open(e, "for (ptrdiff_t first = chunks[chunk]; first < end; first += %lld)", (long long)o.together);
+  ce_line(e, "const ptrdiff_t last = first + %lld < end ? first + %lld : end;", (long long)o.together,
+          (long long)o.together);
+  ce_for(e, "o0", l->out[0]);
+  ce_line(e, "const ptrdiff_t i0 = o0 * %lld + shift0;", (long long)s->stride[0]);
+  ce_line(e, "if (i0 < 0 || i0 >= %lld) continue;", (long long)l->in[0]);
+  ce_open(e, "for (ptrdiff_t from = 0; from < %lld; from += %lld)", (long long)o.slab, (long long)o.depth);
+  ce_line(e, "const ptrdiff_t to = from + %lld < %lld ? from + %lld : %lld;", (long long)o.depth, (long long)o.slab,
+          (long long)o.depth, (long long)o.slab);
+  ce_line(e, "%s part = 0;", type);
+  ce_open(e, "for (ptrdiff_t n = first; n < last; n++)");
+  ce_line(e, "const %s *const xn = xp + n * %lld, *const yn = yp + n * %lld;", type,
+          (long long)(l->groups * l->channels) * in, (long long)(l->groups * l->filters) * out);
+  ce_open(e, "for (ptrdiff_t p = from; p < to; p++)");
+  ce_line(e, "const ptrdiff_t o1 = p / %lld, o2 = p %% %lld;", (long long)o.pitch, (long long)o.pitch);
+  for (int k = 1; k < WINDOW_AXES; k++) {
+    ce_line(e, "const ptrdiff_t i%d = o%d * %lld + shift%d;", k, k, (long long)s->stride[k], k);
+    ce_line(e, "if (i%d < 0 || i%d >= %lld) continue;", k, k, (long long)l->in[k]);
+  }
+  ce_line(e, "if (o2 < %lld) part += %s * %s;", (long long)l->out[2], conv_c_place(e, "xn", "i", l->in),
+          conv_c_place(e, "yn", "o", l->out));
+  ce_close(e);
+  ce_close(e);
+  ce_line(e, "sum += part;");
+  for (int k = 0; k < 3; k++) ce_close(e);
+  ce_line(e, "total += (double)sum;");
+  ce_close(e);
+  ce_line(e, "*wp = (%s)total;", type);
+}
+
+/* The terms of all positions of a sample, added to the results: those of y and x get theirs in the order of channels and
+ * taps, as conv_run.c has it. to: 'y', 'x' or 'w'. */
+static void conv_c_terms(c_emit *e, const conv_spec *s, const conv_lengths *l, char to, const char *type) {
+  ce_line(e, to == 'w' ? "%s sum = 0;" : "const %s tap = *wp;", type);
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    ce_for(e, ce_text(e, "o%d", k), l->out[k]);
+    ce_line(e, "const ptrdiff_t i%d = o%d * %lld + shift%d;", k, k, (long long)s->stride[k], k);
+    ce_line(e, "if (i%d < 0 || i%d >= %lld) continue;", k, k, (long long)l->in[k]);
+  }
+  const char *xi = conv_c_place(e, "xp", "i", l->in), *yi = conv_c_place(e, "yp", "o", l->out);
+  if (to == 'w')
+    ce_line(e, "sum += %s * %s;", xi, yi);
+  else
+    ce_line(e, "%s += tap * %s;", to == 'y' ? yi : xi, to == 'y' ? xi : yi);
+  for (int k = 0; k < WINDOW_AXES; k++) ce_close(e);
+  if (to == 'w') ce_line(e, "*wp += sum;");
 }
 
 static damo_status conv_c(c_emit *e, const damo_op *op, const c_value *x, const int64_t *of_x, const c_value *w,
@@ -50,40 +121,28 @@ static damo_status conv_c(c_emit *e, const damo_op *op, const c_value *x, const 
   if (status != DAMO_OK) return e->status = status;
   ce_fill(e, to, "0");
   if (ce_size(x) == 0 || ce_size(w) == 0 || ce_size(y) == 0) return e->status;
-  const char *const names[] = {"n", "g", "f", "c"};
+  const char *const names[] = {"n", "g", "f", "c"}, *type = ce_type(x->dtype), *n = "n";
   const int64_t counts[] = {l.batch, l.groups, l.filters, l.channels};
-  for (int i = 0; i < 4; i++) ce_for(e, names[i], counts[i]);
+  const bool inside = to == w && e->file->reproducible; /* samples are summed there */
+  const int first = inside ? 1 : 0;
+  if (inside) n = "0";
+  for (int i = first; i < 4; i++) ce_for(e, names[i], counts[i]);
   for (int k = 0; k < WINDOW_AXES; k++) conv_c_axis(e, s, &l, k);
   const long long in = (long long)(l.in[0] * l.in[1] * l.in[2]), out = (long long)(l.out[0] * l.out[1] * l.out[2]);
   const long long taps = (long long)(l.taps[0] * l.taps[1] * l.taps[2]);
   const long long channels = (long long)l.channels, filters = (long long)l.filters, groups = (long long)l.groups;
-  ce_line(e, "%s%s *const xp = %s + ((n * %lld + g) * %lld + c) * %lld;", to == x ? "" : "const ", ce_type(x->dtype),
-          ce_p(e, x), groups, channels, in);
-  ce_line(e, "%s%s *const yp = %s + ((n * %lld + g) * %lld + f) * %lld;", to == y ? "" : "const ", ce_type(x->dtype),
-          ce_p(e, y), groups, filters, out);
+  ce_line(e, "%s%s *const xp = %s + ((%s * %lld + g) * %lld + c) * %lld;", to == x ? "" : "const ", type, ce_p(e, x), n,
+          groups, channels, in);
+  ce_line(e, "%s%s *const yp = %s + ((%s * %lld + g) * %lld + f) * %lld;", to == y ? "" : "const ", type, ce_p(e, y), n,
+          groups, filters, out);
   ce_line(e, "%s%s *const wp = %s + ((g * %lld + f) * %lld + c) * %lld + (t0 * %lld + t1) * %lld + t2;",
-          to == w ? "" : "const ", ce_type(x->dtype), ce_p(e, w), filters, channels, taps, (long long)l.taps[1],
+          to == w ? "" : "const ", type, ce_p(e, w), filters, channels, taps, (long long)l.taps[1],
           (long long)l.taps[2]);
-  if (to == w)
-    ce_line(e, "%s sum = 0;", ce_type(x->dtype));
+  if (inside)
+    conv_c_sum(e, s, &l, type, dtype_size(x->dtype));
   else
-    ce_line(e, "const %s tap = *wp;", ce_type(x->dtype));
-  for (int k = 0; k < WINDOW_AXES; k++) {
-    ce_for(e, ce_text(e, "o%d", k), l.out[k]);
-    ce_line(e, "const ptrdiff_t i%d = o%d * %lld + shift%d;", k, k, (long long)s->stride[k], k);
-    ce_line(e, "if (i%d < 0 || i%d >= %lld) continue;", k, k, (long long)l.in[k]);
-  }
-  const char *xi = ce_text(e, "xp[(i0 * %lld + i1) * %lld + i2]", (long long)l.in[1], (long long)l.in[2]);
-  const char *yi = ce_text(e, "yp[(o0 * %lld + o1) * %lld + o2]", (long long)l.out[1], (long long)l.out[2]);
-  if (to == y)
-    ce_line(e, "%s += tap * %s;", yi, xi);
-  else if (to == x)
-    ce_line(e, "%s += tap * %s;", xi, yi);
-  else
-    ce_line(e, "sum += %s * %s;", xi, yi);
-  for (int k = 0; k < WINDOW_AXES; k++) ce_close(e);
-  if (to == w) ce_line(e, "*wp += sum;");
-  for (int k = 0; k < WINDOW_AXES + 4; k++) ce_close(e);
+    conv_c_terms(e, s, &l, to == y ? 'y' : to == x ? 'x' : 'w', type);
+  for (int k = first; k < WINDOW_AXES + 4; k++) ce_close(e);
   return e->status;
 }
 
@@ -92,7 +151,6 @@ damo_status conv_emit_c(c_emit *e, const damo_apply *node) {
   const c_value *x = window_c_value(e, ce_in(e, 0), of_x), *w = window_c_value(e, ce_in(e, 1), of_w);
   conv_lengths l;
   if (x == NULL || w == NULL) return e->status;
-  if (e->file->reproducible) return ce_refuse(e, "convolutions in reproducible mode");
   const damo_status s = conv_lengths_of(e->ctx, node->op, of_x, of_w, &l);
   if (s != DAMO_OK) return e->status = s;
   of_y[0] = of_x[0], of_y[1] = of_w[0];
@@ -105,7 +163,6 @@ damo_status conv_grad_input_emit_c(c_emit *e, const damo_apply *node) {
   int64_t of_x[5], of_w[5], of_y[5];
   const c_value *y = window_c_value(e, ce_in(e, 0), of_y), *w = window_c_value(e, ce_in(e, 1), of_w);
   if (y == NULL || w == NULL) return e->status;
-  if (e->file->reproducible) return ce_refuse(e, "convolutions in reproducible mode");
   of_x[0] = of_y[0];
   of_x[1] = of_w[1] * conv_spec_of(node->op)->groups;
   DAMO_TRY(window_c_lengths(e, node, 2, of_x));
@@ -121,7 +178,6 @@ damo_status conv_grad_filter_emit_c(c_emit *e, const damo_apply *node) {
   int64_t of_x[5], of_w[5], of_y[5];
   const c_value *x = window_c_value(e, ce_in(e, 0), of_x), *y = window_c_value(e, ce_in(e, 1), of_y);
   if (x == NULL || y == NULL) return e->status;
-  if (e->file->reproducible) return ce_refuse(e, "convolutions in reproducible mode");
   of_w[0] = of_y[1];
   of_w[1] = of_x[1] / conv_spec_of(node->op)->groups;
   DAMO_TRY(window_c_lengths(e, node, 2, of_w));
