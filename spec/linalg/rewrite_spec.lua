@@ -15,7 +15,7 @@ local function variable(name)
 end
 
 local watched = {}
-for name in ("Solve SolveTriangular SolveDiagonal LUFactor LUSolve LUDet LUInverse MatrixInverse Det SLogDet Cholesky Dot Matmul"):gmatch "%S+" do watched[name] = true end
+for name in ("Solve SolveTriangular SolveDiagonal LUFactor LUSolve LUDet LUInverse LUAdjugate Adjugate MatrixInverse Det SLogDet Cholesky Dot Matmul"):gmatch "%S+" do watched[name] = true end
 
 -- The nodes of linear algebra in dependency order, sorted by name.
 local function nodes_of(f)
@@ -150,7 +150,7 @@ describe("one matrix", function()
   rule("of a determinant and its gradient is factorized once", "a", function(a)
     local d = linalg.det(a)
     return d, damo.grad(d, a)
-  end, "LUDet LUFactor LUInverse")
+  end, "LUAdjugate LUDet LUFactor")
   rule("of a stack of right sides is factorized once", "aw", function(a, w) return linalg.solve(a, w) end, "LUFactor LUSolve")
   rule("of one system stays", "ab", function(a, b) return linalg.solve(a, b) end)
   rule("that is positive definite has one Cholesky factor", "cbv", function(c, b, v)

@@ -131,6 +131,81 @@ describe("det and slogdet", function()
   h.case("det", linalg.det, { a4 })
   h.case("det of a stack", linalg.det, { h.regular({ 2, 2, 3, 3 }, 3) })
   h.case("det of a complex matrix", linalg.det, { z4 })
+  -- Matrices of lower rank: the entries of their gradients are cofactors.
+  local function of_rank(n, rank, seed)
+    return damo.dot(h.random({ n, rank }, seed), h.random({ rank, n }, seed + 1))
+  end
+  h.case("det of a matrix whose rank is less by 1", linalg.det, { of_rank(4, 3, 3) })
+  h.case("det of a matrix whose rank is less by 2", linalg.det, { of_rank(4, 2, 5) })
+  h.case("det of a matrix whose rank is less by 3", linalg.det, { of_rank(4, 1, 5) })
+  h.case("det of a larger matrix of lower rank", linalg.det, { of_rank(10, 9, 5) })
+  h.case("det of 0", linalg.det, { damo.zeros { 2, 2 } })
+  h.case("det of a singular complex matrix", linalg.det, {
+    damo.dot(h.complex(h.random({ 3, 2 }, 4)), h.complex(h.random({ 2, 3 }, 5), 78)) })
+  h.case("det of a stack with singular ones", linalg.det, {
+    damo.stack { of_rank(3, 2, 1), h.regular({ 3, 3 }, 3), of_rank(3, 1, 7), damo.zeros { 3, 3 } } })
+  h.case("det in a product of several", function(a, b)
+    return linalg.det(a) * linalg.det(damo.dot(a, b))
+  end, { of_rank(3, 2, 4), h.regular({ 3, 3 }, 5) })
+
+  it("det's gradient at a singular matrix is the matrix of its cofactors", function()
+    local a = damo.dmatrix "a"
+    local d = linalg.det(a)
+    local value = damo.array { { 1, 2, 3 }, { 2, 4, 6 }, { 1, 0, 1 } }
+    local cofactors = damo.array { { 4, 4, -4 }, { -2, -2, 2 }, { 0, 0, 0 } }
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      for _, outputs in ipairs { { damo.grad(d, a) }, { damo.grad(d, a), d } } do
+        assert.is_true(damo.allclose(damo.compile({ a }, outputs, { mode = mode })(value), cofactors), mode)
+      end
+    end
+    local f = damo.compile({ a }, damo.grad(d, a))
+    assert.is_true(damo.array_equal(f(damo.zeros { 1, 1 }), damo.ones { 1, 1 }))
+    assert.same({ 0, 0 }, f(damo.zeros { 0, 0 }).shape)
+    local nan = f(damo.array { { 0 / 0, 1 }, { 1, 1 } })
+    assert.is_true(nan[{ 1, 1 }] ~= nan[{ 1, 1 }])
+    local s = damo.fmatrix "s"
+    local g = damo.compile({ s }, damo.grad(linalg.det(s), s))(damo.cast(value, "float32"))
+    assert.equal("float32", g.dtype)
+    assert.is_true(damo.allclose(g, cofactors, { atol = 1e-5 }))
+  end)
+
+  it("det's gradient neither overflows nor vanishes before the product ends", function()
+    local a = damo.dmatrix "a"
+    local f = damo.compile({ a }, damo.grad(linalg.det(a), a))
+    local v = damo.concatenate { damo.full({ 200 }, 100), damo.full({ 199 }, 0.01), damo.zeros { 1 } }
+    local g = f(damo.diag(v))
+    assert.is_true(math.abs(g[{ 400, 400 }] - 100) < 1e-9)
+    assert.equal(0, g[{ 1, 1 }])
+  end)
+
+  it("det's gradient of many small matrices is that of each, singular ones too", function()
+    local a, one = damo.dtensor3 "a", damo.dmatrix "one"
+    local d = linalg.det(a)
+    local f = damo.compile({ a }, damo.grad(damo.sum(d), a))
+    local both = damo.compile({ a }, { damo.grad(damo.sum(d), a), d })
+    local single = damo.compile({ one }, damo.grad(linalg.det(one), one))
+    for n = 1, 5 do
+      local x = h.random({ 75, n, n }, n)
+      for k = 3, 75, 9 do x[{ k, n }] = 2 * x[{ k, 1 }] end
+      for _, got in ipairs { f(x), (both(x)) } do
+        for k = 1, 75 do assert.is_true(damo.allclose(got[{ k }], single(x[{ k }]), { atol = 1e-12 }), n .. ": " .. k) end
+      end
+    end
+  end)
+
+  it("det's third derivative is there where the matrix is regular", function()
+    local a = damo.dmatrix "a"
+    local function along(y, seed) return damo.sum(damo.grad(y, a) * damo.constant(h.random({ 3, 3 }, seed))) end
+    local second = along(along(linalg.det(a), 3), 4)
+    local third = damo.compile({ a }, along(second, 5))
+    -- Of a polynomial of degree 3 the third derivative is the same everywhere.
+    local f, x, by = damo.compile({ a }, second), h.regular({ 3, 3 }, 6), h.random({ 3, 3 }, 5)
+    assert.is_true(math.abs(third(x) - (f(x + by) - f(x - by)) / 2) < 1e-10)
+    local ok, err = pcall(third, damo.ones { 3, 3 })
+    assert.is_false(ok)
+    assert.equal("numeric", err.kind)
+  end)
+
   h.case("slogdet's logarithm", function(a) return (select(2, linalg.slogdet(a))) end, { h.random({ 2, 4, 4 }, 9) })
   h.case("slogdet's logarithm of a complex matrix", function(a) return (select(2, linalg.slogdet(a))) end, { z4 })
   h.case("slogdet's complex sign", function(a) return (linalg.slogdet(a)) end, { z4 })

@@ -178,6 +178,22 @@ static damo_status log_of_det(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return rule_give(b, repl, did, log);
 }
 
+/* (w/det(A))·adj(A) → (w/det(A)·det(A))·inv(A), which cancels: det(A) may overflow. The gradient of log(det(A)). */
+static damo_status adjugate_over_det(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  factor_list p;
+  damo_var *det = NULL, *w = node->in[1];
+  if (!dtype_is_float(var_dtype(w)) || !factor_list_collect(fg, w, &p)) return DAMO_OK;
+  for (int k = 0; k < p.n && det == NULL; k++) {
+    const damo_apply *abs = p.below[k] ? match_scalar(p.at[k], SCALAR_abs) : NULL;
+    damo_var *d = abs != NULL ? abs->in[0] : p.at[k];
+    const damo_apply *of = p.below[k] ? match_class(d, &det_def) : NULL;
+    if (of != NULL && of->in[0] == node->in[0] && var_ndim(w) == var_ndim(d)) det = d;
+  }
+  if (det == NULL) return DAMO_OK;
+  damo_var *scale = build_as_columns(b, build_as_columns(b, build_mul(b, w, det)));
+  return rule_give(b, repl, did, build_mul(b, scale, build_inv(b, node->in[0])));
+}
+
 /* The product and, for slogdet, the sum of logarithms of a diagonal. */
 static damo_status give_of_diagonal(build *b, const damo_apply *node, damo_var *d, damo_var **repl, bool *did) {
   const int last = var_ndim(d) - 1;
@@ -310,7 +326,7 @@ static bool is_general_solve(const damo_apply *node) {
 /* Whether the node factorizes its operand as P·L·U. */
 static bool is_factorizing(const damo_apply *node) {
   const op_def *def = node->op->def;
-  return def == &det_def || def == &slogdet_def || def == &inv_def || is_general_solve(node) ||
+  return def == &det_def || def == &slogdet_def || def == &inv_def || def == &adjugate_def || is_general_solve(node) ||
          (def == &lu_factor_def && prop_bool_or(OP_PROPS(node->op, lu_factor_props)->columns, false));
 }
 
@@ -350,6 +366,7 @@ static damo_status share_factors(build *b, damo_fgraph *fg, damo_apply *node, da
   if (node->op->def == &inv_def)
     return rule_give(b, repl, did,
                      build_lu_inverse(b, factors, nan_on_fail(OP_PROPS(node->op, inverse_props)->on_fail)));
+  if (node->op->def == &adjugate_def) return rule_give(b, repl, did, build_lu_adjugate(b, factors, node->in[1]));
   const damo_apply *made = build_lu_det(b, factors, node->op->def == &slogdet_def);
   for (int i = 0; made != NULL && i < made->n_out; i++) repl[i] = made->out[i];
   *did = made != NULL;
@@ -419,6 +436,11 @@ const rewrite_rule linalg_rules[] = {
      .tags = "fast_run canonicalize inexact",
      TRACKS(&solve_triangular_def),
      .local = transpose_into_triangular},
+    {.name = "adjugate_over_det",
+     .phase = PHASE_CANONICALIZE,
+     .tags = "fast_run canonicalize inexact",
+     TRACKS(&adjugate_def),
+     .local = adjugate_over_det},
     {.name = "log_of_det",
      .phase = PHASE_STABILIZE,
      .tags = "fast_run stabilize inexact",
@@ -457,7 +479,7 @@ const rewrite_rule linalg_rules[] = {
     {.name = "share_factors",
      .phase = PHASE_FUSE,
      .tags = "fast_run fuse inexact",
-     TRACKS(&solve_def, &inv_def, &det_def, &slogdet_def),
+     TRACKS(&solve_def, &inv_def, &det_def, &slogdet_def, &adjugate_def),
      .local = share_factors},
     {.name = "share_cholesky",
      .phase = PHASE_FUSE,

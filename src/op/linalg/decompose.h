@@ -31,12 +31,16 @@ void lanes_identity(const core_call *c, int n, void *to);
 void lanes_check_normal(const core_call *c, const void *x, uint8_t *failed);
 /* The same where one of n positions is not from its own, 1 to n, to n: the kernels swap rows with later ones alone. */
 void lanes_check_pivots(const core_call *c, int n, const void *pivots, uint8_t *failed);
+/* The same where the least modulus of n entries of a diagonal is not above `ratio` times the greatest. */
+void lanes_check_regular(const core_call *c, int n, const void *factors, double ratio, uint8_t *failed);
+/* x[k] *= p·q, for the matrices' entries k. */
+void lanes_scale(const core_call *c, int64_t entries, const void *p, const void *q, void *x);
 /* sign = the sign of x, and log = the logarithm of its modulus. */
 void lanes_sign_log(const core_call *c, const void *x, void *sign, void *log_abs);
 
 /* The checks of the classes: decompose_check.c */
 extern const op_check cholesky_check, triangular_check, lu_factor_check, lu_solve_check, inv_check, solve_check,
-    det_check, slogdet_check, solve_banded_check, qr_check, lstsq_check, pinv_check;
+    det_check, slogdet_check, adjugate_check, solve_banded_check, qr_check, lstsq_check, pinv_check;
 
 /* cholesky.c */
 extern const op_def cholesky_def;
@@ -120,6 +124,13 @@ damo_var *build_inv(build *b, damo_var *a);
 /* From the factors of build_lu_columns: the node that gives the determinant, or its sign and logarithm; the inverse. */
 damo_apply *build_lu_det(build *b, const damo_apply *factors, bool logarithm);
 damo_var *build_lu_inverse(build *b, const damo_apply *factors, bool nan_on_fail);
+
+/* adjugate.c: w·adj(a), where adj(a) = det(a)·inv(a), also of singular matrices; w: a stack of scalars */
+extern const op_def adjugate_def, adjugate_tangent_def;
+damo_var *build_adjugate(build *b, damo_var *a, damo_var *w);
+damo_var *build_lu_adjugate(build *b, const damo_apply *factors, damo_var *w);
+/* The sum of the products of corresponding entries of two stacks of matrices. */
+damo_var *build_matrix_inner(build *b, damo_var *x, damo_var *y);
 
 /* system.c */
 

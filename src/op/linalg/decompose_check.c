@@ -335,6 +335,29 @@ static double slogdet_judge(const op_exam *e) { return exam_stack(e, slogdet_exa
 const op_check slogdet_check = {.judge = slogdet_judge,
                                 .judged = "the determinant is apart from that of an elimination"};
 
+/* A·Y = w·det(A). Rounding is measured against the largest determinant that rows of these lengths have. */
+static void adjugate_exam(exam_entry *x) {
+  const exam_mat a = exam_in(x, 0), w = exam_in(x, 1), y = exam_out(x, 0);
+  x->products += pow((double)a.rows, 3);
+  damo_array *dense = x->products < EXAM_MOST_PRODUCTS ? exam_dense(x, &a, NULL, NULL) : NULL;
+  if (dense == NULL) {
+    x->unknown = true;
+    return;
+  }
+  damo_c128 sign, *data = (damo_c128 *)(void *)dense->data;
+  const damo_c128 weight = exam_at(&w, 0, 0);
+  const double bound = exp(exam_log_bound(data, a.rows)), det = exp(exam_eliminate(data, a.rows, &sign));
+  damo_release(dense);
+  const damo_c128 want = mul_c128(weight, (damo_c128){sign.re * det, sign.im * det});
+  const exam_mat z = {
+      .data = (const char *)&want, .dtype = DAMO_COMPLEX128, .rows = a.rows, .cols = a.rows, .triangle = 2};
+  x->least = hypot(weight.re, weight.im) * bound;
+  if (isfinite(x->least)) exam_equation(x, &a, &y, &z, 0);
+}
+static double adjugate_judge(const op_exam *e) { return exam_stack(e, adjugate_exam); }
+const op_check adjugate_check = {.judge = adjugate_judge,
+                                 .judged = "the matrix times its adjugate is apart from the determinant"};
+
 /* ---- Bands, QR, pseudo-inverses ---------------------------------------------------------------------------------- */
 
 static damo_array *exam_zero_matrix(const exam_entry *x, int64_t rows, int64_t cols) {

@@ -8,6 +8,7 @@
   X(lu)                 \
   X(solve)              \
   X(inverse)            \
+  X(adjugate)           \
   X(compose)            \
   X(norm)               \
   X(svd)                \

@@ -202,15 +202,17 @@ static damo_var *build_log_tangent(build *b, damo_var *a, damo_var *d) {
   return build_reduce(b, REDUCE_SUM, diagonal, &last, 1, false);
 }
 
+/* d det = tr(adj(A)·dA), whatever A's rank. */
 static damo_status det_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  damo_var *scale = build_mul(b, gout[0], build_conj_if_complex(b, node->out[0]));
-  gin[0] = build_mul(b, as_matrix(b, scale), build_adjoint(b, build_inv(b, node->in[0])));
+  gin[0] = build_adjoint(b, build_adjugate(b, node->in[0], build_conj_if_complex(b, gout[0])));
   return b->status;
 }
 
 static damo_status det_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = build_mul(b, node->out[0], build_log_tangent(b, node->in[0], eval[0]));
+  if (eval[0] == NULL) return DAMO_OK;
+  damo_var *adjugate = build_adjugate(b, node->in[0], build_ones_like(b, node->out[0]));
+  rout[0] = build_matrix_inner(b, adjugate, build_swap_last(b, eval[0]));
   return b->status;
 }
 

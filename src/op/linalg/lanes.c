@@ -36,6 +36,46 @@ void lanes_check_normal(const core_call *c, const void *x, uint8_t *failed) {
   }
 }
 
+#define LANES_CHECK_REGULAR(T)                                             \
+  for (int l = 0; l < LANE_COUNT; l++) least[l] = INFINITY, most[l] = 0;   \
+  for (int i = 0; i < n; i++) {                                            \
+    const T *d = (const T *)factors + (ptrdiff_t)(i * n + i) * LANE_COUNT; \
+    for (int l = 0; l < LANE_COUNT; l++) {                                 \
+      const double v = d[l] < 0 ? (double)-d[l] : (double)d[l];            \
+      least[l] = v < least[l] ? v : least[l];                              \
+      most[l] = v <= most[l] ? most[l] : v;                                \
+      nan[l] += v != v;                                                    \
+    }                                                                      \
+  }
+
+void lanes_check_regular(const core_call *c, int n, const void *factors, double ratio, uint8_t *failed) {
+  double least[LANE_COUNT], most[LANE_COUNT];
+  int nan[LANE_COUNT] = {0};
+  if (c->dtype == DAMO_FLOAT32) {
+    LANES_CHECK_REGULAR(float)
+  } else {
+    LANES_CHECK_REGULAR(double)
+  }
+  for (int l = 0; l < LANE_COUNT; l++)
+    if (nan[l] > 0 || !(least[l] > ratio * most[l] && most[l] <= DBL_MAX)) failed[l] = 1;
+}
+#undef LANES_CHECK_REGULAR
+
+#define LANES_SCALE(T)                                                                  \
+  T both[LANE_COUNT];                                                                   \
+  for (int l = 0; l < LANE_COUNT; l++) both[l] = ((const T *)p)[l] * ((const T *)q)[l]; \
+  for (int64_t k = 0; k < entries; k++)                                                 \
+    for (int l = 0; l < LANE_COUNT; l++) ((T *)x)[k * LANE_COUNT + l] *= both[l];
+
+void lanes_scale(const core_call *c, int64_t entries, const void *p, const void *q, void *x) {
+  if (c->dtype == DAMO_FLOAT32) {
+    LANES_SCALE(float)
+  } else {
+    LANES_SCALE(double)
+  }
+}
+#undef LANES_SCALE
+
 void lanes_check_pivots(const core_call *c, int n, const void *pivots, uint8_t *failed) {
   for (int k = 0; k < n * LANE_COUNT; k++) {
     const double v = lanes_get(c, pivots, k);
