@@ -197,6 +197,8 @@ F["expn"] = Function(mpmath.expint, at=[[0.5, 1.0, 3.0, 2.0], X2], ints=[[0, 1, 
 F["expn_grad_n"] = Function(derivative(mpmath.expint, 0), at=[[0.25, 1.0, 3.0, 2.0], X2], ints=[[1, 1, 2], [1, 3, 2]],
                             domain=[between(0.1, 10), scale(0.01, 50)])
 F["exp1"] = Function(mpmath.e1, at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-10, 700)])
+F["expi"] = Function(mpmath.ei, at=[[0.75, -1.25, 3.5, 2.5]], ints=[[1, 3, 2]],
+                     domain=[either(scale(1e-10, 700), between(-5, 50), lambda r: -math.exp(r.uniform(-20, 6.5)))])
 F["lambertw_principal"] = Function(mpmath.lambertw, at=[[-0.3, 0.25, 1.5, 4.0]], ints=[[0, 1, 2]],
                                    domain=[either(between(-0.367, 3), scale(1e-10, 1e300))])
 F["lambertw_lower"] = Function(lambda x: mpmath.lambertw(x, -1), at=[[-0.3, -0.25, -0.01, -0.1]],

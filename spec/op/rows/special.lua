@@ -129,6 +129,10 @@ return function(h)
   } })
   row("expn_grad_n", { grad = { 2 }, literal = false })
   row("exp1", { special = { { { 0, inf, -1, nan }, want = { inf, 0, nan, nan } } } })
+  row("expi", { special = {
+    { { 0, inf, -inf, nan, 0.37250741078136663 }, want = { -inf, inf, 0, nan, -5.11978477056021e-17 }, tol = 1e-15, f32 = false },
+    { { 715, 800 }, want = { 4.64362567037057e307, inf }, tol = 1e-12, f32 = false },
+  } })
   row("lambertw_principal", { special = {
     { { 0, inf, -1, 1e100, -1e-300, nan }, want = { 0, inf, nan, 224.84310644511850, -1e-300, nan }, f32 = false },
   } })

@@ -63,6 +63,7 @@
   X(expn, 2)                                                                                                          \
   X(expn_grad_n, 2)                                                                                                   \
   X(exp1, 1)                                                                                                          \
+  X(expi, 1)                                                                                                          \
   X(ellipk, 1)                                                                                                        \
   X(ellipe, 1)                                                                                                        \
   X(ellipd, 1)                                                                                                        \

@@ -144,6 +144,27 @@ def lambert(n):
     return mu
 
 
+# ---- The exponential integral Ei -------------------------------------------------------------------------------------
+
+
+def expi(n):
+    """Chebyshev coefficients (the first one halved) of x exp(-x) Ei(x) in 1/x, on x from 3 to 6, 6 to 14 and 14 to 40."""
+    rows = []
+    for a, b in ((3, 6), (6, 14), (14, 40)):
+        lo, hi = 1 / mpf(b), 1 / mpf(a)
+        points = 4 * n
+        c = [mpf(0)] * n
+        for i in range(points):
+            theta = mp.pi * (i + mpf(1) / 2) / points
+            x = 1 / ((lo + hi + (hi - lo) * mp.cos(theta)) / 2)
+            f = x * mp.exp(-x) * mpmath.ei(x)
+            for k in range(n):
+                c[k] += 2 * f * mp.cos(k * theta) / points
+        c[0] /= 2
+        rows.append(c)
+    return rows
+
+
 print('/* special_tables: constants of the special functions, written by special_tables.py. */')
 print('#include "special_tables.h"\n')
 print("/* clang-format off */")
@@ -154,4 +175,6 @@ emit("special_temme", "[SPECIAL_TEMME_K][SPECIAL_TEMME_ETA]", temme(12, 22),
 emit("special_legendre", "[SPECIAL_LEGENDRE][2]", legendre(2 * 10), "Gauss-Legendre of 20 points: positive nodes, weights")
 emit("special_debye", "[SPECIAL_DEBYE][SPECIAL_DEBYE]", debye(14), "u_k(p) / p^k of DLMF 10.41.9 as polynomials in p*p")
 emit("special_lambert", "[SPECIAL_LAMBERTS]", chunks(lambert(30)), "W(x) in powers of sqrt(2 (e x + 1))")
+emit("special_expi_series", "[SPECIAL_EXPI_PARTS][SPECIAL_EXPI]", expi(26),
+     "Chebyshev coefficients of x exp(-x) Ei(x) in 1/x on [3, 6], [6, 14], [14, 40]")
 print("/* clang-format on */")

@@ -244,6 +244,48 @@ double special_expn_grad_n(double n, double x) {
   return -expn_integral(n, x, 1);
 }
 
+/* Euler's constant and log(x) and the series DLMF 6.6.2, in double-double: Ei has a zero at 0.3725. */
+static double expi_series(double x) {
+  const dd euler = {0.5772156649015329, -4.942915152430645e-18};
+  dd term = dd_of(1), sum = dd_add(euler, dd_log(dd_of(x)));
+  for (int k = 1; k < 60; k++) {
+    term = dd_div(dd_mul_d(term, x), dd_of(k));
+    sum = dd_add(sum, dd_div(term, dd_of(k)));
+    if (term.hi < 1e-34) break;
+  }
+  return sum.hi;
+}
+
+/* x exp(-x) Ei(x) for x >= 3: Clenshaw's sum of the table's Chebyshev series, and beyond it DLMF 6.12.2. */
+static double expi_scaled(double x) {
+  static const double ends[SPECIAL_EXPI_PARTS + 1] = {3, 6, 14, 40};
+  double sum = 1, term = 1;
+  for (int part = 0; part < SPECIAL_EXPI_PARTS; part++) {
+    if (x > ends[part + 1]) continue;
+    const double low = 1 / ends[part + 1], high = 1 / ends[part], t = (2 / x - low - high) / (high - low);
+    double u = 0, v = 0;
+    for (int k = SPECIAL_EXPI - 1; k > 0; k--) {
+      const double w = 2 * t * u - v + special_expi_series[part][k];
+      v = u, u = w;
+    }
+    return t * u - v + special_expi_series[part][0];
+  }
+  for (int k = 1; k < 40 && term > 1e-18; k++) {
+    term *= k / x;
+    sum += term;
+  }
+  return sum;
+}
+
+double special_expi(double x) {
+  if (isnan(x) || x == INFINITY) return x;
+  if (x == 0) return -INFINITY;
+  if (x < 0) return -special_exp1(-x);
+  if (x < 3) return expi_series(x);
+  const double scaled = expi_scaled(x) / x;
+  return x < 700 ? exp(x) * scaled : exp(x / 2) * scaled * exp(x / 2);
+}
+
 /* ---- Lambert's W --------------------------------------------------------------------------------------------------------- */
 
 /* Halley's method on w exp(w) = x (Corless and others 1996, eq. 5.9) in the form of Fritsch, Shafer and Crowley (1973), whose

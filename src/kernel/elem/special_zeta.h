@@ -17,6 +17,7 @@ double special_polygamma(double n, double x);
 double special_expn(double n, double x);
 double special_expn_grad_n(double n, double x);
 double special_exp1(double x);
+double special_expi(double x);
 /* The branches 0 and -1 of w exp(w) = x for real x; nan where they are not real. */
 double special_lambertw_principal(double x);
 double special_lambertw_lower(double x);

@@ -288,6 +288,11 @@ damo_var *elemwise_d_exp1(build *b, damo_var *const *in, damo_var *out, damo_var
   return negated(b, build_mul(b, g, build_true_div(b, build_exp(b, negated(b, in[0])), in[0])));
 }
 
+damo_var *elemwise_d_expi(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return build_mul(b, g, build_true_div(b, build_exp(b, in[0]), in[0]));
+}
+
 /* exp(-w) / (1 + w) */
 damo_var *elemwise_d_lambertw(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;

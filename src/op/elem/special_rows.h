@@ -70,6 +70,7 @@
   X(expn, ORDER, FLOAT, SPECIAL(expn), D(expn), "exponential integral, of exp(-x t) / t^n from 1 on")                 \
   X(expn_grad_n, ORDER, FLOAT, SPECIAL(expn_grad_n), D(expn_grad_n), "derivative of expn in n")                       \
   X(exp1, UNARY, FLOAT, SPECIAL(exp1), D(exp1), "exponential integral expn(1, x)")                                    \
+  X(expi, UNARY, FLOAT, SPECIAL(expi), D(expi), "exponential integral of exp(t) / t up to x, its principal value")    \
   X(lambertw_principal, UNARY, FLOAT, SPECIAL(lambertw_principal), D(lambertw), "the w >= -1 with w exp(w) = x")      \
   X(lambertw_lower, UNARY, FLOAT, SPECIAL(lambertw_lower), D(lambertw), "the w <= -1 with w exp(w) = x")              \
   X(ellipk, UNARY, FLOAT, SPECIAL(ellipk), D(ellipk), "complete elliptic integral of the first kind")                 \
