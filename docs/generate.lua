@@ -150,6 +150,9 @@ local calls = {
   argpartition = function(x) return damo.argpartition(x, 2) end,
   lexsort = function(x) return damo.lexsort { x } end,
   histogram = function(x, y) return (damo.histogram(x, y)) end,
+  divmod = function(x, y) return (select(2, damo.divmod(x, y))) end,
+  array_split = function(x) return (damo.array_split(x, 2)) end,
+  histogramdd = function(x, y) return (damo.histogramdd(damo.specify_shape(x, { 3, 3 }), y[1], { bins = 2 })) end,
   histogram2d = function(x, y) return (damo.histogram2d(x[1], y[1], y[2])) end,
   one_hot = false, to_one_hot = false, eye = false, tri = false, -- of integers
   einsum = function(x, y) return damo.einsum({ x, y }, "ij,jk->ik") end,

@@ -20,7 +20,7 @@ return {
       .. "logaddexp2 logical_and logical_not logical_or logical_xor logspace matmul matrix_transpose matvec max maximum mean "
       .. "median meshgrid mgrid min minimum mod modf moveaxis multiply nan_to_num nanargmax nanargmin nancumprod nancumsum "
       .. "nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim negative nextafter "
-      .. "nonzero not_equal ogrid ones ones_like outer pad partition percentile permute_dims piecewise polyfit polyval "
+      .. "nonzero not_equal ogrid ones ones_like outer pad partition percentile permute_dims piecewise polyadd polyder polyfit polyint polymul polysub polyval "
       .. "positive pow power prod ptp put put_along_axis quantile rad2deg radians ravel ravel_multi_index real reciprocal "
       .. "remainder repeat reshape right_shift rint roll rollaxis roots rot90 round save savetxt savez savez_compressed "
       .. "searchsorted select setdiff1d setxor1d shape sign signbit sin sinc sinh size sort spacing split sqrt square squeeze "
@@ -31,18 +31,18 @@ return {
       absolute = "damo.abs", acos = "damo.arccos", acosh = "damo.arccosh", amax = "damo.max", amin = "damo.min",
       append = "damo.concatenate", around = "damo.round", asarray = "damo.array", asin = "damo.arcsin",
       asinh = "damo.arcsinh", atan = "damo.arctan", atan2 = "damo.arctan2", atanh = "damo.arctanh",
-      array_split = "damo.split", bitwise_invert = "damo.bitwise_not", bitwise_left_shift = "damo.left_shift",
+      bitwise_invert = "damo.bitwise_not", bitwise_left_shift = "damo.left_shift",
       bitwise_right_shift = "damo.right_shift", concat = "damo.concatenate", conjugate = "damo.conj", copy = "`x:copy()`",
       array_equal = "`damo.all(damo.eq(x, y))`, or `x == y` as of objects",
       cumulative_prod = "damo.cumprod", cumulative_sum = "damo.cumsum", degrees = "damo.rad2deg", divide = "damo.true_div",
-      divmod = "`damo.floor_div` and `damo.mod`", equal = "damo.eq", fabs = "damo.abs", float_power = "damo.pow",
+      equal = "damo.eq", fabs = "damo.abs", float_power = "damo.pow",
       floor_divide = "damo.floor_div", greater = "damo.gt", greater_equal = "damo.ge", identity = "damo.eye",
       less = "damo.lt", less_equal = "damo.le", load = "damo.io.load", loadtxt = "damo.io.load",
       matrix_transpose = "`x:swapaxes(-1, -2)`", multiply = "damo.mul", negative = "damo.neg", not_equal = "damo.neq",
       permute_dims = "damo.transpose", power = "damo.pow", radians = "damo.deg2rad", ravel = "damo.flatten",
       ["repeat"] = "damo.repeat_", rollaxis = "damo.moveaxis", save = "damo.io.save", savetxt = "damo.io.save",
       savez = "damo.io.save", savez_compressed = "damo.io.save", subtract = "damo.sub", true_divide = "damo.true_div",
-      ndim = "`x.ndim`", histogramdd = "`damo.histogram`, `damo.histogram2d`",
+      ndim = "`x.ndim`",
     },
   },
   {
@@ -51,8 +51,8 @@ return {
       .. "multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot vector_norm",
     home = "linalg",
     other = {
-      cross = "damo.cross", diagonal = "damo.diagonal", matmul = "damo.matmul", matrix_norm = "damo.linalg.norm",
-      outer = "damo.outer", tensordot = "damo.tensordot", vecdot = "damo.vecdot", vector_norm = "damo.linalg.norm",
+      cross = "damo.cross", diagonal = "damo.diagonal", matmul = "damo.matmul",
+      outer = "damo.outer", tensordot = "damo.tensordot", vecdot = "damo.vecdot",
     },
   },
   {

@@ -4966,6 +4966,19 @@ function damo.exp1(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:exp1(options) end
 
+---exponential integral of exp(t) / t up to x, its principal value
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.expi(x, options) end
+
+---exponential integral of exp(t) / t up to x, its principal value
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:expi(options) end
+
 ---the w >= -1 with w exp(w) = x
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -5603,6 +5616,23 @@ function damo.modf(x, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable, damo.Variable
 function Tensor:modf(options) end
+
+---the quotient rounded down and the remainder, which has the divisor's sign
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(x: damo.Variable, y: damo.Operand, options?: any): damo.Variable, damo.Variable
+function damo.divmod(x, y, options) end
+
+---the quotient rounded down and the remainder, which has the divisor's sign
+---@param y damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(self: damo.Variable, y: damo.Operand, options?: any): damo.Variable, damo.Variable
+function Tensor:divmod(y, options) end
 
 ---the distance to the next float away from 0, with the sign of x
 ---@param x damo.Operand
@@ -6857,6 +6887,19 @@ function damo.append(x, values, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, values: damo.Operand, options?: any): damo.Variable
 function Tensor:append(values, options) end
+
+---the parts of x along an axis (default 1), of these sizes, or so many whose lengths differ by 1 at most; views
+---@param x damo.Operand
+---@param options? damo.Shape|{ sizes?: damo.Shape, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.array_split(x, options) end
+
+---the parts of x along an axis (default 1), of these sizes, or so many whose lengths differ by 1 at most; views
+---@param options? damo.Shape|{ sizes?: damo.Shape, axis?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:array_split(options) end
 
 ---the parts of x along the first axis, of these sizes, or so many equal ones; views
 ---@param x damo.Operand
@@ -8264,6 +8307,21 @@ function damo.histogram2d(x, y, weights, options) end
 ---@overload fun(self: damo.Variable, y: damo.Operand, weights?: damo.Operand, options?: any): damo.Variable, damo.Variable, damo.Variable
 function Tensor:histogram2d(y, weights, options) end
 
+---the same of points, the rows of a matrix: an array of sums with an axis for each column, then the edges of each; bins and range: one for all, or one each
+---@param points damo.Operand
+---@param weights? damo.Operand
+---@param options? any|{ bins?: any, range?: any, density?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(points: damo.Variable, weights?: damo.Operand, options?: any): damo.Variable
+function damo.histogramdd(points, weights, options) end
+
+---the same of points, the rows of a matrix: an array of sums with an axis for each column, then the edges of each; bins and range: one for all, or one each
+---@param weights? damo.Operand
+---@param options? any|{ bins?: any, range?: any, density?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, weights?: damo.Operand, options?: any): damo.Variable
+function Tensor:histogramdd(weights, options) end
+
 ---the vector product along an axis (default -1) of 3 entries; of 2 and 2 entries the third component alone
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -8381,6 +8439,77 @@ function damo.roots(p, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:roots(options) end
+
+---the sum of two polynomials by their coefficients, the highest power first; leading zeros stay
+---@param p damo.Operand
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(p: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function damo.polyadd(p, q, options) end
+
+---the sum of two polynomials by their coefficients, the highest power first; leading zeros stay
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function Tensor:polyadd(q, options) end
+
+---the difference of two polynomials by their coefficients, the highest power first
+---@param p damo.Operand
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(p: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function damo.polysub(p, q, options) end
+
+---the difference of two polynomials by their coefficients, the highest power first
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function Tensor:polysub(q, options) end
+
+---the product of two polynomials by their coefficients, the highest power first
+---@param p damo.Operand
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(p: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function damo.polymul(p, q, options) end
+
+---the product of two polynomials by their coefficients, the highest power first
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function Tensor:polymul(q, options) end
+
+---the coefficients of a polynomial's derivative of order m (default 1), the highest power first
+---@param p damo.Operand
+---@param options? integer|{ m?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(p: damo.Variable, options?: any): damo.Variable
+function damo.polyder(p, options) end
+
+---the coefficients of a polynomial's derivative of order m (default 1), the highest power first
+---@param options? integer|{ m?: integer, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:polyder(options) end
+
+---the coefficients of a polynomial's integral of order m (default 1), the highest power first; k: the constant of each integration (default 0)
+---@param p damo.Operand
+---@param options? integer|{ m?: integer, k?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(p: damo.Variable, options?: any): damo.Variable
+function damo.polyint(p, options) end
+
+---the coefficients of a polynomial's integral of order m (default 1), the highest power first; k: the constant of each integration (default 0)
+---@param options? integer|{ m?: integer, k?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:polyint(options) end
 
 ---the integral of samples along an axis (default -1) by the trapezoidal rule, at the points x, or dx apart
 ---@param y damo.Operand
@@ -9661,6 +9790,20 @@ function linalg.hankel(c, r, options) end
 ---@return damo.Result
 ---@overload fun(x: damo.Variable, options?: any): damo.Variable
 function linalg.norm(x, options) end
+
+---the norm of order ord (default 2) of the entries along any number of axes, all without axis, as of a vector
+---@param x damo.Operand
+---@param options? any|{ ord?: any, axis?: integer|integer[], keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function linalg.vector_norm(x, options) end
+
+---the norms of a stack of matrices, the last two axes; orders as norm's, "fro" by default
+---@param x damo.Operand
+---@param options? any|{ ord?: any, keepdims?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function linalg.matrix_norm(x, options) end
 
 ---condition numbers of matrices for a norm of that order; by singular values where none is given
 ---@param a damo.Operand

@@ -292,6 +292,34 @@ describe("norm", function()
       { grad = ord ~= 0, second = not (linear[ord] and ord ~= -1) })
     h.case("of complex vectors, " .. ord, function(x) return linalg.norm(x, { ord = ord, axis = 1, keepdims = true }) end, { c }, o)
   end
+  for ord, want in pairs { [1] = 21, [2] = 9.539392014169456, [3] = 7.611662611020244, [0] = 6, inf = 6, ["-inf"] = 1 } do
+    it("of a vector of all entries, " .. ord, function()
+      assert.is_true(math.abs(linalg.vector_norm(damo.array { { 1, -2, 3 }, { 4, -5, 6 } }, ord) - want) < 1e-14 * want)
+    end)
+  end
+  h.case("of vectors along two axes", function(x)
+    return linalg.vector_norm(x, { ord = 3, axis = { 1, 3 }, keepdims = true })
+  end, { h.random({ 2, 2, 3 }, 4) })
+  h.case("of complex vectors along two axes", function(x) return linalg.vector_norm(x, { axis = { 1, -1 } }) end,
+    { h.complex(h.random({ 2, 2, 3 }, 4)) })
+  h.case("of a vector", linalg.vector_norm, { h.random({ 4 }, 4) })
+  local stack = damo.array { { { 1, -2, 1.5 }, { 4, -5, 3 } }, { { 7, -8, 4.5 }, { 10, -11, 6 } } }
+  for ord, want in pairs {
+    fro = { 7.566372975210778, 19.75474626513841 }, nuc = { 8.139410298049853, 19.98124120268809 },
+    [2] = { 7.542816146387377, 19.753432696227364 }, [-2] = { 0.5965941516624755, 0.22780850646072456 },
+    [1] = { 7, 19 }, [-1] = { 4.5, 10.5 }, inf = { 12, 27 }, ["-inf"] = { 4.5, 19.5 },
+  } do
+    it("of a stack of matrices, " .. ord, function()
+      assert.is_true(damo.allclose(linalg.matrix_norm(stack, ord), damo.array(want), { rtol = 1e-13 }))
+      assert.same({ 2, 1, 1 }, linalg.matrix_norm(stack, { ord = ord, keepdims = true }).shape)
+    end)
+  end
+  h.case("of a stack of matrices without an order", linalg.matrix_norm, { h.random({ 2, 3, 2 }, 6) })
+  it("of what is no matrix, or by no order of matrices, is an error", function()
+    assert.is_false(pcall(linalg.matrix_norm, damo.array { 1, 2 }))
+    assert.is_false(pcall(linalg.matrix_norm, stack, 3))
+    assert.is_false(pcall(linalg.vector_norm, stack, "fro"))
+  end)
   h.case("of all entries", linalg.norm, { h.random({ 2, 3, 2 }, 6) })
 
   it("of zeros has the gradient 0", function()

@@ -58,6 +58,37 @@ return function(h)
     { { 2, 2 }, { 3, 5 }, opts = { deg = 0 }, want = { 4 } },
     { h.ints { 0, 1 }, h.ints { 3, 5 }, opts = { deg = 1 }, want = { 2, 3 } },
   }
+  rows.polyadd = {
+    { { 1, 2, 3 }, { 4, 5 }, want = { 1, 6, 8 }, int = "int64" },
+    { { 4, 5 }, { 1, 2, 3 }, want = { 1, 6, 8 } },
+    { { 1, 2 }, { -1, 2 }, want = { 0, 4 } },
+    { damo.array(2), { 1, 2 }, want = { 1, 4 } },
+    { {}, { 1, 2 }, want = { 1, 2 } },
+  }
+  rows.polysub = {
+    { { 4, 5 }, { 1, 2, 3 }, want = { -1, 2, 2 }, int = "int64" },
+    { { 1, 2, 3 }, { 3 }, want = { 1, 2, 0 } },
+  }
+  rows.polymul = {
+    { { 1, 2, 3 }, { 4, 0, 5 }, want = { 4, 8, 17, 10, 15 }, int = "int64" },
+    { { 0, 2 }, { 3 }, want = { 0, 6 } },
+    { h.bools { true, true }, h.bools { true, true }, want = { 1, 2, 1 }, dtype = "int64" },
+  }
+  rows.polyder = {
+    { { 3, 2, 1, 5 }, want = { 9, 4, 1 }, int = "int64" },
+    { { 3, 2, 1, 5 }, opts = 2, want = { 18, 4 } },
+    { { 3, 2, 1, 5 }, opts = { m = 0 }, want = { 3, 2, 1, 5 } },
+    { { 3, 2 }, opts = { m = 3 }, want = h.shape(0) },
+    { { 5 }, want = h.shape(0) },
+  }
+  rows.polyint = {
+    { { 3, 2, 1 }, want = { 1, 1, 1, 0 }, int = "float64" },
+    { { 3, 2, 1 }, opts = { m = 2, k = { 5, 7 } }, want = { 0.25, 1 / 3, 0.5, 5, 7 } },
+    { { 3, 2, 1 }, opts = { m = 2, k = 4 }, want = { 0.25, 1 / 3, 0.5, 4, 4 } },
+    { { 3, 2, 1 }, opts = { m = 2, k = damo.array { 5, 7 } }, want = { 0.25, 1 / 3, 0.5, 5, 7 } },
+    { { 3, 2, 1 }, opts = { m = 0 }, want = { 3, 2, 1 } },
+    { {}, want = { 0 } },
+  }
   local function parts(re, im)
     return function(z)
       assert(z.dtype == "complex128" or z.dtype == "complex64")

@@ -52,6 +52,11 @@ return function(h)
     { { inf, -inf, nan, 3 }, wants = { { 0, 0, nan, 0 }, { inf, -inf, nan, 3 } }, grad = false },
     { h.ints { 2, -3 }, wants = { { 0, 0 }, { 2, -3 } }, dtype = { "float64", "float64" } },
   }
+  rows.divmod = {
+    { { 7, -7, 7.5 }, { 2, 2, -2 }, wants = { { 3, -4, -4 }, { 1, 1, -0.5 } }, int = false },
+    { h.ints { 7, -7, 5 }, h.ints { 2, 2, 0 }, wants = { { 3, -4, 0 }, { 1, 1, 0 } }, dtype = "int64" },
+    { h.ints { 7, 9 }, 4, wants = { { 1, 2 }, { 3, 1 } }, dtype = "int64" },
+  }
   rows.spacing = {
     { { 1, -1, 3, 0 }, want = { 2 ^ -52, -2 ^ -52, 2 ^ -51, 2 ^ -1074 }, tol = 0, f32 = false, grad = false },
     { h.floats { 1, -2 }, want = { 2 ^ -23, -2 ^ -22 }, tol = 0, dtype = "float32" },
@@ -112,6 +117,12 @@ return function(h)
   rows.vsplit = {
     { m, opts = 2, wants = { { { 1, 2, 3 } }, { { 4, 5, 6 } } }, dtype = { "float64", "float64" } },
     { m, opts = { sizes = { 2, 0 } }, wants = { m, h.shape(0, 3) } },
+  }
+  rows.array_split = {
+    { { 1, 2, 3, 4, 5, 6, 7, 8 }, opts = 3, wants = { { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8 } }, int = "int64" },
+    { { 1, 2 }, opts = 3, wants = { { 1 }, { 2 }, h.shape(0) } },
+    { m, opts = { sizes = 2, axis = 2 }, wants = { { { 1, 2 }, { 4, 5 } }, { { 3 }, { 6 } } } },
+    { m, opts = { sizes = { 1, 2 }, axis = -1 }, wants = { { { 1 }, { 4 } }, { { 2, 3 }, { 5, 6 } } } },
   }
   rows.hsplit = {
     { m, opts = { sizes = { 1, 2 } }, wants = { { { 1 }, { 4 } }, { { 2, 3 }, { 5, 6 } } } },

@@ -119,6 +119,15 @@ return function(h)
     { { 2, 2 }, opts = { bins = 2 }, wants = { { 0, 2 }, { 1.5, 2, 2.5 } }, dtype = { i64, "float64" }, f32 = false,
       grad = false },
   }
+  rows.histogramdd = {
+    { damo.array { { 0, 0, 0 }, { 1, 0.5, 2 }, { 2, 1, 2 }, { 2, 0, 1 } }, opts = { bins = { 2, 1, 2 } },
+      wants = { { { { 1, 0 } }, { { 0, 3 } } }, { 0, 1, 2 }, { 0, 1 }, { 0, 1, 2 } },
+      grad = false, f32 = false, compiled = false },
+    { damo.array { { 0, 0 }, { 1, 0.5 }, { 2, 1 }, { 2, 0 } }, { 1, 2, 3, 4 }, opts = { bins = 2, density = true },
+      wants = { { { 0.2, 0 }, { 0.8, 1 } }, { 0, 1, 2 }, { 0, 0.5, 1 } }, grad = false, f32 = false, compiled = false },
+    { damo.array { { 0 }, { 1 }, { 9 } }, opts = { bins = 3, range = { 0, 3 } },
+      wants = { { 1, 1, 0 }, { 0, 1, 2, 3 } }, grad = false, f32 = false, compiled = false },
+  }
   rows.histogram2d = {
     { { 0, 1, 2, 2 }, { 0, 0, 1, 1 }, opts = { bins = 2 }, wants = { { { 1, 0 }, { 1, 2 } }, { 0, 1, 2 }, { 0, 0.5, 1 } },
       grad = false, f32 = false },

@@ -175,6 +175,12 @@ static damo_var *same_start(build *b, damo_var *m, damo_var *n, damo_var *least,
   return correlate ? build_switch(b, build_gt(b, n, m), build_floor_div(b, m, two), plain) : plain;
 }
 
+damo_var *build_convolution(build *b, damo_var *x, damo_var *y) {
+  if (x == NULL || y == NULL || b->status != DAMO_OK) return NULL;
+  damo_var *length = build_length_add(b, build_dim(b, x, 0), build_dim(b, y, 0));
+  return build_window(b, x, y, build_i64(b, 0), build_length_sub(b, length, build_i64(b, 1)));
+}
+
 damo_status fn_convolve(build *b, const fn_args *a, ptrvec *out) {
   const bool correlate = strcmp(a->func->name, "correlate") == 0;
   const char *mode = prop_str_or(FN_OPTIONS(a, calculus_options)->mode, correlate ? "valid" : "full");

@@ -1,4 +1,5 @@
-/* polynomials: polyfit, roots: compositions of least squares and eigenvalues. */
+/* polynomials: polyfit, roots: compositions of least squares and eigenvalues; sums, products, derivatives and integrals
+ * of polynomials, which are vectors of coefficients, the highest power first. */
 #include "calculus_int.h"
 
 #include <string.h>
@@ -104,4 +105,109 @@ damo_status fn_roots(build *b, const fn_args *a, ptrvec *out) {
   if (found == NULL) return b->status;
   damo_var *rest = build_alloc(b, build_scalar(b, var_dtype(found), 0), &zeros, 1);
   return fn_give(b, out, build_join(b, "roots", 0, (damo_var *const[]){found, rest}, 2));
+}
+
+/* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
+
+/* Operand i as a vector of coefficients; NULL: it is none (the scope has failed). */
+static damo_var *polynomial_of(build *b, const fn_args *a, int i, damo_var *x) {
+  if (x == NULL) return NULL;
+  if (var_ndim(x) > 1)
+    return build_fail(b, DAMO_ESHAPE, "%s: the coefficients of operand %d must be a vector, got %d axes", a->func->name,
+                      i + 1, var_ndim(x));
+  return build_ravel(b, x);
+}
+
+static damo_status two_polynomials(build *b, const fn_args *a, damo_var **p) {
+  for (int i = 0; i < 2; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
+  DAMO_TRY(build_resolve(b, a->in, 2, true, p));
+  for (int i = 0; i < 2; i++) p[i] = polynomial_of(b, a, i, p[i]);
+  return b->status;
+}
+
+/* p with zeros before it, so that it has n coefficients; no longer than these. */
+static damo_var *polynomial_filled(build *b, damo_var *p, damo_var *n) {
+  damo_var *missing = build_length_sub(b, n, build_dim(b, p, 0));
+  int64_t known;
+  if (missing == NULL || (var_static_int(missing, &known) && known == 0)) return p;
+  damo_var *zeros = build_alloc(b, build_scalar(b, var_dtype(p), 0), &missing, 1);
+  return build_join(b, "polyadd", 0, (damo_var *const[]){zeros, p}, 2);
+}
+
+damo_status fn_polyadd(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *p[2];
+  DAMO_TRY(two_polynomials(b, a, p));
+  damo_var *m = build_dim(b, p[0], 0), *n = build_dim(b, p[1], 0), *most;
+  int64_t i, j;
+  if (m == NULL || n == NULL) return b->status;
+  most = var_static_int(m, &i) && var_static_int(n, &j) ? (i < j ? n : m) : build_maximum(b, m, n);
+  for (int k = 0; k < 2; k++) p[k] = polynomial_filled(b, p[k], most);
+  const bool sum = strcmp(a->func->name, "polyadd") == 0;
+  return fn_give(b, out, !p[0] || !p[1] ? NULL : sum ? build_add(b, p[0], p[1]) : build_sub(b, p[0], p[1]));
+}
+
+damo_status fn_polymul(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *p[2];
+  DAMO_TRY(two_polynomials(b, a, p));
+  for (int i = 0; i < 2; i++)
+    if (p[i]->type->shape[0] == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "polymul: operand %d is empty", i + 1);
+  const damo_dtype dt = var_dtype(p[0]), wide = dtype_is_discrete(dt) && dt != DAMO_UINT64 ? DAMO_INT64 : dt;
+  damo_var *y = build_convolution(b, build_cast(b, p[0], wide), build_cast(b, p[1], wide));
+  return fn_give(b, out, y ? build_cast(b, y, dt == DAMO_BOOL ? wide : dt) : NULL);
+}
+
+/* The polynomial of a call, of int64 or a float or complex dtype, and how many times it is derived or integrated. */
+static damo_status one_polynomial(build *b, const fn_args *a, damo_var **p, int64_t *times) {
+  const prop_value m = FN_OPTIONS(a, calculus_options)->m;
+  const int64_t most = 1000;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  *p = polynomial_of(b, a, 0, build_strong(b, a->in[0]));
+  *times = prop_int_or(m, 1);
+  if (*times < 0 || *times > most)
+    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the order m lies between 0 and %lld, got %lld", a->func->name,
+                    (long long)most, (long long)*times);
+  if (*p != NULL && dtype_is_discrete(var_dtype(*p)) && var_dtype(*p) != DAMO_UINT64)
+    *p = build_cast(b, *p, DAMO_INT64);
+  return b->status;
+}
+
+damo_status fn_polyder(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *p;
+  int64_t times;
+  DAMO_TRY(one_polynomial(b, a, &p, &times));
+  for (int64_t i = 0; i < times && p != NULL; i++) p = build_polynomial_derivative(b, p);
+  return fn_give(b, out, p);
+}
+
+/* The constant of integration number i of `times`. NULL: the scope has failed. */
+static damo_var *integration_constant(build *b, const prop_value *k, int64_t i, int64_t times, damo_dtype dt) {
+  const prop_value *one = k->kind == PROP_LIST && k->n == 1 ? &k->u.list[0] : k;
+  if (k->kind == PROP_LIST && k->n == times) one = &k->u.list[i];
+  if (!prop_given(*one)) return build_scalar(b, dt, 0);
+  if (one->kind == PROP_INT || one->kind == PROP_NUM) return build_scalar(b, dt, prop_num_or(*one, 0));
+  if (one->kind == PROP_VAR && type_is_tensor(one->u.var->type)) {
+    damo_var *v = one->u.var;
+    const int64_t n = var_ndim(v) == 1 ? v->type->shape[0] : 0;
+    if (var_ndim(v) == 1 && one == k && (n == 1 || n == times || n < 0))
+      v = build_index(b, v, 0, build_i64(b, n == 1 ? 0 : i));
+    if (var_ndim(v) == 0) return build_cast(b, v, dt);
+  }
+  return build_fail(b, DAMO_ETYPE, "polyint: the constants k are one number or a list of m");
+}
+
+/* p[j] / (n - j), and the constant. */
+damo_status fn_polyint(build *b, const fn_args *a, ptrvec *out) {
+  const calculus_options *o = FN_OPTIONS(a, calculus_options);
+  damo_var *p, *one = build_i64(b, 1);
+  int64_t times;
+  DAMO_TRY(one_polynomial(b, a, &p, &times));
+  if (p != NULL && dtype_is_discrete(var_dtype(p)) && times > 0) p = build_cast(b, p, DAMO_FLOAT64);
+  for (int64_t i = 0; i < times && p != NULL; i++) {
+    damo_var *powers = build_slice(b, build_range(b, one, build_dim(b, p, 0)), 0, NULL, NULL, -1);
+    damo_var *k = integration_constant(b, &o->k, i, times, var_dtype(p));
+    if (powers == NULL || k == NULL) return b->status;
+    p = build_true_div(b, p, build_cast(b, powers, var_dtype(p)));
+    p = p ? build_join(b, "polyint", 0, (damo_var *const[]){p, build_new_axis(b, k, 0)}, 2) : NULL;
+  }
+  return fn_give(b, out, p);
 }

@@ -68,8 +68,8 @@ static damo_var *build_polyval(build *b, damo_var *p, damo_var *x) {
   return build_op(b, op_new(b->ctx, &polyval_def, NULL), in, 2);
 }
 
-/* The coefficients of the derivative: p[k] (n - k) for all but the last of n + 1. */
-static damo_var *differentiated(build *b, damo_var *p) {
+/* p[k] (n - k) for all but the last of n + 1. */
+damo_var *build_polynomial_derivative(build *b, damo_var *p) {
   damo_var *zero = build_i64(b, 0), *n = build_length_sub(b, build_dim(b, p, 0), build_i64(b, 1));
   int64_t known;
   n = n && var_static_int(n, &known) ? build_i64(b, known > 0 ? known : 0) : build_maximum(b, n, zero);
@@ -94,7 +94,7 @@ static damo_status polyval_grad(build *b, damo_apply *node, damo_var *const *gou
     gin[1] = build_zero_grad(b, x);
     return b->status;
   }
-  gin[1] = build_mul(b, g, build_conj_if_complex(b, build_polyval(b, differentiated(b, p), x)));
+  gin[1] = build_mul(b, g, build_conj_if_complex(b, build_polyval(b, build_polynomial_derivative(b, p), x)));
   damo_var *powers = build_conj_if_complex(b, build_power_rows(b, x, build_dim(b, p, 0)));
   gin[0] = build_dot(b, build_ravel(b, g), powers);
   return b->status;
@@ -107,7 +107,7 @@ static damo_status polyval_rop(build *b, damo_apply *node, damo_var *const *eval
     return b->status;
   }
   damo_var *of_p = eval[0] ? build_polyval(b, eval[0], x) : NULL;
-  damo_var *of_x = eval[1] ? build_mul(b, eval[1], build_polyval(b, differentiated(b, p), x)) : NULL;
+  damo_var *of_x = eval[1] ? build_mul(b, eval[1], build_polyval(b, build_polynomial_derivative(b, p), x)) : NULL;
   rout[0] = build_add_present(b, of_p, of_x);
   return b->status;
 }

@@ -83,6 +83,14 @@ static damo_status call_modf(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, whole);
 }
 
+/* x // y and x % y. */
+static damo_status call_divmod(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *v[2];
+  DAMO_TRY(composed_operands(b, a, v));
+  DAMO_TRY(fn_give(b, out, build_floor_div(b, v[0], v[1])));
+  return fn_give(b, out, build_mod(b, v[0], v[1]));
+}
+
 static damo_status call_spacing(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x;
   DAMO_TRY(composed_floats(b, a, &x));
@@ -183,6 +191,10 @@ const op_func composed_funcs[] = {
      .operands = "x",
      .call = call_modf,
      .doc = "the fraction and the whole part of x, both with its sign, as floats"},
+    {.name = "divmod",
+     .operands = "x y",
+     .call = call_divmod,
+     .doc = "the quotient rounded down and the remainder, which has the divisor's sign"},
     {.name = "spacing",
      .operands = "x",
      .call = call_spacing,

@@ -56,19 +56,20 @@ static damo_var *norm_euclidean(build *b, damo_var *x, const int *axes, int n, b
   return norm_root(b, build_reduce(b, REDUCE_SUM, squares, axes, n, keepdims), 2);
 }
 
-/* The norm along one axis. */
-static damo_var *norm_vector(build *b, const char *func, damo_var *x, int axis, const norm_order *o, bool keepdims) {
-  if (o->kind == ORDER_NONE || (o->kind == ORDER_P && o->p == 2)) return norm_euclidean(b, x, &axis, 1, keepdims);
+/* The norm of the entries along these axes. */
+static damo_var *norm_vector(build *b, const char *func, damo_var *x, const int *axes, int n, const norm_order *o,
+                             bool keepdims) {
+  if (o->kind == ORDER_NONE || (o->kind == ORDER_P && o->p == 2)) return norm_euclidean(b, x, axes, n, keepdims);
   if (o->kind != ORDER_P) return build_fail(b, DAMO_EVALUE, "%s: the order of a vector's norm is a number", func);
-  if (isinf(o->p)) return build_reduce(b, o->p > 0 ? REDUCE_MAX : REDUCE_MIN, build_abs(b, x), &axis, 1, keepdims);
+  if (isinf(o->p)) return build_reduce(b, o->p > 0 ? REDUCE_MAX : REDUCE_MIN, build_abs(b, x), axes, n, keepdims);
   damo_var *size = build_abs(b, x);
   if (size == NULL) return NULL;
   if (o->p == 0) {
     damo_var *nonzero = build_cast(b, build_neq(b, x, build_num(b, 0)), var_dtype(size));
-    return build_reduce(b, REDUCE_SUM, nonzero, &axis, 1, keepdims);
+    return build_reduce(b, REDUCE_SUM, nonzero, axes, n, keepdims);
   }
-  if (o->p == 1) return build_reduce(b, REDUCE_SUM, size, &axis, 1, keepdims);
-  damo_var *sum = build_reduce(b, REDUCE_SUM, build_pow(b, size, build_num(b, o->p)), &axis, 1, keepdims);
+  if (o->p == 1) return build_reduce(b, REDUCE_SUM, size, axes, n, keepdims);
+  damo_var *sum = build_reduce(b, REDUCE_SUM, build_pow(b, size, build_num(b, o->p)), axes, n, keepdims);
   return norm_root(b, sum, o->p);
 }
 
@@ -133,8 +134,30 @@ static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
                     n);
   }
   damo_var *norm =
-      n == 1 ? norm_vector(b, func, x, axes[0], &o, keepdims) : norm_matrix(b, func, x, axes[0], axes[1], &o, keepdims);
+      n == 1 ? norm_vector(b, func, x, axes, 1, &o, keepdims) : norm_matrix(b, func, x, axes[0], axes[1], &o, keepdims);
   return fn_give(b, out, norm);
+}
+
+/* The entries along all axes named count as one vector; without axes all entries. */
+static damo_status fn_vector_norm(build *b, const fn_args *a, ptrvec *out) {
+  const matrix_norm_options *opt = FN_OPTIONS(a, matrix_norm_options);
+  damo_var *x = build_float(b, matrix_operand(b, a, 0, 0));
+  int axes[DAMO_MAX_NDIM], n;
+  norm_order o;
+  if (x == NULL) return b->status;
+  DAMO_TRY(norm_read_order(b, a->func->name, &opt->ord, &o));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &opt->axis, var_ndim(x), axes, &n));
+  return fn_give(b, out, norm_vector(b, a->func->name, x, axes, n, &o, prop_bool_or(opt->keepdims, false)));
+}
+
+static damo_status fn_matrix_norm(build *b, const fn_args *a, ptrvec *out) {
+  const matrix_norm_options *opt = FN_OPTIONS(a, matrix_norm_options);
+  damo_var *x = build_float(b, matrix_operand(b, a, 0, 2));
+  norm_order o;
+  if (x == NULL) return b->status;
+  const int last = var_ndim(x) - 1;
+  DAMO_TRY(norm_read_order(b, a->func->name, &opt->ord, &o));
+  return fn_give(b, out, norm_matrix(b, a->func->name, x, last - 1, last, &o, prop_bool_or(opt->keepdims, false)));
 }
 
 /* ---- Condition numbers and rank ---------------------------------------------------------------------------------- */
@@ -213,6 +236,20 @@ const op_func linalg_norm_funcs[] = {
      .call = fn_norm,
      .no_method = true,
      .doc = "the norm of all entries, of vectors along one axis, or of matrices along two; orders as NumPy's"},
+    {.name = "linalg.vector_norm",
+     .operands = "x",
+     .options = OPTIONS(OPT(matrix_norm_options, ord, OPT_ANY), OPT(matrix_norm_options, axis, OPT_AXES),
+                        OPT(matrix_norm_options, keepdims, OPT_BOOL)),
+     .call = fn_vector_norm,
+     .no_method = true,
+     .doc =
+         "the norm of order ord (default 2) of the entries along any number of axes, all without axis, as of a vector"},
+    {.name = "linalg.matrix_norm",
+     .operands = "x",
+     .options = OPTIONS(OPT(matrix_norm_options, ord, OPT_ANY), OPT(matrix_norm_options, keepdims, OPT_BOOL)),
+     .call = fn_matrix_norm,
+     .no_method = true,
+     .doc = "the norms of a stack of matrices, the last two axes; orders as norm's, \"fro\" by default"},
     {.name = "linalg.cond",
      .operands = "a",
      .options = OPTIONS(OPT(cond_options, p, OPT_ANY)),

@@ -237,44 +237,85 @@ damo_status fn_histogram(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, edges);
 }
 
-/* What the option is for x (0) or y (1): a list of two is one for each. */
-static prop_value one_of_two(const prop_value *v, int i, bool numbers) {
-  if (v->kind != PROP_LIST || v->n != 2) return *v;
-  const bool ints = v->u.list[0].kind == PROP_INT && v->u.list[1].kind == PROP_INT;
-  const bool parts = !is_number_option(&v->u.list[0]) || !is_number_option(&v->u.list[1]);
+/* What the option is for axis i of d: a list of d is one for each. */
+static prop_value one_of_axes(const prop_value *v, int i, int d, bool numbers) {
+  if (v->kind != PROP_LIST || v->n != d) return *v;
+  bool ints = true, parts = false;
+  for (int k = 0; k < d; k++) {
+    ints = ints && v->u.list[k].kind == PROP_INT;
+    parts = parts || !is_number_option(&v->u.list[k]);
+  }
   return parts || (numbers && ints) ? v->u.list[i] : *v;
 }
 
-damo_status fn_histogram2d(build *b, const fn_args *a, ptrvec *out) {
+/* Counts of points in d dimensions, whose coordinates are the vectors x, and the edges of each axis. */
+static damo_status histogram_give(build *b, const fn_args *a, damo_var *const *x, int d, damo_var *weights,
+                                  ptrvec *out) {
   const histogram_options *o = FN_OPTIONS(a, histogram_options);
-  damo_var *edges[2], *ids[2], *n[2];
+  const char *func = a->func->name;
+  damo_var *edges[DAMO_MAX_NDIM], *n[DAMO_MAX_NDIM], *at = NULL, *size = build_i64(b, 1), *one = build_i64(b, 1);
+  for (int i = 0; i < d; i++) {
+    const prop_value bins = one_of_axes(&o->bins, i, d, true), range = one_of_axes(&o->range, i, d, false);
+    edges[i] = build_edges(b, func, x[i], &bins, &range);
+    damo_var *id = edges[i] ? bins_of(b, func, x[i], edges[i]) : NULL;
+    n[i] = id ? build_length_add(b, build_dim(b, edges[i], 0), one) : NULL;
+    if (!n[i]) return b->status;
+    at = at ? build_add(b, build_mul(b, build_sub(b, at, one), n[i]), id) : id;
+    size = build_length_mul(b, size, n[i]);
+  }
+  damo_var *count = to_float(b, counted(b, at, weights, size));
+  count = count ? build_reshape(b, count, build_vector(b, n, d), d) : NULL;
+  for (int i = 0; i < d && count; i++) count = inner_bins(b, count, i, edges[i]);
+  if (count && prop_bool_or(o->density, false)) {
+    damo_var *total = build_reduce(b, REDUCE_SUM, count, NULL, -1, false);
+    for (int i = 0; i < d; i++) {
+      int order[DAMO_MAX_NDIM];
+      for (int k = 0; k < d; k++) order[k] = k == i ? 0 : -1;
+      damo_var *width = build_dimshuffle(b, widths(b, edges[i]), order, d);
+      count = width ? build_true_div(b, count, build_cast(b, width, var_dtype(count))) : NULL;
+    }
+    count = count ? build_true_div(b, count, total) : NULL;
+  }
+  DAMO_TRY(fn_give(b, out, count));
+  for (int i = 0; i < d; i++) DAMO_TRY(fn_give(b, out, edges[i]));
+  return DAMO_OK;
+}
+
+damo_status fn_histogram2d(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x[2];
   for (int i = 0; i < a->n_in; i++)
     if (a->in[i]) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   damo_var *weights = weights_of(b, a, 2);
   for (int i = 0; i < 2; i++) {
-    const prop_value bins = one_of_two(&o->bins, i, true), range = one_of_two(&o->range, i, false);
-    damo_var *x = build_strong(b, a->in[i]);
-    if (x && var_ndim(x) != 1)
-      return ctx_fail(b->ctx, DAMO_ESHAPE, "histogram2d: x and y must be vectors, got %d axes", var_ndim(x));
-    edges[i] = build_edges(b, "histogram2d", x, &bins, &range);
-    ids[i] = edges[i] ? bins_of(b, "histogram2d", x, edges[i]) : NULL;
-    n[i] = ids[i] ? build_length_add(b, build_dim(b, edges[i], 0), build_i64(b, 1)) : NULL;
-    if (!n[i]) return b->status;
+    x[i] = build_strong(b, a->in[i]);
+    if (x[i] && var_ndim(x[i]) != 1)
+      return ctx_fail(b->ctx, DAMO_ESHAPE, "histogram2d: x and y must be vectors, got %d axes", var_ndim(x[i]));
   }
-  damo_var *at = build_add(b, build_mul(b, build_sub(b, ids[0], build_i64(b, 1)), n[1]), ids[1]);
-  damo_var *count = to_float(b, counted(b, at, weights, build_length_mul(b, n[0], n[1])));
-  if (!count) return b->status;
-  count = build_reshape(b, count, build_vector(b, n, 2), 2);
-  count = inner_bins(b, inner_bins(b, count, 0, edges[0]), 1, edges[1]);
-  if (count && prop_bool_or(o->density, false)) {
-    damo_var *total = build_reduce(b, REDUCE_SUM, count, NULL, -1, false);
-    for (int i = 0; i < 2; i++) {
-      damo_var *width = build_dimshuffle(b, widths(b, edges[i]), i ? (const int[]){-1, 0} : (const int[]){0, -1}, 2);
-      count = build_true_div(b, count, build_cast(b, width, var_dtype(count)));
-    }
-    count = build_true_div(b, count, total);
+  return b->status == DAMO_OK ? histogram_give(b, a, x, 2, weights, out) : b->status;
+}
+
+/* The points are the rows of a matrix whose width, the number of results, must be known. */
+damo_status fn_histogramdd(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x[DAMO_MAX_NDIM], *weights = NULL;
+  for (int i = 0; i < a->n_in; i++)
+    if (a->in[i]) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
+  damo_var *points = build_strong(b, a->in[0]);
+  if (points == NULL) return b->status;
+  if (var_ndim(points) != 2)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "histogramdd: the points are the rows of a matrix, got %d axes",
+                    var_ndim(points));
+  const int64_t d = points->type->shape[1];
+  if (d < 1 || d > DAMO_MAX_NDIM)
+    return ctx_fail(b->ctx, DAMO_ESHAPE,
+                    d < 0 ? "histogramdd: the length of axis 2, the number of dimensions, must be known"
+                          : "histogramdd: points of 1 to %d dimensions are expected",
+                    DAMO_MAX_NDIM);
+  if (a->n_in > 1 && a->in[1]) {
+    weights = build_strong(b, a->in[1]);
+    if (weights && var_ndim(weights) != 1)
+      return ctx_fail(b->ctx, DAMO_ESHAPE, "histogramdd: the weights must be a vector, got %d axes", var_ndim(weights));
+    weights = weights ? build_cast(b, weights, reduce_out_dtype(REDUCE_SUM, var_dtype(weights))) : NULL;
   }
-  DAMO_TRY(fn_give(b, out, count));
-  DAMO_TRY(fn_give(b, out, edges[0]));
-  return fn_give(b, out, edges[1]);
+  for (int i = 0; i < d; i++) x[i] = build_index(b, points, 1, build_i64(b, i));
+  return b->status == DAMO_OK ? histogram_give(b, a, x, (int)d, weights, out) : b->status;
 }

@@ -92,6 +92,14 @@ const op_func sets_funcs[] = {
      .call = fn_histogram2d,
      .doc = "the same of pairs: a matrix of sums, the edges for x, those for y; bins and range: one for both, or one "
             "each"},
+    {.name = "histogramdd",
+     .operands = "points [weights]",
+     .options = OPTIONS(OPT(histogram_options, bins, OPT_ANY), OPT(histogram_options, range, OPT_ANY),
+                        OPT(histogram_options, density, OPT_BOOL)),
+     .call = fn_histogramdd,
+     .doc =
+         "the same of points, the rows of a matrix: an array of sums with an axis for each column, then the edges of "
+         "each; bins and range: one for all, or one each"},
     {.name = NULL},
 };
 

@@ -45,6 +45,7 @@ damo_status fn_lexsort(build *b, const fn_args *a, ptrvec *out);
 
 damo_status fn_histogram(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_histogram2d(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_histogramdd(build *b, const fn_args *a, ptrvec *out);
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 

@@ -86,8 +86,16 @@ static damo_status fn_append(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
-/* Parts along an axis: a list of their lengths, or the number of equal parts. */
-static damo_status arrange_split(build *b, const fn_args *a, ptrvec *out, damo_var *x, int axis) {
+/* Part i of n along an axis of that length: where they are not equal, the first ones are longer by 1. */
+static damo_var *arrange_part(build *b, damo_var *length, int64_t i, int64_t n) {
+  int64_t known;
+  if (length == NULL) return NULL;
+  if (var_static_int(length, &known)) return build_i64(b, (known + n - 1 - i) / n);
+  return build_floor_div(b, build_add(b, length, build_i64(b, n - 1 - i)), build_i64(b, n));
+}
+
+/* Parts along an axis: a list of their lengths, or the number of equal parts (with `uneven` of nearly equal ones). */
+static damo_status arrange_split(build *b, const fn_args *a, ptrvec *out, damo_var *x, int axis, bool uneven) {
   const char *func = a->func->name;
   const prop_value *o = &FN_OPTIONS(a, arrange_options)->sizes;
   damo_var *sizes[DAMO_MAX_NDIM], **equal = NULL;
@@ -98,7 +106,7 @@ static damo_status arrange_split(build *b, const fn_args *a, ptrvec *out, damo_v
     const int64_t parts = o->u.i, length = x->type->shape[axis];
     if (parts < 1 || parts > INT16_MAX)
       return ctx_fail(b->ctx, DAMO_EVALUE, "%s: %lld parts, of 1 to %d", func, (long long)parts, INT16_MAX);
-    if (length >= 0 && length % parts != 0)
+    if (!uneven && length >= 0 && length % parts != 0)
       return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: a length of %lld is not divided by %lld", func, (long long)length,
                       (long long)parts);
     damo_var *size =
@@ -106,7 +114,7 @@ static damo_status arrange_split(build *b, const fn_args *a, ptrvec *out, damo_v
     n = (int)parts;
     equal = mem_alloc(b->ctx, (size_t)n * sizeof *equal);
     if (equal == NULL) return DAMO_EMEMORY;
-    for (int i = 0; i < n; i++) equal[i] = size;
+    for (int i = 0; i < n; i++) equal[i] = uneven ? arrange_part(b, build_dim(b, x, axis), i, n) : size;
   } else {
     DAMO_TRY(shape_check(b, func, o, sizes, &n));
     if (n < 1) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: no sizes", func);
@@ -118,16 +126,24 @@ static damo_status arrange_split(build *b, const fn_args *a, ptrvec *out, damo_v
 }
 
 static damo_status fn_vsplit(build *b, const fn_args *a, ptrvec *out) {
-  return arrange_split(b, a, out, arrange_operand(b, a, 0, 2), 0);
+  return arrange_split(b, a, out, arrange_operand(b, a, 0, 2), 0, false);
 }
 
 static damo_status fn_hsplit(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = arrange_operand(b, a, 0, 1);
-  return arrange_split(b, a, out, x, x != NULL && var_ndim(x) > 1);
+  return arrange_split(b, a, out, x, x != NULL && var_ndim(x) > 1, false);
 }
 
 static damo_status fn_dsplit(build *b, const fn_args *a, ptrvec *out) {
-  return arrange_split(b, a, out, arrange_operand(b, a, 0, 3), 2);
+  return arrange_split(b, a, out, arrange_operand(b, a, 0, 3), 2, false);
+}
+
+static damo_status fn_array_split(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = arrange_operand(b, a, 0, 1);
+  int axis;
+  if (x == NULL) return b->status;
+  DAMO_TRY(axis_check(b->ctx, "array_split", prop_int_or(FN_OPTIONS(a, arrange_options)->axis, 1), var_ndim(x), &axis));
+  return arrange_split(b, a, out, x, axis, true);
 }
 
 static damo_status fn_unstack(build *b, const fn_args *a, ptrvec *out) {
@@ -368,6 +384,12 @@ const op_func arrange_funcs[] = {
      .options = ARRANGE_AXIS,
      .call = fn_append,
      .doc = "x and the values one after the other along an axis; nil: both as vectors"},
+    {.name = "array_split",
+     .operands = "x",
+     .options = OPTIONS(OPT(arrange_options, sizes, OPT_SHAPE), OPT(arrange_options, axis, OPT_INT)),
+     .call = fn_array_split,
+     .doc = "the parts of x along an axis (default 1), of these sizes, or so many whose lengths differ by 1 at most; "
+            "views"},
     {.name = "vsplit",
      .operands = "x",
      .options = ARRANGE_SIZES,
