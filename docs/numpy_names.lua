@@ -62,6 +62,12 @@ return {
     home = "fft",
   },
   {
+    title = "scipy.fft",
+    names = "dct dctn dst dstn fft fft2 fftfreq fftn fftshift hfft idct idctn idst idstn ifft ifft2 ifftn ifftshift ihfft "
+      .. "irfft irfft2 irfftn rfft rfft2 rfftfreq rfftn",
+    home = "fft",
+  },
+  {
     title = "numpy.random.Generator",
     names = "beta binomial chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric integers laplace "
       .. "logistic lognormal multinomial multivariate_normal negative_binomial normal pareto permutation permuted poisson "

@@ -8798,6 +8798,62 @@ function fft.fftfreq(options) end
 ---@return damo.Result
 function fft.rfftfreq(options) end
 
+---cosine transform of type 1 to 4 (default 2) of n points along an axis (default -1); norm as fft's; orthogonalize: the ends are weighed so that norm "ortho", where it is the default, is orthogonal
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, n?: damo.Shape, axis?: integer, norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.dct(x, options) end
+
+---inverse of dct
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, n?: damo.Shape, axis?: integer, norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.idct(x, options) end
+
+---sine transform of type 1 to 4 (default 2) of n points along an axis (default -1); options as dct's
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, n?: damo.Shape, axis?: integer, norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.dst(x, options) end
+
+---inverse of dst
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, n?: damo.Shape, axis?: integer, norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.idst(x, options) end
+
+---cosine transform along axes (default: all, or the last ones of s), s points
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, s?: damo.Shape, axes?: integer|integer[], norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.dctn(x, options) end
+
+---inverse of dctn
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, s?: damo.Shape, axes?: integer|integer[], norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.idctn(x, options) end
+
+---sine transform along axes (default: all, or the last ones of s), s points
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, s?: damo.Shape, axes?: integer|integer[], norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.dstn(x, options) end
+
+---inverse of dstn
+---@param x damo.Operand
+---@param options? integer|{ type?: integer, s?: damo.Shape, axes?: integer|integer[], norm?: string, orthogonalize?: boolean, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function fft.idstn(x, options) end
+
 ---exp(x) divided by its sum along an axis or over several (nil: over all entries)
 ---@param x damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }

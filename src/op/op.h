@@ -52,6 +52,7 @@ extern const op_func sets_funcs[];     /* op/sets/sets.c: unique searchsorted to
 extern const op_func table_funcs[];    /* op/table/interpn.c: interpn */
 extern const op_func blas_funcs[];     /* op/linalg/blas.c: dot matmul outer tensordot … */
 extern const op_func fft_funcs[];      /* op/fft/fft.c: fft rfft fft2 fftn fftshift fftfreq … */
+extern const op_func cosine_funcs[];   /* op/fft/cosine.c: dct idct dst idst dctn … */
 /* op/linalg/families.c: the rows and the classes of damo.linalg. Each list is ended by NULL. */
 extern const op_func *const linalg_families[];
 extern const op_def *const *const linalg_classes[];

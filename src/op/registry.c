@@ -2,13 +2,13 @@
 #include "op/op.h"
 
 static const op_func *const op_families[] = {
-    elemwise_funcs,   elemwise_made_funcs, composed_funcs, reduce_funcs, nan_funcs,        statistics_funcs,
-    covariance_funcs, cumulative_funcs,    extremes_funcs, shape_funcs,  alloc_funcs,      eye_funcs,
-    arange_funcs,     window_funcs,        join_funcs,     split_funcs,  repeat_funcs,     arrange_funcs,
-    pad_funcs,        index_funcs,         table_funcs,    grid_funcs,   activation_funcs, loss_funcs,
-    norm_funcs,       attention_funcs,     pool_funcs,     conv_funcs,   segment_funcs,    sets_funcs,
-    calculus_funcs,   blas_funcs,          fft_funcs,      nnet_funcs,   random_funcs,     random_vector_funcs,
-    quantile_funcs,   marker_funcs,        ifelse_funcs,
+    elemwise_funcs,      elemwise_made_funcs, composed_funcs, reduce_funcs, nan_funcs,        statistics_funcs,
+    covariance_funcs,    cumulative_funcs,    extremes_funcs, shape_funcs,  alloc_funcs,      eye_funcs,
+    arange_funcs,        window_funcs,        join_funcs,     split_funcs,  repeat_funcs,     arrange_funcs,
+    pad_funcs,           index_funcs,         table_funcs,    grid_funcs,   activation_funcs, loss_funcs,
+    norm_funcs,          attention_funcs,     pool_funcs,     conv_funcs,   segment_funcs,    sets_funcs,
+    calculus_funcs,      blas_funcs,          fft_funcs,      cosine_funcs, nnet_funcs,       random_funcs,
+    random_vector_funcs, quantile_funcs,      marker_funcs,   ifelse_funcs,
 };
 
 /* The classes of the dense families. */

@@ -214,15 +214,16 @@ static damo_var *build_fourier(build *b, const fourier_props *p, damo_var *x, da
   return build_op(b, op_new(b->ctx, &fourier_def, p), in, n != NULL ? 2 : 1);
 }
 
-/* v cut, or filled up with zeros, to x's length along the axis. */
-static damo_var *build_fit(build *b, damo_var *v, damo_var *x, int axis) {
+damo_var *build_fft_fit(build *b, damo_var *v, damo_var *length, int axis) {
   damo_var *dims[DAMO_MAX_NDIM];
-  if (v == NULL) return NULL;
-  const int64_t have = v->type->shape[axis], want = x->type->shape[axis];
+  int64_t want;
+  if (v == NULL || length == NULL) return NULL;
+  if (!var_static_int(length, &want)) want = -1;
+  const int64_t have = v->type->shape[axis];
   if (have >= 0 && have == want) return v;
-  damo_var *length = build_dim(b, x, axis), *least = build_minimum(b, length, build_dim(b, v, axis));
-  if (have < 0 || want < 0 || have > want) v = build_slice(b, v, axis, NULL, least, 1);
-  if (v == NULL || (have >= 0 && want >= 0 && have > want)) return v;
+  if (have >= 0 && want >= 0 && have > want) return build_slice(b, v, axis, NULL, length, 1);
+  if (have < 0 || want < 0) v = build_slice(b, v, axis, NULL, build_minimum(b, length, build_dim(b, v, axis)), 1);
+  if (v == NULL) return NULL;
   if (build_dims(b, v, dims) != DAMO_OK) return NULL;
   dims[axis] = build_sub(b, length, dims[axis]);
   damo_var *parts[2] = {v, build_alloc(b, build_scalar(b, var_dtype(v), 0), dims, var_ndim(v))};
@@ -244,7 +245,7 @@ static damo_status fourier_grad(build *b, damo_apply *node, damo_var *const *gou
     if (n == NULL) n = build_dim(b, x, fourier_axis(op));
   }
   damo_var *v = build_fourier(b, &p, g, kind == FFT_FROM_HALF ? NULL : n);
-  gin[0] = node->n_in == 2 ? build_fit(b, v, x, fourier_axis(op)) : v;
+  gin[0] = node->n_in == 2 ? build_fft_fit(b, v, build_dim(b, x, fourier_axis(op)), fourier_axis(op)) : v;
   return b->status;
 }
 
@@ -309,6 +310,18 @@ static damo_status fft_read_norm(build *b, fft_call *c, const prop_value *norm) 
   return DAMO_OK;
 }
 
+damo_var *build_fft_along(build *b, fft_kind kind, damo_var *x, damo_var *n, int axis) {
+  const bool from_half = kind == FFT_FROM_HALF;
+  const fourier_props p = {.kind = prop_str(from_half             ? "from_half"
+                                            : kind == FFT_TO_HALF ? "to_half"
+                                                                  : "complex"),
+                           .axis = prop_int(axis + 1),
+                           .inverse = prop_bool(from_half),
+                           .scale = prop_str("one"),
+                           .adjoint = prop_bool(false)};
+  return build_fourier(b, &p, x, n);
+}
+
 static damo_var *build_transform(build *b, const fft_call *c, fft_kind kind, damo_var *x, damo_var *n, int axis) {
   static const char *const names[] = {
       [FFT_COMPLEX] = "complex", [FFT_TO_HALF] = "to_half", [FFT_FROM_HALF] = "from_half"};
@@ -340,7 +353,7 @@ static damo_status fft_read_operand(build *b, const fn_args *a, fft_kind kind, d
   return *x != NULL ? DAMO_OK : b->status;
 }
 
-static damo_status fft_check_length(build *b, const char *func, damo_var *n) {
+damo_status fft_check_length(build *b, const char *func, damo_var *n) {
   int64_t known;
   if (n == NULL || !var_static_int(n, &known) || known >= 1) return b->status;
   return ctx_fail(b->ctx, DAMO_EVALUE, "%s: a transform has at least one point, got %lld", func, (long long)known);

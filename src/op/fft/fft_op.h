@@ -20,4 +20,10 @@ double fourier_interior(const damo_op *op);
 
 extern const op_check fourier_check;
 
+/* v cut, or filled up with zeros, to that length of the axis. */
+damo_var *build_fft_fit(build *b, damo_var *v, damo_var *length, int axis);
+/* The transform without a scale of n points (NULL: x's), with the exponent's sign - but from half a spectrum. */
+damo_var *build_fft_along(build *b, fft_kind kind, damo_var *x, damo_var *n, int axis);
+damo_status fft_check_length(build *b, const char *func, damo_var *n);
+
 #endif
