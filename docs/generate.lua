@@ -186,6 +186,9 @@ local calls = {
   ["linalg.block_diag"] = function(x, y) return damo.linalg.block_diag(x, y) end,
   ["linalg.tensorinv"] = function(x) return damo.linalg.tensorinv(x + 3 * damo.eye(3), { ind = 1 }) end,
   ["linalg.tensorsolve"] = function(x, y) return damo.linalg.tensorsolve(x + 3 * damo.eye(3), y[1]) end,
+  ["linalg.solve_continuous_are"] = function(x, y)
+    return damo.linalg.solve_continuous_are(x, y, damo.eye(3), damo.eye(3))
+  end,
   ["linalg.solve_discrete_are"] = function(x, y)
     return damo.linalg.solve_discrete_are(x, y, damo.eye(3), damo.eye(3))
   end,

@@ -85,8 +85,8 @@ return {
     title = "scipy.linalg",
     names = "block_diag cho_factor cho_solve cholesky circulant det eig eigh eigvals eigvalsh expm hankel inv khatri_rao ldl "
       .. "logm lstsq lu lu_factor lu_solve norm null_space orth pinv polar qr schur solve solve_banded "
-      .. "solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester solve_triangular sqrtm svd "
-      .. "svdvals toeplitz",
+      .. "solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester "
+      .. "solve_triangular sqrtm svd svdvals toeplitz",
     home = "linalg",
     other = { cho_factor = "damo.linalg.cholesky", pinvh = "damo.linalg.pinv" },
   },

@@ -600,6 +600,7 @@ return {
     ["linalg.solve_continuous_lyapunov"] = "yes",
     ["linalg.solve_discrete_lyapunov"] = "yes",
     ["linalg.solve_discrete_are"] = "yes",
+    ["linalg.solve_continuous_are"] = "yes",
     ["linalg.expm"] = "yes",
     ["linalg.logm"] = "yes",
     ["linalg.sqrtm"] = "yes",

@@ -9988,6 +9988,16 @@ function linalg.solve_discrete_lyapunov(a, q, options) end
 ---@overload fun(a: damo.Variable, b: damo.Operand, q: damo.Operand, r: damo.Operand, options?: any): damo.Variable
 function linalg.solve_discrete_are(a, b, q, r, options) end
 
+---the stabilising x of aᴴ·x + x·a - x·b·r⁻¹·bᴴ·x + q = 0
+---@param a damo.Operand
+---@param b damo.Operand
+---@param q damo.Operand
+---@param r damo.Operand
+---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, q: damo.Operand, r: damo.Operand, options?: any): damo.Variable
+function linalg.solve_continuous_are(a, b, q, r, options) end
+
 ---the exponential of square matrices
 ---@param a damo.Operand
 ---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }

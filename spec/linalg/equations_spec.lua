@@ -65,6 +65,28 @@ describe("an equation", function()
       assert.is_true(damo.max(damo.abs(linalg.eigvals(closed))) < 1)
     end)
   end
+  for kind, c in pairs(both({ 3, 2 }, 4)) do
+    local m, w, r = a[kind], both({ 3, 3 }, 5)[kind], both({ 2, 2 }, 6)[kind]
+    local function hermitian(x) return damo.matmul(x, adjoint(x)) + damo.eye(x.shape[2]) end
+    h.case("of Riccati, continuous, " .. kind, function(x, y, q1, r1) return linalg.solve_continuous_are(x, y, hermitian(q1), hermitian(r1)) end, { m, c, w, r })
+    it("of Riccati, continuous, is fulfilled, " .. kind, function()
+      local q1, r1 = hermitian(w), hermitian(r)
+      local x = linalg.solve_continuous_are(m, c, q1, r1)
+      local gain = linalg.solve(r1, damo.dot(adjoint(c), x))
+      local left = damo.dot(adjoint(m), x) + damo.dot(x, m) + q1
+      assert.is_true(damo.allclose(damo.dot(damo.dot(x, c), gain), left, { atol = 1e-12 }))
+      assert.is_true(damo.max(damo.real(linalg.eigvals(m - damo.dot(c, gain)))) < 0)
+    end)
+  end
+  it("of Riccati, continuous, has SciPy's solution", function()
+    local m, c = damo.array { { 4, 3 }, { -4.5, -3.5 } }, damo.array { { 1 }, { -1 } }
+    local x = linalg.solve_continuous_are(m, c, damo.array { { 9, 6 }, { 6, 4 } }, damo.array { { 1 } })
+    assert.is_true(damo.allclose(x, damo.array { { 21.72792206135784, 14.485281374238562 }, { 14.485281374238562, 9.65685424949237 } }))
+    assert.equal("numeric", kind_of(linalg.solve_continuous_are, damo.eye(2), damo.zeros { 2, 1 }, damo.eye(2), damo.eye(1)))
+    assert.equal("shape", kind_of(linalg.solve_continuous_are, damo.eye(2), damo.zeros { 3, 1 }, damo.eye(2), damo.eye(1)))
+    local f = linalg.solve_continuous_are(damo.cast(m, "float32"), damo.cast(c, "float32"), damo.eye(2, { dtype = "float32" }), damo.eye(1, { dtype = "float32" }))
+    assert.equal("float32", f.dtype)
+  end)
   it("of Riccati without a stabilising solution is told", function()
     assert.equal("numeric", kind_of(linalg.solve_discrete_are, 2 * damo.eye(2), damo.zeros { 2, 1 }, damo.eye(2), damo.eye(1)))
     assert.equal("shape", kind_of(linalg.solve_discrete_are, damo.eye(2), damo.zeros { 3, 1 }, damo.eye(2), damo.eye(1)))

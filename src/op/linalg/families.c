@@ -15,6 +15,7 @@
   X(subspaces)          \
   X(eigen)              \
   X(sylvester)          \
+  X(riccati)            \
   X(matfun)             \
   X(banded)             \
   X(qr)                 \

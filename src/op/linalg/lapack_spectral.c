@@ -89,6 +89,18 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
   zgges_("N", "V", "S", is_inside_circle, n, a, n, b, n, n_inside, alpha, beta, NULL, &one_column, vsr, n, work, lwork,
          rwork, bwork, info, 1, 1, 1);
 }
+
+/* beta is real and not negative. */
+static lapack_int is_in_left_half(const damo_c128 *alpha, const damo_c128 *beta) {
+  return alpha->re < 0 && beta->re > 0;
+}
+
+void lapack_gges_left(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_left, damo_c128 *alpha, damo_c128 *beta,
+                      damo_c128 *vsr, damo_c128 *work, lapack_in lwork, double *rwork, lapack_int *bwork,
+                      lapack_int *info) {
+  zgges_("N", "V", "S", is_in_left_half, n, a, n, b, n, n_left, alpha, beta, NULL, &one_column, vsr, n, work, lwork,
+         rwork, bwork, info, 1, 1, 1);
+}
 #else
 /* Classes that need these routines are refused before they run (core_class.needs_lapack). */
 static const spectral_table spectral_tables[4];
@@ -99,6 +111,11 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
   (void)n, (void)a, (void)b, (void)n_inside, (void)alpha, (void)beta, (void)vsr, (void)work, (void)lwork, (void)rwork;
   (void)bwork;
   *info = 1;
+}
+void lapack_gges_left(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_left, damo_c128 *alpha, damo_c128 *beta,
+                      damo_c128 *vsr, damo_c128 *work, lapack_in lwork, double *rwork, lapack_int *bwork,
+                      lapack_int *info) {
+  lapack_gges_inside(n, a, b, n_left, alpha, beta, vsr, work, lwork, rwork, bwork, info);
 }
 #endif
 

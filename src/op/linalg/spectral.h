@@ -33,6 +33,11 @@ void lapack_gges_inside(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_i
                         damo_c128 *beta, damo_c128 *vsr, damo_c128 *work, lapack_in lwork, double *rwork,
                         lapack_int *bwork, lapack_int *info);
 
+/* The same with the eigenvalues in the left half plane first. */
+void lapack_gges_left(lapack_in n, damo_c128 *a, damo_c128 *b, lapack_int *n_left, damo_c128 *alpha, damo_c128 *beta,
+                      damo_c128 *vsr, damo_c128 *work, lapack_in lwork, double *rwork, lapack_int *bwork,
+                      lapack_int *info);
+
 /* ---- Helpers of classes ------------------------------------------------------------------------------------------ */
 
 /* A failure of the entry, unless all entries of the n × n matrix m are finite: the iterations of some routines may not
