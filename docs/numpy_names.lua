@@ -102,13 +102,13 @@ return {
   },
   {
     title = "scipy.stats",
-    names = "bernoulli beta betabinom binom cauchy chi2 dirichlet expon gamma geom gumbel_r halfcauchy halfnorm hypergeom "
+    names = "bernoulli beta betabinom binom cauchy chi2 dirichlet expon f gamma geom gumbel_r halfcauchy halfnorm hypergeom "
       .. "invgamma invgauss laplace logistic lognorm multinomial multivariate_normal nbinom norm pareto poisson rayleigh t "
       .. "triang truncexpon truncnorm uniform vonmises weibull_min wishart",
     other = {
       bernoulli = "damo.dist.Bernoulli", beta = "damo.dist.Beta", betabinom = "damo.dist.BetaBinomial",
       binom = "damo.dist.Binomial", cauchy = "damo.dist.Cauchy", chi2 = "damo.dist.ChiSquared",
-      dirichlet = "damo.dist.Dirichlet", expon = "damo.dist.Exponential", gamma = "damo.dist.Gamma",
+      dirichlet = "damo.dist.Dirichlet", expon = "damo.dist.Exponential", f = "damo.dist.F", gamma = "damo.dist.Gamma",
       geom = "damo.dist.Geometric", gumbel_r = "damo.dist.Gumbel", halfcauchy = "damo.dist.HalfCauchy",
       halfnorm = "damo.dist.HalfNormal", hypergeom = "damo.dist.HyperGeometric", invgamma = "damo.dist.InverseGamma",
       invgauss = "damo.dist.Wald", laplace = "damo.dist.Laplace", logistic = "damo.dist.Logistic",

@@ -338,6 +338,31 @@ continuous.Beta = {
   draw = function(rs, a, b, options) return rs:beta(a, b, options) end,
 }
 
+-- The quotient of chi-squared draws over their degrees of freedom m and n: m·x/(m·x + n) is a beta draw.
+continuous.F = {
+  params = { "dfnum", "dfden" },
+  check = { dfnum = "positive", dfden = "positive" },
+  logp = function(x, m, n)
+    local density = damo.xlogy(0.5 * m, m / n) + damo.xlogy(0.5 * m - 1, x) - 0.5 * (m + n) * log1p(m / n * x)
+    return never(either(lt(x, 0), eq(x, INF)), density - damo.betaln(0.5 * m, 0.5 * n))
+  end,
+  logcdf = function(x, m, n)
+    local z = m * x
+    local below = damo.betainc(0.5 * m, 0.5 * n, z / (z + n))
+    local above = damo.betainc(0.5 * n, 0.5 * m, n / (z + n))
+    return never(le(x, 0), switch(eq(x, INF), 0, switch(gt(z, n), log1p(-above), log(below))))
+  end,
+  icdf = function(q, m, n)
+    local z, rest = damo.betaincinv(0.5 * m, 0.5 * n, q), damo.betaincinv(0.5 * n, 0.5 * m, 1 - q)
+    return n / m * switch(lt(z, 0.5), z / (1 - z), (1 - rest) / rest)
+  end,
+  mean = function(m, n) return switch(gt(n, 2), n / (n - 2), INF) + 0 * m end,
+  var = function(m, n)
+    return switch(gt(n, 4), 2 * sqr(n) * (m + n - 2) / (m * sqr(n - 2) * (n - 4)), INF)
+  end,
+  draw = function(rs, m, n, options) return rs:f(m, n, options) end,
+}
+
 -- ---- Gamma distributions --------------------------------------------------------------------------------------------
 
 local function gamma_logp(x, shape, scale)

@@ -119,6 +119,9 @@ damo.dist.Gamma(2, 3):logp(1.5)
   ["damo.dist.InverseGamma"] = [==[
 damo.dist.InverseGamma(3, 2):logp(0.5)
 --> 0.15888308335967]==],
+  ["damo.dist.F"] = [==[
+damo.dist.F(3, 5):logp(2)
+--> -1.9456354504357]==],
   ["damo.dist.ChiSquared"] = [==[
 damo.dist.ChiSquared(3):logp(2)
 --> -1.5723649429247]==],

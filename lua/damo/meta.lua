@@ -2692,6 +2692,11 @@ function dist.Dirichlet(a) end
 ---@return damo.Distribution
 function dist.Exponential(scale) end
 
+---@param dfnum damo.Operand
+---@param dfden damo.Operand
+---@return damo.Distribution
+function dist.F(dfnum, dfden) end
+
 ---@param shape damo.Operand
 ---@param scale? damo.Operand
 ---@return damo.Distribution
@@ -9284,6 +9289,34 @@ function random.beta(a, b, options) end
 ---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
 ---@return damo.Variable
 function RandomStream:beta(a, b, options) end
+
+---Fisher's F draws: the quotient of two chi-squared draws over their degrees of freedom; gives the next state and the draw
+---@param dfnum damo.Operand
+---@param dfden damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result? draw where rng is given, after its state
+function random.f(dfnum, dfden, options) end
+
+---Fisher's F draws: the quotient of two chi-squared draws over their degrees of freedom; gives the next state and the draw
+---@param dfnum damo.Operand
+---@param dfden damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Variable
+function RandomStream:f(dfnum, dfden, options) end
+
+---Zipf draws, integers k from 1 on with probabilities k^-a / zeta(a), a > 1; gives the next state and the draw
+---@param a damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result? draw where rng is given, after its state
+function random.zipf(a, options) end
+
+---Zipf draws, integers k from 1 on with probabilities k^-a / zeta(a), a > 1; gives the next state and the draw
+---@param a damo.Operand
+---@param options? damo.Shape|{ size?: damo.Shape, dtype?: damo.Dtype, rng?: any, out?: damo.Array|damo.Array[] }
+---@return damo.Variable
+function RandomStream:zipf(a, options) end
 
 ---Student's t draws of df degrees of freedom, location loc (0) and scale (1); gives the next state and the draw
 ---@param df damo.Operand

@@ -28,7 +28,8 @@ local draws = {
 local more = {
   lognormal = { 0.2, 0.5 }, halfnormal = { 1, 2 }, laplace = { 1, 2 }, logistic = { 1, 2 }, cauchy = { 1, 2 },
   halfcauchy = { 1, 2 }, weibull = { 2, 3 }, pareto = { 2, 3 }, rayleigh = { 2 }, triangular = { -1, 0, 2 },
-  truncexpon = { 2, 1, 3 }, gamma = { damo.linspace(0.01, 3, n) }, invgamma = { 0.5, 2 }, chisquare = { 5 },
+  truncexpon = { 2, 1, 3 }, gamma = { damo.linspace(0.01, 3, n) }, invgamma = { 0.5, 2 },
+  chisquare = { 5 }, f = { 3, 5 }, zipf = { 2.5 },
   gengamma = { 3, 2, 1.5 },
   beta = { 0.5, 2 }, t = { 3 }, wald = { 1.5, 2 }, vonmises = { 0.5, 2 },
   truncated_normal = { 0, 1, damo.linspace(-3, 5, n) },

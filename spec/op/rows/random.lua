@@ -31,6 +31,8 @@ return {
     dtype = "float64", from = 0 },
   chisquare = { { 3.0 }, mean = 3.0, variance = 6.0, dtype = "float64", from = 0 },
   beta = { { 2.0, 0.5 }, mean = 0.8, variance = 0.16 / 3.5, dtype = "float64", from = 0 },
+  f = { { 3.0, 12.0 }, mean = 1.2, variance = 2 * 144 * 13 / (3 * 100 * 8), dtype = "float64", from = 0 },
+  zipf = { { 2.2 }, dtype = "int64", from = 1 },
   t = { { 9.0, 1.0, 2.0 }, mean = 1.0, variance = 36 / 7, dtype = "float64" },
   wald = { { 1.5, 2.0 }, mean = 1.5, variance = 1.6875, dtype = "float64", from = 0 },
   vonmises = { { 0.0, 2.0 }, mean = 0.0, variance = 0.7643, dtype = "float64", from = -math.pi },

@@ -1,4 +1,4 @@
-/* discrete: Poisson and binomial draws.
+/* discrete: Poisson, binomial, Zipf and hypergeometric draws.
  *
  * Small means by inversion; large ones by transformed rejection: PTRS of W. Hörmann, "The transformed rejection method
  * for generating Poisson random variables" (1993), BTRS of his "The generation of binomial random variates" (1993).
@@ -112,6 +112,20 @@ double draw_binomial_positive(philox_words *w, double n, double p) {
   }
   while (k == 0) k = draw_binomial(w, n, p);
   return k;
+}
+
+/* ---- Zipf -------------------------------------------------------------------------------------------------------- */
+
+/* Rejection from u^(-1/(a-1)), rounded down: L. Devroye, Non-uniform random variate generation (1986), X.6.1. */
+double draw_zipf(philox_words *w, double a) {
+  const double s = a - 1, most = 0x1p63, least_u = draw_exp(-s * draw_log(most)), b = draw_expm1(s * draw_log(2));
+  for (;;) {
+    const double u = 1 - philox_unit(w), v = philox_unit(w); /* u in (0, 1] */
+    const double k = floor(draw_exp(-draw_log(least_u + u * (1 - least_u)) / s));
+    if (!(k >= 1 && k < most)) continue;
+    const double t = s * draw_log1p(1 / k); /* log((1 + 1/k)^(a-1)) */
+    if (v * k * draw_expm1(t) / b <= draw_exp(t) / (b + 1)) return k;
+  }
 }
 
 /* ---- Hypergeometric ---------------------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ double draw_poisson(philox_words *w, double mean);
 double draw_binomial(philox_words *w, double n, double p);
 /* The same, conditional on a draw that is not 0: n >= 1, p > 0. */
 double draw_binomial_positive(philox_words *w, double n, double p);
+/* k >= 1 with probabilities in proportion to k^-a; a > 1. Values that int64 does not hold are left out. */
+double draw_zipf(philox_words *w, double a);
 /* How many of `draws` things are good, taken from good + bad of them; draws <= good + bad. */
 double draw_hypergeometric(philox_words *w, double good, double bad, double draws);
 

@@ -175,6 +175,7 @@ static const char *refuse_triangle(const double *p) {
   return p[0] <= p[1] && p[1] <= p[2] && p[0] < p[2] ? NULL : "left, mode and right must be in this order";
 }
 static const char *refuse_bounds(const double *p) { return p[2] < p[3] ? NULL : "lower must be less than upper"; }
+static const char *refuse_exponent(const double *p) { return p[0] > 1 ? NULL : "a must be greater than 1"; }
 static const char *refuse_draws(const double *p) {
   return p[2] <= p[0] + p[1] ? NULL : "draws must not be more than good + bad";
 }
@@ -393,6 +394,15 @@ const distribution distributions[] = {
      .entry = entry_beta,
      .dtype = DAMO_N_DTYPES,
      .grad = grad_beta},
+    {.name = "f",
+     .n_params = 2,
+     .param = {"dfnum", "dfden"},
+     .preset = {1, 1},
+     .demand = {DEMAND_POSITIVE, DEMAND_POSITIVE},
+     .base = BASE_ENTRY,
+     .entry = entry_f,
+     .dtype = DAMO_N_DTYPES,
+     .grad = grad_f},
     {.name = "t",
      .n_params = 3,
      .param = {"df", "loc", "scale"},
@@ -471,6 +481,15 @@ const distribution distributions[] = {
      .entry = entry_hypergeometric,
      .dtype = DAMO_INT64,
      .refuse = refuse_draws},
+    {.name = "zipf",
+     .n_params = 1,
+     .param = {"a"},
+     .preset = {2},
+     .demand = {DEMAND_FINITE},
+     .base = BASE_ENTRY,
+     .entry = entry_zipf,
+     .dtype = DAMO_INT64,
+     .refuse = refuse_exponent},
     {.name = NULL},
 };
 

@@ -123,6 +123,17 @@ damo_var *grad_beta(build *b, damo_var *const *p, damo_var *x, damo_var *g, int 
   return build_neg(b, build_mul(b, g, build_mul(b, by, inverse)));
 }
 
+/* x = n z / (m (1 - z)) with a beta draw z of m/2 and n/2, where 1 - z = n / (m x + n). */
+damo_var *grad_f(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {
+  damo_var *m = p[0], *n = p[1], *mx = build_mul(b, m, x);
+  damo_var *rest = build_true_div(b, n, build_add(b, mx, n)), *z = build_true_div(b, mx, build_add(b, mx, n));
+  damo_var *const shapes[2] = {grad_half(b, m), grad_half(b, n)};
+  damo_var *by_z = build_true_div(b, build_true_div(b, n, m), build_sqr(b, rest));
+  damo_var *inner = grad_half(b, grad_beta(b, shapes, z, build_mul(b, g, by_z), i));
+  damo_var *outer = build_mul(b, g, build_true_div(b, x, i == 0 ? m : n));
+  return i == 0 ? build_sub(b, inner, outer) : build_add(b, inner, outer);
+}
+
 /* The tail beyond |z| is I_w(df/2, 1/2) / 2 with w = df / (df + z²). Its derivative by df at fixed |z|, over the density
  * f, is |z| / (2 df) + I_a(df/2, 1/2, w) / (4 f), where I_a is that of I by its first parameter; so is d|z|/d(df). */
 damo_var *grad_t(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i) {

@@ -13,7 +13,7 @@
 typedef damo_var *draw_grad_fn(build *b, damo_var *const *p, damo_var *x, damo_var *g, int i);
 
 draw_grad_fn grad_loc_scale, grad_scale, grad_uniform, grad_lognormal, grad_power, grad_triangular, grad_truncexpon,
-    grad_gamma, grad_log_gamma, grad_invgamma, grad_gengamma, grad_chisquare, grad_beta, grad_t, grad_wald,
+    grad_gamma, grad_log_gamma, grad_invgamma, grad_gengamma, grad_chisquare, grad_beta, grad_f, grad_t, grad_wald,
     grad_vonmises, grad_truncated_normal;
 
 #endif

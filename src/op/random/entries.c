@@ -122,6 +122,11 @@ double entry_beta(philox_words *w, const double *p) {
   return 1 / (1 + draw_exp(b - a));
 }
 
+double entry_f(philox_words *w, const double *p) {
+  const double a = entry_log_gamma(w, 0.5 * p[0]), b = entry_log_gamma(w, 0.5 * p[1]);
+  return draw_exp(a - b) * p[1] / p[0];
+}
+
 double entry_t(philox_words *w, const double *p) {
   const double z = philox_normal(w);
   return p[1] + p[2] * z * sqrt(0.5 * p[0] / entry_gamma(w, 0.5 * p[0]));
@@ -214,5 +219,7 @@ double entry_nbinom(philox_words *w, const double *p) {
 }
 
 double entry_betabinom(philox_words *w, const double *p) { return draw_binomial(w, p[0], entry_beta(w, p + 1)); }
+
+double entry_zipf(philox_words *w, const double *p) { return draw_zipf(w, p[0]); }
 
 double entry_hypergeometric(philox_words *w, const double *p) { return draw_hypergeometric(w, p[0], p[1], p[2]); }

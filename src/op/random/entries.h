@@ -17,6 +17,8 @@ void entries_gamma(const draw_fns *fns, const philox_state *at, double *values, 
 /* One draw each; params in the order of the distribution's row. */
 double entry_log_gamma(philox_words *w, double shape);
 double entry_beta(philox_words *w, const double *p);
+double entry_f(philox_words *w, const double *p);
+double entry_zipf(philox_words *w, const double *p);
 double entry_t(philox_words *w, const double *p);
 double entry_wald(philox_words *w, const double *p);
 double entry_vonmises(philox_words *w, const double *p);

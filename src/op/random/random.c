@@ -239,6 +239,21 @@ const op_func random_funcs[] = {
      .call = call_draw,
      .no_method = true,
      .doc = "beta draws; gives the next state and the draw"},
+    {.name = "random.f",
+     .operands = "rng dfnum dfden",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
+     .doc =
+         "Fisher's F draws: the quotient of two chi-squared draws over their degrees of freedom; gives the next state "
+         "and the draw"},
+    {.name = "random.zipf",
+     .operands = "rng a",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
+     .doc = "Zipf draws, integers k from 1 on with probabilities k^-a / zeta(a), a > 1; gives the next state and the "
+            "draw"},
     {.name = "random.t",
      .operands = "rng df [loc] [scale]",
      .options = DRAW_OPTIONS,
