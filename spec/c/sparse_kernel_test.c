@@ -55,8 +55,12 @@ static void clear(storage *s) {
 }
 
 static sparse_raw raw_of(const storage *s, bool wide, bool single) {
-  return (sparse_raw){s->major, s->minor, wide ? (void *)s->ptr64 : s->ptr32, wide ? (void *)s->idx64 : s->idx32,
-                      single ? (void *)s->val32 : s->val};
+  return (sparse_raw){s->major,
+                      s->minor,
+                      wide ? (void *)s->ptr64 : s->ptr32,
+                      wide ? (void *)s->idx64 : s->idx32,
+                      single ? (void *)s->val32 : s->val,
+                      NULL};
 }
 
 static int64_t get(const void *v, bool wide, int64_t i) {
@@ -86,7 +90,7 @@ static void expect_verdict(const int64_t *ptr, const int64_t *idx, sparse_flaw f
   for (int i = 0; i < 4; i++) ptr32[i] = (int32_t)ptr[i];
   for (int i = 0; i < 5; i++) idx32[i] = (int32_t)idx[i];
   for (int wide = 0; wide < 2; wide++) {
-    const sparse_raw a = {3, 4, wide ? (const void *)ptr : ptr32, wide ? (const void *)idx : idx32, NULL};
+    const sparse_raw a = {3, 4, wide ? (const void *)ptr : ptr32, wide ? (const void *)idx : idx32, NULL, NULL};
     const sparse_verdict v = isa->sparse.index[wide]->check(&a, 5);
     CHECK_EQ_I(v.flaw, flaw);
     CHECK_EQ_I(v.position, position);
@@ -203,7 +207,7 @@ static void test_beside(bool wide, bool sorted) {
   }
   CHECK(ok && q == nnz);
   CHECK(is_marked(ptr, wide, 301) && is_marked(idx, wide, nnz) && is_marked(val, true, nnz));
-  const sparse_raw whole = {300, minor, ptr, idx, val};
+  const sparse_raw whole = {300, minor, ptr, idx, val, NULL};
   for (int n = BLOCKS; n >= 2; n -= 8) { /* as many parts as blocks, and two */
     const int64_t two[3] = {0, bounds[4], minor}, *cuts = n == 2 ? two : bounds;
     void *optr[BLOCKS], *oidx[BLOCKS], *oval[BLOCKS];
@@ -289,15 +293,15 @@ static void test_masks(void) {
   const double pairs[] = {0, 0, 1, 0, 0, 1, -0.0, 0, 0, -0.0, 2, 2};
   int32_t optr[2], oidx[6];
   double out[12];
-  const sparse_raw a = {1, 6, ptr, idx, pairs};
+  const sparse_raw a = {1, 6, ptr, idx, pairs, NULL};
   CHECK_EQ_I(isa->sparse.compact[false][DAMO_COMPLEX128]->squeeze(&a, UINT64_C(0x7fffffffffffffff), optr, oidx, out),
              3);
   CHECK(oidx[0] == 1 && oidx[1] == 2 && oidx[2] == 5 && out[0] == 1 && out[3] == 1 && out[4] == 2 && optr[1] == 3);
   const float singles[] = {0, -0.0f, 1, NAN, 0, -2};
-  const sparse_raw b = {1, 6, ptr, idx, singles};
+  const sparse_raw b = {1, 6, ptr, idx, singles, NULL};
   CHECK_EQ_I(isa->sparse.compact[false][DAMO_FLOAT32]->squeeze(&b, UINT64_C(0x7fffffff7fffffff), optr, oidx, out), 3);
   const uint8_t bytes[] = {0, 255, 1, 0, 128, 0};
-  const sparse_raw c = {1, 6, ptr, idx, bytes};
+  const sparse_raw c = {1, 6, ptr, idx, bytes, NULL};
   CHECK_EQ_I(isa->sparse.compact[false][DAMO_UINT8]->squeeze(&c, UINT64_MAX, optr, oidx, out), 3);
   CHECK_EQ_I(isa->sparse.compact[false][DAMO_UINT8]->squeeze(&c, 0, optr, oidx, out), 6);
 }
@@ -593,9 +597,9 @@ static void test_sparse_product(bool wide) {
     void *ptr = calloc(51, 8), *idx = calloc(3060, 8);
     double *val = calloc(3060, 8);
     const int64_t met = product_in_steps(wide, &a, &b, step, ptr, idx, val);
-    const sparse_raw r = {50, 60, ptr, idx, val};
+    const sparse_raw r = {50, 60, ptr, idx, val, NULL};
     CHECK(isa->sparse.index[wide]->check(&r, met).flaw == SPARSE_FINE);
-    const int64_t nnz = isa->sparse.value[wide][DAMO_FLOAT64]->drop_zeros(50, ptr, idx, val);
+    const int64_t nnz = isa->sparse.value[wide][DAMO_FLOAT64]->drop_zeros(NULL, 50, ptr, idx, val);
     CHECK(met > nnz); /* entries that cancel, and stored zeros */
     memset(got, 0, 50 * 60 * 8);
     isa->sparse.value[wide][DAMO_FLOAT64]->add_dense(&r, (char *)got, 60 * 8, 8);
@@ -617,10 +621,10 @@ static void test_merges(bool wide) {
   double *val = calloc((size_t)(s.nnz + t.nnz) + 1, 8), *got = malloc(70 * 90 * 8);
   for (int op = SPARSE_ADD; op <= SPARSE_MIN; op++) {
     const int64_t n = isa->sparse.value[wide][DAMO_FLOAT64]->merge((sparse_merge_op)op, &a, &b, ptr, idx, val);
-    const sparse_raw r = {70, 90, ptr, idx, val};
+    const sparse_raw r = {70, 90, ptr, idx, val, NULL};
     const sparse_verdict v = isa->sparse.index[wide]->check(&r, n);
     CHECK(v.flaw == SPARSE_FINE && v.sorted && v.unique);
-    CHECK_EQ_I(isa->sparse.value[wide][DAMO_FLOAT64]->count_zeros(val, n), 0);
+    CHECK_EQ_I(isa->sparse.value[wide][DAMO_FLOAT64]->count_zeros(NULL, val, n), 0);
     memset(got, 0, 70 * 90 * 8);
     isa->sparse.value[wide][DAMO_FLOAT64]->add_dense(&r, (char *)got, 90 * 8, 8);
     bool ok = true;
@@ -646,7 +650,7 @@ static void test_relations(bool wide) {
   double *val = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
   for (int op = SPARSE_EQ; op <= SPARSE_GE; op++) {
     const int64_t n = isa->sparse.value[wide][DAMO_FLOAT64]->relate((sparse_relation)op, &a, &b, ptr, idx);
-    const sparse_raw r = {70, 90, ptr, idx, val};
+    const sparse_raw r = {70, 90, ptr, idx, val, NULL};
     const sparse_verdict v = isa->sparse.index[wide]->check(&r, n);
     CHECK(v.flaw == SPARSE_FINE && v.sorted && v.unique);
     for (int64_t p = 0; p < n; p++) val[p] = 1;

@@ -122,7 +122,8 @@ damo_sparse *sparse_sum_duplicates(damo_sparse *a) {
   if (sparse_is_canonical(a)) return damo_retain(a);
   damo_sparse *b = sp_uninitialized_copy(a, !a->sorted);
   if (!b) return NULL;
-  const int64_t n = value_fns_of(b)->sum_duplicates(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
+  const int64_t n =
+      value_fns_of(b)->sum_duplicates(b->obj.ctx, sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
   b->sorted = b->unique = true;
   return sparse_cut(b, n);
 }
@@ -142,7 +143,7 @@ static bool sp_holds_zero(const damo_sparse *a) {
   const size_t size = dtype_size(sparse_dtype(a));
   for (int64_t p = 0; p < nnz; p += ZERO_SEARCH) {
     const int64_t n = nnz - p < ZERO_SEARCH ? nnz - p : ZERO_SEARCH;
-    if (value_fns_of(a)->count_zeros(a->data->data + (size_t)p * size, n) > 0) return true;
+    if (value_fns_of(a)->count_zeros(a->obj.ctx, a->data->data + (size_t)p * size, n) > 0) return true;
   }
   return false;
 }
@@ -208,7 +209,7 @@ damo_sparse *sparse_drop_zeros_within(damo_sparse *a) {
     damo_release(b);
     return NULL;
   }
-  value_fns_of(b)->drop_zeros(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
+  value_fns_of(b)->drop_zeros(b->obj.ctx, sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
   damo_release(b->data);
   damo_release(b->indices);
   b->data = head;

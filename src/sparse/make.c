@@ -13,7 +13,7 @@ damo_sparse *sparse_from_places(damo_ctx *ctx, damo_format format, damo_dtype dt
   itype = sparse_itype_for(itype, shape[0], shape[1], n);
   damo_sparse *a = sparse_empty(ctx, format, dtype, itype, shape, n);
   if (!a) return NULL;
-  move_fns_of(a)->place(n, csr ? rows : cols, csr ? cols : rows, values, sparse_major(a), a->indptr->data,
+  move_fns_of(a)->place(a->obj.ctx, n, csr ? rows : cols, csr ? cols : rows, values, sparse_major(a), a->indptr->data,
                         a->indices->data, a->data->data);
   sparse_find_flags(a);
   if (keep_duplicates || sparse_is_canonical(a)) return a;
@@ -124,8 +124,8 @@ static damo_array *sp_readable_array(const damo_array *a) {
 static int64_t sp_count_nonzeros(const damo_array *a, bool csc, int64_t *ptr) {
   const int64_t *strides = array_strides(a), major = array_shape(a)[csc], minor = array_shape(a)[!csc];
   const int64_t lines = major > 1 && strides[csc] == 0 ? 1 : major, times = minor > 1 && strides[!csc] == 0 ? minor : 1;
-  a->obj.ctx->isa->sparse.value[true][array_dtype(a)]->count_dense(a->data, lines, minor / times, strides[csc],
-                                                                   strides[!csc], ptr);
+  a->obj.ctx->isa->sparse.value[true][array_dtype(a)]->count_dense(a->obj.ctx, a->data, lines, minor / times,
+                                                                   strides[csc], strides[!csc], ptr);
   for (int64_t i = 1; times > 1 && i <= lines; i++) ptr[i] *= times;
   for (int64_t i = lines + 1; i <= major; i++) ptr[i] = i * ptr[1];
   return ptr[major];
@@ -152,8 +152,8 @@ damo_sparse *sparse_from_dense(const damo_array *dense, damo_format format, damo
     if (out) {
       kernel_cast(DAMO_INT64, itype)(ptr->data, out->indptr->data, lines);
       if (nnz > 0) {
-        value_fns_of(out)->fill_dense(a->data, major, minor, strides[csc], strides[!csc], out->indices->data,
-                                      out->data->data);
+        value_fns_of(out)->fill_dense(a->obj.ctx, a->data, major, minor, strides[csc], strides[!csc],
+                                      out->indices->data, out->data->data);
       }
       out->sorted = out->unique = true;
     }

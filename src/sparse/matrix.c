@@ -213,7 +213,7 @@ static damo_array *sp_frozen_vector(const damo_array *v, damo_dtype itype) {
 static damo_status sp_check_storage(damo_ctx *ctx, damo_sparse *a, const damo_array *indices,
                                     const damo_array *indptr) {
   const int64_t nnz = array_size(indices);
-  const sparse_raw raw = {sparse_major(a), sparse_minor(a), indptr->data, indices->data, NULL};
+  const sparse_raw raw = {sparse_major(a), sparse_minor(a), indptr->data, indices->data, NULL, a->obj.ctx};
   const sparse_verdict v = ctx->isa->sparse.index[array_dtype(indices) == DAMO_INT64]->check(&raw, nnz);
   a->sorted = v.sorted;
   a->unique = v.unique;
@@ -261,7 +261,9 @@ bool sparse_all_finite(const damo_sparse *a) {
   return kernel_all_finite(sparse_dtype(a), a->data->data, sparse_nnz(a));
 }
 
-int64_t sparse_count_zeros(const damo_sparse *a) { return value_fns_of(a)->count_zeros(a->data->data, sparse_nnz(a)); }
+int64_t sparse_count_zeros(const damo_sparse *a) {
+  return value_fns_of(a)->count_zeros(a->obj.ctx, a->data->data, sparse_nnz(a));
+}
 
 static const char *sp_find_flaw(const damo_sparse *a) {
   const char *why = NULL;

@@ -20,7 +20,7 @@ static damo_array *sp_positions_used(damo_sparse *a, int64_t *n) {
   void *work = unused ? mem_alloc(ctx, bytes) : NULL;
   if (work) {
     int64_t *at = (int64_t *)(void *)out->data, last = -1;
-    const sparse_raw raw_positions = {1, sparse_minor(a), ends, from->data, from->data};
+    const sparse_raw raw_positions = {1, sparse_minor(a), ends, from->data, from->data, a->obj.ctx};
     move->sort(&raw_positions, at, unused->data, work);
     *n = 0;
     for (int64_t p = 0; p < nnz; p++) {

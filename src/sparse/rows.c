@@ -26,6 +26,7 @@ static int64_t sp_rows_first(const sparse_division *s, int64_t share) {
 
 sparse_division sparse_divide(const thread_pool *pool, const sparse_raw *a, bool wide) {
   sparse_division s = {*a, wide, 1};
+  if (pool != NULL && !pool_cuts(pool)) s.a.ctx = NULL; /* kernels run on other threads */
   if (pool != NULL && a->major > 0) s.n = pool_shares(pool, sp_rows_before(&s, a->major), ROWS_SHARE);
   return s;
 }

@@ -40,7 +40,7 @@ static inline int64_t sparse_minor(const damo_sparse *a) { return a->shape[a->fo
 static inline bool sparse_is_canonical(const damo_sparse *a) { return a->sorted && a->unique; }
 static inline const char *sparse_format_name(damo_format f) { return f == DAMO_CSR ? "csr" : "csc"; }
 static inline sparse_raw sparse_raw_of(const damo_sparse *a) {
-  return (sparse_raw){sparse_major(a), sparse_minor(a), a->indptr->data, a->indices->data, a->data->data};
+  return (sparse_raw){sparse_major(a), sparse_minor(a), a->indptr->data, a->indices->data, a->data->data, a->obj.ctx};
 }
 
 void sparse_register(damo_ctx *ctx); /* destructor; called once by the api layer */

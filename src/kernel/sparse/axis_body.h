@@ -7,7 +7,7 @@ static void NAME(scale_major)(const sparse_raw *a, const void *scale, void *out)
   const I *ptr = a->indptr;
   const T *val = a->data, *s = scale;
   T *o = out;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const T si = s[i];
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) o[p] = MUL(val[p], si);
   }
@@ -18,7 +18,7 @@ static void NAME(scale_minor)(const sparse_raw *a, const void *scale, void *out)
   const T *val = a->data, *s = scale;
   T *o = out;
   const int64_t nnz = ptr[a->major];
-  for (int64_t p = 0; p < nnz; p++) o[p] = MUL(val[p], s[idx[p]]);
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) o[p] = MUL(val[p], s[idx[p]]);
 }
 
 #define SUM_BLOCK 128 /* entries summed in order; the sums of such blocks are then added */
@@ -39,7 +39,7 @@ static void NAME(sum_major)(const sparse_raw *a, void *out) {
   const T *restrict val = a->data;
   T *restrict o = out;
   int64_t p = ptr[0];
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const int64_t end = ptr[i + 1];
     T sum = {0};
     if (end - p > SUM_BLOCK) {
@@ -56,7 +56,7 @@ static void NAME(sum_minor)(const sparse_raw *a, void *out) {
   const T *val = a->data;
   T *o = out;
   const int64_t nnz = ptr[a->major];
-  for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], val[p]);
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) o[idx[p]] = ADD(o[idx[p]], val[p]);
 }
 
 /* The sum of x[p]·y[p], in the order (and with the bits) of sum_major. */
@@ -75,7 +75,7 @@ static void NAME(vecdot_major)(const sparse_raw *a, const void *xs, const void *
   const I *restrict ptr = a->indptr;
   const T *x = xs, *y = ys;
   T *restrict o = out;
-  for (int64_t i = 0; i < a->major; i++) o[i] = NAME(vecdot_run)(x + ptr[i], y + ptr[i], ptr[i + 1] - ptr[i]);
+  SPARSE_MAJORS(a, i, I) o[i] = NAME(vecdot_run)(x + ptr[i], y + ptr[i], ptr[i + 1] - ptr[i]);
 }
 
 static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *ys, void *out) {
@@ -83,7 +83,7 @@ static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *
   const T *x = xs, *y = ys;
   T *o = out;
   const int64_t nnz = ptr[a->major];
-  for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], MUL(x[p], y[p]));
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) o[idx[p]] = ADD(o[idx[p]], MUL(x[p], y[p]));
 }
 
 /* ---- Extremes ---- */
@@ -107,7 +107,7 @@ static inline T NAME(run_extreme)(const T *val, int64_t n, T most, bool largest)
 static inline __attribute__((always_inline)) void NAME(extremes_major)(const sparse_raw *a, bool largest, T *o) {
   const I *restrict ptr = a->indptr;
   const T *restrict val = a->data, zero = {0};
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const int64_t n = ptr[i + 1] - ptr[i];
     o[i] = NAME(run_extreme)(val + ptr[i], n, n > 0 && n == a->minor ? val[ptr[i]] : zero, largest);
   }
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void NAME(extremes_minor)(const spa
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data, zero = {0};
   const int64_t nnz = ptr[a->major];
-  for (int64_t p = 0; p < nnz; p++) {
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) {
     const int64_t j = idx[p];
     const T v = val[p], most = NAME(extreme)(v, o[j], largest);
     o[j] = n[j] > 0 ? most : v;

@@ -48,13 +48,14 @@ static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, v
   T *restrict oval = data;
   int32_t kept[SQUEEZED + 1] = {0};
   const int64_t nnz = ptr[a->major];
-  int64_t to = 0, major = 0;
+  int64_t to = 0, major = 0, since = 0;
   for (int64_t from = ptr[0];; from += SQUEEZED) {
     const int64_t n = nnz - from < SQUEEZED ? nnz - from : SQUEEZED;
     const int32_t stay = SIFT_OF(NAME(sift))(idx + from, val + from, n, mask, oidx + to, oval + to, kept + 1);
     for (; major <= a->major && ptr[major] <= from + n; major++) optr[major] = (I)(to + kept[ptr[major] - from]);
     to += stay;
     if (major > a->major) return to;
+    sparse_point(a, &since, n);
   }
 }
 
@@ -90,7 +91,7 @@ static void NAME(split_fill)(const sparse_raw *a, int64_t n, const int64_t *boun
   const uint64_t always = mask == 0;
   int64_t p = ptr[0];
   for (int64_t b = 0; b < n; b++) at[b] = *(I *)indptr[b] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const int64_t end = ptr[i + 1];
     for (int64_t b = 0; p < end;) {
       b = NAME(part)(bounds, b, idx[p]);

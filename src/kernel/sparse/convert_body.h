@@ -5,8 +5,8 @@
 #include "count_body.h"
 
 /* Prefix sum: counts of major vector i at ptr[i + 1] become starts. */
-static void NAME(accumulate)(I *ptr, int64_t n) {
-  for (int64_t i = 0; i < n; i++) ptr[i + 1] = (I)(ptr[i + 1] + ptr[i]);
+static void NAME(accumulate)(damo_ctx *ctx, I *ptr, int64_t n) {
+  for (int64_t i = 0; i < n; sparse_point_each(ctx, i), i++) ptr[i + 1] = (I)(ptr[i + 1] + ptr[i]);
 }
 
 /* After filling, ptr[i] is the end of major vector i: shifts by one, so that it is the start again. */
@@ -22,9 +22,9 @@ static void NAME(swap)(const sparse_raw *a, void *indptr, void *indices, void *d
   T *restrict oval = data;
   const int64_t nnz = ptr[a->major];
   memset(optr, 0, (size_t)(a->minor + 1) * sizeof(I));
-  for (int64_t p = 0; p < nnz; p++) optr[idx[p] + 1]++;
-  NAME(accumulate)(optr, a->minor);
-  for (int64_t i = 0; i < a->major; i++) {
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) optr[idx[p] + 1]++;
+  NAME(accumulate)(a->ctx, optr, a->minor);
+  SPARSE_MAJORS(a, i, I) {
     const int64_t end = ptr[i + 1];
     for (int64_t p = ptr[i]; p < end; p++) {
       I *place = &optr[idx[p]];
@@ -83,7 +83,7 @@ static void NAME(sort)(const sparse_raw *a, void *indices, void *data, void *wor
   I *oidx = indices;
   T *oval = data;
   NAME(pair) *pairs = work;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const int64_t from = ptr[i], n = ptr[i + 1] - from;
     for (int64_t k = 0; k < n; k++) pairs[k] = (NAME(pair)){idx[from + k], from + k};
     const NAME(pair) *sorted = NAME(sort_pairs)(pairs, n, pairs + n);
@@ -141,6 +141,7 @@ static inline void NAME(take_each)(const sparse_raw *a, const int64_t *majors, c
     behind += ptr[major + 1] - ptr[major];
   }
   optr[0] = 0;
+  int64_t since = 0;
   for (int64_t i = 0; i < n; i++) {
     const int64_t major = NAME(major_at)(majors, range, i), from = ptr[major], count = ptr[major + 1] - from;
     if (majors && n - i > AHEAD) {
@@ -156,6 +157,7 @@ static inline void NAME(take_each)(const sparse_raw *a, const int64_t *majors, c
     }
     at += count;
     optr[i + 1] = (I)at;
+    sparse_point(a, &since, count);
   }
 }
 
@@ -184,7 +186,7 @@ static void NAME(spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, co
                          int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data) {
   I *optr = indptr, *oidx = indices;
   T *oval = data;
-  int64_t major = 0, at = 0;
+  int64_t major = 0, at = 0, since = 0;
   for (int64_t k = 0; k < n; k++) {
     const sparse_raw *s = from[k] < a->major ? a : b;
     const I *ptr = s->indptr;
@@ -199,19 +201,20 @@ static void NAME(spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, co
       NAME(copy_major)(idx, val, count, 0, oidx + at, oval + at);
     }
     at += count;
+    sparse_point(a, &since, count);
   }
   NAME(fill_up)(optr + major, n_major + 1 - major, (I)at);
 }
 
-static void NAME(place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
-                        void *indptr, void *indices, void *data) {
+static void NAME(place)(damo_ctx *ctx, int64_t n, const int64_t *major, const int64_t *minor, const void *values,
+                        int64_t n_major, void *indptr, void *indices, void *data) {
   const T *val = values;
   I *optr = indptr, *oidx = indices;
   T *oval = data;
   memset(optr, 0, (size_t)(n_major + 1) * sizeof(I));
-  for (int64_t p = 0; p < n; p++) optr[major[p] + 1]++;
-  NAME(accumulate)(optr, n_major);
-  for (int64_t p = 0; p < n; p++) {
+  for (int64_t p = 0; p < n; sparse_point_each(ctx, p), p++) optr[major[p] + 1]++;
+  NAME(accumulate)(ctx, optr, n_major);
+  for (int64_t p = 0; p < n; sparse_point_each(ctx, p), p++) {
     const int64_t to = optr[major[p]]++;
     oidx[to] = (I)minor[p];
     oval[to] = val[p];
@@ -224,7 +227,7 @@ static void NAME(place)(int64_t n, const int64_t *major, const int64_t *minor, c
 static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data) {
   I *restrict optr = indptr, *restrict oidx = indices;
   T *restrict oval = data;
-  int64_t to = 0;
+  int64_t to = 0, since = 0;
   optr[0] = 0;
   for (int64_t i = 0; i < blocks->major; i++) {
     int64_t offset = 0;
@@ -241,6 +244,7 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
       }
       at[b] = end;
       to += count;
+      sparse_point(a, &since, count);
       offset += a->minor;
     }
     optr[i + 1] = (I)to;
@@ -255,7 +259,7 @@ static void NAME(pick)(const sparse_raw *g, const sparse_raw *x, void *out) {
   const I *gptr = g->indptr, *gidx = g->indices, *xptr = x->indptr, *xidx = x->indices;
   const T *val = g->data;
   T *to = out;
-  for (int64_t i = 0; i < x->major; i++) {
+  SPARSE_MAJORS(x, i, I) {
     int64_t low = gptr[i];
     const int64_t end = gptr[i + 1];
     for (int64_t p = xptr[i], last = xptr[i + 1]; p < last; p++) {
@@ -282,18 +286,18 @@ static void NAME(pick_dense)(const char *src, int64_t major_stride, int64_t mino
                              void *out) {
   const I *ptr = x->indptr, *idx = x->indices;
   T *to = out;
-  for (int64_t i = 0; i < x->major; i++) {
+  SPARSE_MAJORS(x, i, I) {
     const char *at = src + i * major_stride;
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++)
       to[p] = *(const T *)(const void *)(at + idx[p] * minor_stride);
   }
 }
 
-static void NAME(gather)(const void *values, const void *places, int64_t n, void *out) {
+static void NAME(gather)(damo_ctx *ctx, const void *values, const void *places, int64_t n, void *out) {
   const T *restrict from = values;
   const I *restrict at = places;
   T *restrict to = out;
-  for (int64_t p = 0; p < n; p++) to[p] = from[at[p]];
+  for (int64_t p = 0; p < n; sparse_point_each(ctx, p), p++) to[p] = from[at[p]];
 }
 
 static const sparse_move_fns NAME(fns) = {

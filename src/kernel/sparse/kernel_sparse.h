@@ -16,7 +16,27 @@
 typedef struct sparse_raw {
   int64_t major, minor;
   const void *indptr, *indices, *data; /* data may be NULL if only the pattern is read */
+  damo_ctx *ctx; /* has points (ctx_point) while a kernel runs; NULL: none, as on other threads than the context's */
 } sparse_raw;
+
+#define SPARSE_PART 2048 /* entries and major vectors between two points */
+
+/* After n entries of a major vector. */
+static inline void sparse_point(const sparse_raw *a, int64_t *since, int64_t n) {
+  if ((*since += n + 1) < SPARSE_PART) return;
+  *since = 0;
+  if (a->ctx != NULL) ctx_point(a->ctx);
+}
+
+/* After entry or vector number k of a loop over all. */
+static inline void sparse_point_each(damo_ctx *ctx, int64_t k) {
+  if ((k & (SPARSE_PART - 1)) == SPARSE_PART - 1 && ctx != NULL) ctx_point(ctx);
+}
+
+/* The loop over the major vectors i of a, with points after some. I: the index type. */
+#define SPARSE_MAJORS(a, i, I)                       \
+  for (int64_t i = 0, i##_since = 0; i < (a)->major; \
+       sparse_point(a, &i##_since, (int64_t)(((const I *)(a)->indptr)[i + 1] - ((const I *)(a)->indptr)[i])), i++)
 
 /* The positions first, first + step, … of an axis: `count` of them, all inside the axis. step is not 0. */
 typedef struct sparse_range {
@@ -57,6 +77,7 @@ typedef struct sparse_index_fns {
 
 /* ---- Moving entries, by element size ----------------------------------------------------------------------------- */
 
+/* ctx: of points, as sparse_raw.ctx, also below. */
 typedef struct sparse_move_fns {
   /* The same matrix compressed along the other axis (a transpose of the storage): O(entries + major + minor), stable;
    * major vectors come out sorted. */
@@ -74,8 +95,8 @@ typedef struct sparse_move_fns {
   void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
                  int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data);
   /* Converts n coordinates to indptr (major + 1), indices, data; stable. */
-  void (*place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
-                void *indptr, void *indices, void *data);
+  void (*place)(damo_ctx *ctx, int64_t n, const int64_t *major, const int64_t *minor, const void *values,
+                int64_t n_major, void *indptr, void *indices, void *data);
   /* Concatenates n blocks with equally many major vectors along the minor axis; at: scratch of n, initially 0. */
   void (*beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data);
   /* out[p] = g's value at the place of x's entry p, or 0; g is sorted and without duplicates. */
@@ -83,7 +104,7 @@ typedef struct sparse_move_fns {
   /* The same from a dense matrix with byte strides. */
   void (*pick_dense)(const char *src, int64_t major_stride, int64_t minor_stride, const sparse_raw *x, void *out);
   /* out[p] = values[places[p]] for p < n. */
-  void (*gather)(const void *values, const void *places, int64_t n, void *out);
+  void (*gather)(damo_ctx *ctx, const void *values, const void *places, int64_t n, void *out);
 } sparse_move_fns;
 
 /* Compaction (entries left out) and splitting of matrices. */
@@ -219,14 +240,14 @@ typedef struct sparse_value_fns {
   void (*add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride);
   /* Elements of a dense matrix that are not 0, nan included: count_dense fills indptr and returns their number,
    * fill_dense writes them. */
-  int64_t (*count_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride, int64_t minor_stride,
-                         void *indptr);
-  void (*fill_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride, int64_t minor_stride,
-                     void *indices, void *data);
+  int64_t (*count_dense)(damo_ctx *ctx, const char *src, int64_t major, int64_t minor, int64_t major_stride,
+                         int64_t minor_stride, void *indptr);
+  void (*fill_dense)(damo_ctx *ctx, const char *src, int64_t major, int64_t minor, int64_t major_stride,
+                     int64_t minor_stride, void *indices, void *data);
   /* In place on indptr, indices, data; return the number of entries left. sum_duplicates requires sorted storage. */
-  int64_t (*sum_duplicates)(int64_t major, void *indptr, void *indices, void *data);
-  int64_t (*drop_zeros)(int64_t major, void *indptr, void *indices, void *data);
-  int64_t (*count_zeros)(const void *data, int64_t n);
+  int64_t (*sum_duplicates)(damo_ctx *ctx, int64_t major, void *indptr, void *indices, void *data);
+  int64_t (*drop_zeros)(damo_ctx *ctx, int64_t major, void *indptr, void *indices, void *data);
+  int64_t (*count_zeros)(damo_ctx *ctx, const void *data, int64_t n);
   /* out[k] = the sum of the entries at (major[k], minor[k]) for k < n; a NULL list stands for 0, 1, 2, … `sorted`: a
    * is. */
   void (*elements)(const sparse_raw *a, bool sorted, int64_t n, const int64_t *major, const int64_t *minor, void *out);

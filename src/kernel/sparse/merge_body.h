@@ -20,7 +20,7 @@ static inline int64_t NAME(unite)(sparse_merge_op op, const sparse_raw *a, const
   const T zero = {0};
   int64_t n = 0;
   ptr[0] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     int64_t p = ap[i], q = bp[i];
     const int64_t pn = ap[i + 1], qn = bp[i + 1];
     while (p < pn && q < qn) {
@@ -71,7 +71,7 @@ static inline int64_t NAME(find)(sparse_relation op, const sparse_raw *a, const 
   const T zero = {0};
   int64_t n = 0;
   ptr[0] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     int64_t p = ap[i], q = bp[i];
     const int64_t pn = ap[i + 1], qn = bp[i + 1];
     while (p < pn && q < qn) {

@@ -32,7 +32,7 @@ static sparse_verdict NAME(check)(const sparse_raw *a, int64_t nnz) {
   const I *ptr = a->indptr, *idx = a->indices;
   sparse_verdict v = {.sorted = true, .unique = true};
   if (!NAME(check_indptr)(a, nnz, &v)) return v;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     int64_t last = -1;
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const int64_t j = idx[p];
@@ -50,7 +50,7 @@ static void NAME(order)(const sparse_raw *a, bool *sorted, bool *unique) {
   const I *ptr = a->indptr, *idx = a->indices;
   *sorted = *unique = false;
   bool equal = false;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     for (int64_t p = ptr[i] + 1, end = ptr[i + 1]; p < end; p++) {
       if (idx[p] < idx[p - 1]) return;
       equal |= idx[p] == idx[p - 1];
@@ -63,7 +63,7 @@ static void NAME(order)(const sparse_raw *a, bool *sorted, bool *unique) {
 static int64_t NAME(longest)(const sparse_raw *a) {
   const I *ptr = a->indptr;
   int64_t most = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const int64_t n = ptr[i + 1] - ptr[i];
     most = n > most ? n : most;
   }

@@ -73,7 +73,7 @@ static int64_t NAME(count_block)(const sparse_raw *a, const sparse_range *majors
                                  bool sorted) {
   const I *ptr = a->indptr, *idx = a->indices;
   const NAME(comb) c = NAME(comb_of)(across);
-  int64_t n = 0, low, high;
+  int64_t n = 0, since = 0, low, high;
   if (across->count == 0 || majors->count == 0) return 0;
   if (across->count == a->minor) return NAME(count_majors)(ptr, majors);
   if (NAME(is_flat)(a, majors, sorted)) {
@@ -83,6 +83,7 @@ static int64_t NAME(count_block)(const sparse_raw *a, const sparse_range *majors
   for (int64_t i = 0; i < majors->count; i++) {
     const bool all = NAME(window)(a, majors->first + i * majors->step, across, sorted, &low, &high);
     n += all ? high - low : NAME(count_passed)(c, idx + low, high - low);
+    sparse_point(a, &since, all ? 1 : high - low);
   }
   return n;
 }
@@ -154,11 +155,13 @@ static void NAME(fill_flat)(const sparse_raw *a, const sparse_range *majors, NAM
   const T *val = a->data;
   const int64_t end = ptr[majors->count];
   int32_t kept[CHUNK + 1] = {0};
+  int64_t since = 0;
   for (int64_t from = ptr[0], major = 0, at = 0; major <= majors->count; from += CHUNK) {
     const int64_t n = end - from < CHUNK ? end - from : CHUNK;
     const int32_t stay = NAME(pass)(c, idx + from, val + from, n, nnz - at, oidx + at, oval + at, kept + 1);
     for (; major <= majors->count && ptr[major] <= from + n; major++) optr[major] = (I)(at + kept[ptr[major] - from]);
     at += stay;
+    sparse_point(a, &since, n);
   }
 }
 
@@ -168,7 +171,7 @@ static void NAME(fill_majors)(const sparse_raw *a, const sparse_range *majors, c
   const T *val = a->data;
   const NAME(comb) c = NAME(comb_of)(across);
   const int64_t by = backward ? -1 : 1;
-  int64_t n = 0, low, high;
+  int64_t n = 0, since = 0, low, high;
   optr[0] = 0;
   for (int64_t i = 0; i < majors->count; i++) {
     const bool all = NAME(window)(a, majors->first + i * majors->step, across, sorted, &low, &high);
@@ -186,6 +189,7 @@ static void NAME(fill_majors)(const sparse_raw *a, const sparse_range *majors, c
       n += to < c.count;
     }
     optr[i + 1] = (I)n;
+    sparse_point(a, &since, high - low);
   }
 }
 
@@ -206,7 +210,7 @@ static int64_t NAME(count_listed)(const sparse_raw *a, const sparse_lookup *list
   const I *ptr = a->indptr, *idx = a->indices;
   const int64_t nnz = ptr[a->major];
   int64_t n = 0;
-  for (int64_t p = 0; p < nnz; p++) {
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) {
     for (int64_t k = sp_lookup_first(list, idx[p]); k >= 0; k = list->next[k]) n++;
   }
   return n;
@@ -219,7 +223,7 @@ static void NAME(fill_listed)(const sparse_raw *a, const sparse_lookup *list, vo
   T *oval = data;
   int64_t n = 0;
   optr[0] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       for (int64_t k = sp_lookup_first(list, idx[p]); k >= 0; k = list->next[k]) {
         oidx[n] = (I)k;
@@ -234,7 +238,7 @@ static int64_t NAME(count_times)(const sparse_raw *a, const int32_t *times) {
   const I *ptr = a->indptr, *idx = a->indices;
   const int64_t nnz = ptr[a->major];
   int64_t n = 0;
-  for (int64_t p = 0; p < nnz; p++) n += times[idx[p]];
+  for (int64_t p = 0; p < nnz; sparse_point_each(a->ctx, p), p++) n += times[idx[p]];
   return n;
 }
 
@@ -264,18 +268,19 @@ static void NAME(fill_places)(const sparse_raw *a, const int32_t *heads, const i
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
   I *optr = indptr;
-  int64_t ends[CHUNK + 1], at = 0, major = 0;
+  int64_t ends[CHUNK + 1], at = 0, major = 0, since = 0;
   for (int64_t from = 0; major <= a->major; from += CHUNK) {
     const int64_t n = ptr[a->major] - from < CHUNK ? ptr[a->major] - from : CHUNK;
     ends[0] = at;
     at = NAME(spell)(idx + from, val + from, n, heads, next, at, nnz, indices, data, ends + 1);
     for (; major <= a->major && ptr[major] <= from + n; major++) optr[major] = (I)ends[ptr[major] - from];
+    sparse_point(a, &since, n);
   }
 }
 
 static void NAME(coordinates)(const sparse_raw *a, int64_t *major, int64_t *minor) {
   const I *ptr = a->indptr, *idx = a->indices;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       major[p] = i;
       minor[p] = idx[p];

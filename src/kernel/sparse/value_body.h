@@ -47,7 +47,7 @@ static void NAME(matvec_t)(const sparse_raw *a, const void *alpha, const void *x
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data, *restrict x = xs, *scale = alpha;
   T *restrict y = ys;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     const T xi = scale ? MUL(*scale, x[i]) : x[i];
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) y[idx[p]] = ADD(y[idx[p]], MUL(val[p], xi));
   }
@@ -78,7 +78,7 @@ static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data, *scale = alpha, *x = xs->data;
   T *y = ys->data;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const T s = scale ? MUL(*scale, val[p]) : val[p];
       NAME(axpy)(s, x + i * xs->stride, y + idx[p] * ys->stride, ys->cols);
@@ -170,7 +170,7 @@ static void NAME(add_product)(const sparse_raw *a, const sparse_raw *b, const vo
                               int64_t major_stride, int64_t minor_stride) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
   const T *restrict ax = a->data, *restrict bx = b->data, *scale = alpha;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     char *to = dst + i * major_stride;
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const T s = scale ? MUL(*scale, ax[p]) : ax[p];
@@ -191,7 +191,7 @@ static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const
   const T *restrict xv = x->data, *restrict yv = y->data;
   T *restrict row = row_workspace, *restrict val = out;
   I *restrict mark = mark_workspace;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     if (ap[i] == ap[i + 1]) continue;
     for (int64_t p = xp[i]; p < xp[i + 1]; p++) {
       const int64_t k = xj[p];
@@ -218,7 +218,7 @@ static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const
 static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride) {
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
-  for (int64_t i = 0; i < a->major; i++) {
+  SPARSE_MAJORS(a, i, I) {
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       T *at = (T *)(void *)(dst + i * major_stride + idx[p] * minor_stride);
       *at = ADD(*at, val[p]);
@@ -226,23 +226,27 @@ static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride
   }
 }
 
-static int64_t NAME(count_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride,
+static int64_t NAME(count_dense)(damo_ctx *ctx, const char *src, int64_t major, int64_t minor, int64_t major_stride,
                                  int64_t minor_stride, void *indptr) {
+  const sparse_raw all = {.ctx = ctx};
   I *ptr = indptr;
-  int64_t n = 0;
+  int64_t n = 0, since = 0;
   ptr[0] = 0;
   for (int64_t i = 0; i < major; i++) {
     const char *from = src + i * major_stride;
     for (int64_t j = 0; j < minor; j++) n += !IS_ZERO(*(const T *)(const void *)(from + j * minor_stride));
     ptr[i + 1] = (I)n;
+    sparse_point(&all, &since, minor);
   }
   return n;
 }
 
-static void NAME(fill_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride, int64_t minor_stride,
-                             void *indices, void *data) {
+static void NAME(fill_dense)(damo_ctx *ctx, const char *src, int64_t major, int64_t minor, int64_t major_stride,
+                             int64_t minor_stride, void *indices, void *data) {
+  const sparse_raw all = {.ctx = ctx};
   I *idx = indices;
   T *val = data;
+  int64_t since = 0;
   for (int64_t i = 0; i < major; i++) {
     const char *from = src + i * major_stride;
     for (int64_t j = 0; j < minor; j++) {
@@ -251,16 +255,17 @@ static void NAME(fill_dense)(const char *src, int64_t major, int64_t minor, int6
       *idx++ = (I)j;
       *val++ = v;
     }
+    sparse_point(&all, &since, minor);
   }
 }
 
 /* ---- Clean-up in place ---- */
 
-static int64_t NAME(sum_duplicates)(int64_t major, void *indptr, void *indices, void *data) {
+static int64_t NAME(sum_duplicates)(damo_ctx *ctx, int64_t major, void *indptr, void *indices, void *data) {
   I *ptr = indptr, *idx = indices;
   T *val = data;
   int64_t n = 0, p = 0;
-  for (int64_t i = 0; i < major; i++) {
+  for (int64_t i = 0; i < major; sparse_point_each(ctx, 8 * i + 7), i++) {
     const int64_t start = n, end = ptr[i + 1];
     for (; p < end; p++) {
       if (n > start && idx[n - 1] == idx[p]) {
@@ -275,11 +280,11 @@ static int64_t NAME(sum_duplicates)(int64_t major, void *indptr, void *indices, 
   return n;
 }
 
-static int64_t NAME(drop_zeros)(int64_t major, void *indptr, void *indices, void *data) {
+static int64_t NAME(drop_zeros)(damo_ctx *ctx, int64_t major, void *indptr, void *indices, void *data) {
   I *ptr = indptr, *idx = indices;
   T *val = data;
   int64_t n = 0, p = 0;
-  for (int64_t i = 0; i < major; i++) {
+  for (int64_t i = 0; i < major; sparse_point_each(ctx, 8 * i + 7), i++) {
     const int64_t end = ptr[i + 1];
     for (; p < end; p++) {
       idx[n] = idx[p];
@@ -291,10 +296,14 @@ static int64_t NAME(drop_zeros)(int64_t major, void *indptr, void *indices, void
   return n;
 }
 
-static int64_t NAME(count_zeros)(const void *data, int64_t n) {
+static int64_t NAME(count_zeros)(damo_ctx *ctx, const void *data, int64_t n) {
   const T *val = data;
   int64_t zeros = 0;
-  for (int64_t p = 0; p < n; p++) zeros += IS_ZERO(val[p]);
+  for (int64_t from = 0; from < n; from += 4 * SPARSE_PART) {
+    const int64_t end = n - from < 4 * SPARSE_PART ? n : from + 4 * SPARSE_PART;
+    for (int64_t p = from; p < end; p++) zeros += IS_ZERO(val[p]);
+    if (ctx != NULL) ctx_point(ctx);
+  }
   return zeros;
 }
 
@@ -314,9 +323,11 @@ static void NAME(elements)(const sparse_raw *a, bool sorted, int64_t n, const in
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
   T *o = out;
+  int64_t since = 0;
   for (int64_t k = 0; k < n; k++) {
     const int64_t i = major ? major[k] : k, j = minor ? minor[k] : k;
     o[k] = NAME(element)(idx, val, ptr[i], ptr[i + 1], j, sorted);
+    sparse_point(a, &since, sorted ? 16 : ptr[i + 1] - ptr[i]);
   }
 }
 

@@ -101,6 +101,7 @@ static damo_sparse *sp_merge_divided(thread_pool *pool, sparse_merge_op op, cons
   const sparse_division shares = sparse_divide(pool, sparse_nnz(x) > sparse_nnz(y) ? &j.x : &j.y, j.wide);
   const size_t pieces = (size_t)shares.n * sizeof *j.pieces, ptr = (size_t)(j.x.major + shares.n) * j.index;
   damo_sparse *out = NULL;
+  j.x.ctx = j.y.ctx = shares.a.ctx;
   j.shares = &shares;
   j.pieces = mem_alloc(ctx, pieces);
   j.ptr = j.pieces != NULL ? mem_alloc(ctx, ptr) : NULL;

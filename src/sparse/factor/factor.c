@@ -125,7 +125,7 @@ static damo_status factor_take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
   damo_sparse *t = sparse_empty(ctx, DAMO_CSC, dtype, itype, shape, m->nnz), *h = NULL;
   damo_status status = DAMO_EMEMORY;
   if (!t) return status;
-  const sparse_raw raw = {m->cols, m->rows, m->indptr->data, m->indices->data, m->x};
+  const sparse_raw raw = {m->cols, m->rows, m->indptr->data, m->indices->data, m->x, NULL};
   ctx->isa->sparse.move[m->wide][dtype]->swap(&raw, t->indptr->data, t->indices->data, t->data->data);
   const factor_matrix transposed = {.rows = m->rows,
                                     .cols = m->cols,

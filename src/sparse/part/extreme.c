@@ -91,7 +91,7 @@ static damo_status sp_extreme_of_all(const damo_sparse *a, bool largest, void *o
   const int64_t n = sparse_nnz(a) > 0, ptr[2] = {0, n};
   if (n > 0) DAMO_TRY(sparse_reduce_entries(a, largest ? REDUCE_MAX : REDUCE_MIN, &of_entries));
   const bool full = i64_mul(a->shape[0], a->shape[1], &places) && sparse_nnz(a) == places;
-  const sparse_raw vector = {1, full ? n : 2, ptr, NULL, &of_entries};
+  const sparse_raw vector = {1, full ? n : 2, ptr, NULL, &of_entries, NULL};
   a->obj.ctx->isa->sparse.value[true][sparse_dtype(a)]->extreme_major(&vector, largest, out);
   return DAMO_OK;
 }

@@ -28,7 +28,7 @@ typedef struct spgemm_product {
 
 /* Multiplications for the first n major vectors. */
 static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
-  const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
+  const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL, NULL};
   return index_fns_of(p->x)->bound_product(&sample, &p->b, 1);
 }
 
@@ -77,8 +77,8 @@ static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t ca
 static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   const sparse_value_fns *f = value_fns_of(p->x);
   int64_t n = p->at.n;
-  if (f->count_zeros(take->data->data, n) > 0)
-    n = f->drop_zeros(p->a.major, take->indptr->data, take->indices->data, take->data->data);
+  if (f->count_zeros(take->obj.ctx, take->data->data, n) > 0)
+    n = f->drop_zeros(take->obj.ctx, p->a.major, take->indptr->data, take->indices->data, take->data->data);
   return sparse_cut(take, n);
 }
 

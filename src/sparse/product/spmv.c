@@ -110,6 +110,7 @@ typedef struct sp_product_blocks {
   sparse_block x, y, z;
   bool has_z;
   int64_t n; /* shares of columns */
+  bool cut;  /* the shares run on one thread */
 } sp_product_blocks;
 
 static sparse_block sp_block_part(const sparse_block *b, int64_t at, int64_t cols) {
@@ -133,7 +134,9 @@ static void sp_product_share_columns(void *arg, int64_t share, int worker) {
   const sparse_block x = sp_block_part(&b->x, from * w->size, end - from),
                      y = sp_block_part(&b->y, from * w->size, end - from);
   (void)worker;
-  (b->vectors ? w->vectors->matmat_t : w->plain->matmat_t)(&w->a, w->alpha, &x, &y);
+  sparse_raw a = w->a;
+  if (!b->cut) a.ctx = NULL;
+  (b->vectors ? w->vectors->matmat_t : w->plain->matmat_t)(&a, w->alpha, &x, &y);
 }
 
 /* Product with x, y and z laid out in rows. z: NULL, y itself, or not overlapping y. */
@@ -142,7 +145,7 @@ static void sp_product_run_rows(const sp_product_plan *w, const sp_dense_view *x
   const sparse_block bx = sp_view_block(x, w->size), by = sp_view_block(y, w->size);
   const sparse_block bz = z ? sp_view_block(z, w->size) : by;
   const bool vectors = w->vectors && y->cols >= VECTOR_COLS;
-  sp_product_blocks b = {w, vectors, bx, by, bz, z != NULL, 1};
+  sp_product_blocks b = {w, vectors, bx, by, bz, z != NULL, 1, true};
   const double ns = w->ns * (1 + COLUMN_NS * (double)y->cols);
   if (!w->across) {
     sparse_run_rows(w->ctx, ns, &w->a, w->wide, sp_product_share_rows, &b);
@@ -153,6 +156,7 @@ static void sp_product_run_rows(const sp_product_plan *w, const sp_dense_view *x
   thread_pool *pool = ctx_pool(w->ctx, ns);
   b.n = pool_shares(pool, y->cols, SHARE_COLS);
   if (b.n > pool_size(pool)) b.n = pool_size(pool); /* each share reads all of A */
+  b.cut = pool == NULL || pool_cuts(pool);
   pool_run(pool, b.n, sp_product_share_columns, &b);
 }
 

@@ -75,7 +75,7 @@ sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *ke
   const sp_transpose_parts p = sp_transpose_parts_of(a, true, workspace);
   if (!sp_transpose_is_kept(a, kept, &p) || !kept->has_places) sp_transpose_places(a, kept, &p);
   *places = p.places;
-  return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data};
+  return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data, a->obj.ctx};
 }
 
 sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace, void *values) {
@@ -88,7 +88,7 @@ sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache 
     if (kept) sp_transpose_keep(a, kept, &p, false);
   } else {
     if (!kept->has_places) sp_transpose_places(a, kept, &p);
-    move_fns_of(a)->gather(raw.data, p.places, sparse_nnz(a), values);
+    move_fns_of(a)->gather(a->obj.ctx, raw.data, p.places, sparse_nnz(a), values);
   }
-  return (sparse_raw){raw.minor, raw.major, p.indptr, p.indices, values};
+  return (sparse_raw){raw.minor, raw.major, p.indptr, p.indices, values, a->obj.ctx};
 }

@@ -171,7 +171,7 @@ static damo_status sampled_csm_perform(const thunk *t, frame *f) {
   damo_array *out = g ? thunk_out(t, f, 0, dt, 1, array_shape(in)) : NULL;
   damo_status s = out != NULL ? DAMO_OK : damo_error_status(f->ctx);
   if (out != NULL) {
-    const sparse_raw raw = {array_size(ends) - 1, array_shape(csr ? b : g)[0], ends->data, idx->data, NULL};
+    const sparse_raw raw = {array_size(ends) - 1, array_shape(csr ? b : g)[0], ends->data, idx->data, NULL, f->ctx};
     const bool known = sampled_csm_is_known(t, f, idx, ends, raw.minor);
     s = sampled_csm_check(t, f, &raw, wide, known);
     if (s == DAMO_OK && !known) sampled_csm_learn(t, f, idx, ends, raw.minor);
