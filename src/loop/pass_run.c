@@ -325,6 +325,8 @@ static void pass_seek(const pass_state *r, int64_t pos) {
   }
 }
 
+#define PASS_POINT 4 /* blocks between two points */
+
 static void pass_run_part(void *arg, int64_t share, int worker) {
   const pass_parts *s = arg;
   const pass_state *row = s->row;
@@ -342,7 +344,10 @@ static void pass_run_part(void *arg, int64_t share, int worker) {
   for (int i = 0; i < p->n_folds; i++) reduce_fold_begin(pass_fold_at(&r, i), p->inner);
   const int64_t first = share * REDUCE_PART, end = first + REDUCE_PART;
   pass_seek(&r, first);
-  for (int64_t pos = first; pos < end; pos += p->block) pass_block(&r, s->span, pos, p->block, 1, (pass_count){0, 0});
+  for (int64_t pos = first; pos < end; pos += p->block) {
+    pass_block(&r, s->span, pos, p->block, 1, (pass_count){0, 0});
+    if (pos / p->block % PASS_POINT == PASS_POINT - 1) pool_point(r.pool);
+  }
   for (int i = 0; i < p->n_folds; i++) reduce_fold_part(pass_fold_at(&r, i), &row->team->parts[share * p->n_folds + i]);
 }
 
@@ -362,8 +367,6 @@ static int64_t pass_run_parts(const pass_state *r, const pass_span *span) {
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
-
-#define PASS_POINT 4 /* blocks between two points */
 
 /* All passes over n rows. */
 static void pass_run_rows(const pass_state *r, int64_t n) {

@@ -44,7 +44,10 @@ damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n) {
 
 void sparse_count_up(damo_array *v, int64_t step) {
   const bool wide = array_dtype(v) == DAMO_INT64;
-  for (int64_t i = 0, n = array_size(v); i < n; i++) sparse_index_set(v->data, wide, i, i * step);
+  for (int64_t i = 0, n = array_size(v); i < n; i++) {
+    sparse_index_set(v->data, wide, i, i * step);
+    sparse_point_each(v->obj.ctx, i);
+  }
 }
 
 static damo_sparse *sp_header_new(damo_ctx *ctx, damo_format format, const int64_t shape[2]) {

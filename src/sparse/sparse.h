@@ -43,6 +43,9 @@ static inline sparse_raw sparse_raw_of(const damo_sparse *a) {
   return (sparse_raw){sparse_major(a), sparse_minor(a), a->indptr->data, a->indices->data, a->data->data, a->obj.ctx};
 }
 
+/* Runs a kernel over n contiguous elements of that dtype, with points of ctx between parts. y: NULL for a kernel of one
+ * operand. */
+void sparse_run_kernel(damo_ctx *ctx, kernel_fn fn, damo_dtype dtype, int64_t n, char *x, char *y, char *out);
 void sparse_register(damo_ctx *ctx); /* destructor; called once by the api layer */
 
 /* Text to append to a message that refuses the name of a format: how matrices in SciPy's other formats are read, or

@@ -40,9 +40,12 @@ static inline bool pool_window_begin(const pool_box *p, int64_t *o, pool_range *
   return pool_entries(p->out) > 0;
 }
 
-/* At the end of a row of windows. */
+#define POOL_PART 512 /* windows of a row between two points */
+
+/* At the end of a row of windows, and inside of a long one. */
 static inline void pool_row_point(const pool_box *p, const int64_t *window) {
-  if (p->threads != NULL && window[POOL_AXES - 1] + 1 == p->out[POOL_AXES - 1]) pool_point(p->threads);
+  const int64_t at = window[POOL_AXES - 1] + 1;
+  if (p->threads != NULL && (at == p->out[POOL_AXES - 1] || at % POOL_PART == 0)) pool_point(p->threads);
 }
 
 #define FOR_WINDOWS(p, r)                                 \

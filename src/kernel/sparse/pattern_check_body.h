@@ -74,7 +74,7 @@ static int64_t NAME(longest)(const sparse_raw *a) {
 static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark_workspace) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr, *bj = b->indices;
   I *mark = mark_workspace;
-  int64_t n = 0;
+  int64_t n = 0, since = 0;
   for (int64_t i = 0; i < a->major; i += step) {
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const int64_t j = aj[p];
@@ -83,6 +83,7 @@ static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int
         n += mark[k] != (I)i;
         mark[k] = (I)i;
       }
+      sparse_point(a, &since, bp[j + 1] - bp[j]);
     }
   }
   return n;
@@ -90,13 +91,14 @@ static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int
 
 static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b, int64_t step) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr;
-  int64_t n = 0;
+  int64_t n = 0, since = 0;
   for (int64_t i = 0; i < a->major; i += step) {
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const int64_t more = bp[aj[p] + 1] - bp[aj[p]];
       if (more > INT64_MAX - n) return INT64_MAX;
       n += more;
     }
+    sparse_point(a, &since, ap[i + 1] - ap[i]);
   }
   return n;
 }

@@ -314,15 +314,22 @@ static bool is_one_product(const matmul_batch *s, blas_mat *a) {
   return true;
 }
 
-static void matmul_stack(const matmul_batch *s, const gemm_plan *p, char *x, char *y, char *z, int64_t z_step,
-                         void *scratch) {
+#define MATMUL_POINT 16384 /* multiplications between two points, unless a product has more */
+
+static void matmul_stack(damo_ctx *ctx, const matmul_batch *s, const gemm_plan *p, char *x, char *y, char *z,
+                         int64_t z_step, void *scratch) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
   char *at[2] = {x, y};
   nd_space stack;
   nd_walk w;
+  const double steps = 64 + (double)p->c.rows * (double)p->c.cols * (double)p->a.cols;
+  const int64_t work = steps < MATMUL_POINT ? (int64_t)steps : MATMUL_POINT;
+  int64_t since = 0;
   nd_space_init(&stack, numbers, s->n, s->shape, 2, (const int64_t *const[]){s->step_x, s->step_y});
-  for (bool more = nd_begin(&w, &stack); more; more = nd_next(&w, at))
+  for (bool more = nd_begin(&w, &stack); more; more = nd_next(&w, at)) {
     gemm_run(p, (damo_c128){1, 0}, at[0], at[1], (damo_c128){0, 0}, z + w.row * z_step, scratch);
+    ctx_point_after(ctx, &since, work, MATMUL_POINT);
+  }
 }
 
 static damo_status matmul_perform(const thunk *t, frame *f) {
@@ -346,7 +353,7 @@ static damo_status matmul_perform(const thunk *t, frame *f) {
   const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
   gemm_plan_init(&p, f->ctx, f->ctx->isa, dtype, a, b, c);
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
-  matmul_stack(&s, &p, x->data, y->data, z->data, c.rows * c.cols * size, scratch);
+  matmul_stack(f->ctx, &s, &p, x->data, y->data, z->data, c.rows * c.cols * size, scratch);
   return DAMO_OK;
 }
 

@@ -108,7 +108,7 @@ typedef struct eigh_stack {
 #include "eigh_block_body.h"
 
 /* All matrices of x, if they are many and small; false: nothing is done, or the kernel failed, and LAPACK tells why. */
-static bool eigh_by_lanes(const kernel_isa *isa, const damo_array *x, eigh_stack *s) {
+static bool eigh_by_lanes(damo_ctx *ctx, const damo_array *x, eigh_stack *s) {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
   char *at[1] = {x->data}, *from[EIGH_LANES];
   nd_space stack;
@@ -122,10 +122,11 @@ static bool eigh_by_lanes(const kernel_isa *isa, const damo_array *x, eigh_stack
   for (bool more = nd_begin(&walk, &stack); more; more = nd_next(&walk, at)) {
     from[count++] = at[0];
     if (count < EIGH_LANES) continue;
-    if (!block(s, isa->eigh_lanes, from, count)) return false;
+    if (!block(s, ctx->isa->eigh_lanes, from, count)) return false;
     count = 0;
+    ctx_point(ctx);
   }
-  return count == 0 || block(s, isa->eigh_lanes, from, count);
+  return count == 0 || block(s, ctx->isa->eigh_lanes, from, count);
 }
 
 static damo_status eigh_perform(const thunk *t, frame *f) {
@@ -143,7 +144,7 @@ static damo_status eigh_perform(const thunk *t, frame *f) {
                   .lower = prop_bool_or(OP_PROPS(t->node->op, eigh_props)->lower, true),
                   .w = w->data,
                   .v = v != NULL ? v->data : NULL};
-  return eigh_by_lanes(f->ctx->isa, x, &s) ? DAMO_OK : core_perform(t, f);
+  return eigh_by_lanes(f->ctx, x, &s) ? DAMO_OK : core_perform(t, f);
 }
 
 /* Fields of op_def as CORE_OP has them, with this perform. */

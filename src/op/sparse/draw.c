@@ -101,6 +101,8 @@ static damo_status sp_poisson_type(const damo_op *op, damo_var *const *in, int n
   return sp_draw_give_like(op, out, in[1]);
 }
 
+#define SP_DRAW_PART 32 /* draws between two points */
+
 static damo_status sp_poisson_perform(const thunk *t, frame *f) {
   const damo_sparse *x = thunk_in_sparse(t, f, 1);
   philox_state state = random_state_read(thunk_in(t, f, 0));
@@ -113,6 +115,7 @@ static damo_status sp_poisson_perform(const thunk *t, frame *f) {
     }
     philox_words words = philox_words_of(&state, (uint64_t)p);
     v[p] = draw_poisson(&words, v[p]);
+    ctx_point_each(f->ctx, p, SP_DRAW_PART);
   }
   philox_advance(&state, (uint64_t)sparse_nnz(x));
   return sp_draw_give(t, f, &state, sp_draw_on_pattern(x, v, sparse_dtype(x)));
@@ -202,6 +205,7 @@ static damo_status sp_multinomial_perform(const thunk *t, frame *f) {
     return ctx_fail(f->ctx, DAMO_ESHAPE, "Multinomial: n has %lld entries for the %lld rows of p",
                     (long long)array_size(n), (long long)x->shape[0]);
   }
+  int64_t since = 0;
   double *v = sp_draw_read_values(t, f, x);
   if (v == NULL) return DAMO_EMEMORY;
   for (int64_t i = 0; i < x->shape[0]; i++) {
@@ -211,6 +215,7 @@ static damo_status sp_multinomial_perform(const thunk *t, frame *f) {
     DAMO_TRY(sp_multinomial_check_row(f->ctx, i, v + from, m, slack));
     sp_multinomial_draw_row(state, (double)count, v + from, m);
     philox_advance(&state, (uint64_t)m);
+    ctx_point_after(f->ctx, &since, m + 1, SP_DRAW_PART);
   }
   return sp_draw_give(t, f, &state, sp_draw_on_pattern(x, v, sparse_dtype(x)));
 }
@@ -381,6 +386,7 @@ static damo_sparse *sp_binomial_draw(damo_ctx *ctx, const binomial_call *c, damo
       major[k] = at / minor;
       minor_of[k] = at % minor;
       v[k] = draw_binomial_positive(&words, c->n, c->p);
+      ctx_point_each(ctx, k, SP_DRAW_PART);
     }
     cast = array_cast(values, dtype);
   }

@@ -42,12 +42,27 @@ static kernel_fn sp_aligned_kernel(sparse_merge_op op, const damo_sparse *a, con
   return sets[op]->fn[dtype];
 }
 
+#define KERNEL_PART 8192 /* elements between two points */
+
+void sparse_run_kernel(damo_ctx *ctx, kernel_fn fn, damo_dtype dtype, int64_t n, char *x, char *y, char *out) {
+  const size_t size = dtype_size(dtype);
+  for (int64_t k = 0; k < n; k += KERNEL_PART) {
+    const size_t at = (size_t)k * size;
+    const int64_t part = n - k < KERNEL_PART ? n - k : KERNEL_PART;
+    if (y != NULL)
+      fn((void *[]){x + at, y + at, out + at}, part);
+    else
+      fn((void *[]){x + at, out + at}, part);
+    if (k + part < n) ctx_point(ctx);
+  }
+}
+
 /* On one pattern the op runs over the data vectors. Duplicates stay if entries are added or subtracted: each then holds
  * the sum of both, as two structured gradients of one matrix need. */
 static damo_sparse *sp_merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
   damo_array *data = sparse_vector(a->obj.ctx, sparse_dtype(a), sparse_nnz(a));
   if (!data) return NULL;
-  fn((void *[]){a->data->data, b->data->data, data->data}, sparse_nnz(a));
+  sparse_run_kernel(a->obj.ctx, fn, sparse_dtype(a), sparse_nnz(a), a->data->data, b->data->data, data->data);
   damo_sparse *out = sparse_with_data(a, data);
   damo_release(data);
   if (!out || !a->unique || sparse_count_zeros(out) == 0) return out;

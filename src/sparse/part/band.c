@@ -15,6 +15,7 @@ static int64_t sp_count_band(const damo_sparse *a, int64_t low, int64_t high) {
   for (int64_t i = 0; i < sparse_major(a); i++) {
     const int64_t end = sparse_index_get(a->indptr->data, wide, i + 1);
     for (int64_t p = sparse_index_get(a->indptr->data, wide, i); p < end; p++) {
+      sparse_point_each(a->obj.ctx, p);
       n += sp_in_band(i, sparse_index_get(a->indices->data, wide, p), low, high);
     }
   }
@@ -38,12 +39,14 @@ damo_sparse *sparse_band(damo_sparse *a, int64_t low, int64_t high) {
     const int64_t end = sparse_index_get(a->indptr->data, wide, i + 1);
     for (int64_t p = sparse_index_get(a->indptr->data, wide, i); p < end; p++) {
       const int64_t index = sparse_index_get(a->indices->data, wide, p);
+      sparse_point_each(a->obj.ctx, p);
       if (!sp_in_band(i, index, low, high)) continue;
       sparse_index_set(b->indices->data, wide, n, index);
       memcpy(b->data->data + (size_t)n * size, a->data->data + (size_t)p * size, size);
       n++;
     }
     sparse_index_set(b->indptr->data, wide, i + 1, n);
+    sparse_point_each(a->obj.ctx, i);
   }
   b->sorted = a->sorted;
   b->unique = a->unique;

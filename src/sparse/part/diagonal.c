@@ -90,6 +90,7 @@ static damo_status sp_add_diagonal(sp_coordinates *at, const damo_array *d, int6
   for (int64_t i = 0; i < n; i++) {
     at->row[at->n + i] = k < 0 ? i - k : i;
     at->col[at->n + i] = k > 0 ? i + k : i;
+    sparse_point_each(d->obj.ctx, i);
   }
   if (n > 0) kernel_copy_strided(v->data, step, at->value + (size_t)at->n * size, (int64_t)size, n, size);
   at->n += n;
@@ -142,7 +143,7 @@ damo_sparse *sparse_square_diagonal(const damo_array *v) {
   const damo_dtype itype = sparse_itype_for(DAMO_INT32, n, n, n);
   damo_sparse *out = sparse_empty(v->obj.ctx, DAMO_CSC, array_dtype(v), itype, shape, n);
   if (!out) return NULL;
-  if (n > 0) kernel_copy_strided(v->data, array_strides(v)[0], out->data->data, size, n, (size_t)size);
+  if (n > 0) array_copy_box(v->obj.ctx, v->data, array_strides(v), out->data->data, NULL, 1, &n, (size_t)size);
   sparse_count_up(out->indices, 1);
   sparse_count_up(out->indptr, 1);
   out->sorted = out->unique = true;

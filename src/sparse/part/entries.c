@@ -6,13 +6,26 @@
 #define ENTRY_BLOCK 256 /* a broadcast scalar is repeated so often for the kernel */
 
 /* op(entry, s) for n entries of the loop dtype and one element s. */
-static void sp_entries_with_number(kernel_fn op, size_t size, const char *entries, const void *s, char *out,
-                                   size_t out_size, int64_t n) {
+#define ENTRY_POINT 8192 /* entries between two points */
+
+static void sp_entries_with_number(damo_ctx *ctx, kernel_fn op, size_t size, const char *entries, const void *s,
+                                   char *out, size_t out_size, int64_t n) {
   _Alignas(64) char block[ENTRY_BLOCK * sizeof(damo_c128)];
+  int64_t since = 0;
   for (int64_t i = 0; i < ENTRY_BLOCK && i < n; i++) memcpy(block + (size_t)i * size, s, size);
   for (int64_t at = 0; at < n; at += ENTRY_BLOCK) {
     void *args[] = {(char *)(uintptr_t)entries + (size_t)at * size, block, out + (size_t)at * out_size};
     op(args, n - at < ENTRY_BLOCK ? n - at : ENTRY_BLOCK);
+    ctx_point_after(ctx, &since, ENTRY_BLOCK, ENTRY_POINT);
+  }
+}
+
+static void sp_entries_with_list(damo_ctx *ctx, kernel_fn op, size_t size, char *x, char *y, char *out, size_t out_size,
+                                 int64_t n) {
+  for (int64_t at = 0; at < n; at += ENTRY_POINT) {
+    const size_t k = (size_t)at;
+    op((void *[]){x + k * size, y + k * size, out + k * out_size}, n - at < ENTRY_POINT ? n - at : ENTRY_POINT);
+    if (n - at > ENTRY_POINT) ctx_point(ctx);
   }
 }
 
@@ -53,10 +66,11 @@ damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse
   damo_array *x = array_as_contiguous(a->data, loop), *v = NULL;
   if (x) v = y->ndim == 0 ? array_as_contiguous(y, loop) : sp_entries_dense_operand(a, y, loop, out);
   if (v && y->ndim == 0) {
-    sp_entries_with_number(op, dtype_size(loop), x->data, v->data, out->data, dtype_size(array_dtype(out)),
+    sp_entries_with_number(a->obj.ctx, op, dtype_size(loop), x->data, v->data, out->data, dtype_size(array_dtype(out)),
                            sparse_nnz(a));
   } else if (v) {
-    op((void *[]){x->data, v->data, out->data}, sparse_nnz(a));
+    sp_entries_with_list(a->obj.ctx, op, dtype_size(loop), x->data, v->data, out->data, dtype_size(array_dtype(out)),
+                         sparse_nnz(a));
   }
   const damo_status s = v ? DAMO_OK : damo_error_status(a->obj.ctx);
   damo_release(x);

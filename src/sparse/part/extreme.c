@@ -60,10 +60,13 @@ static sp_extreme sp_major_extreme(const damo_sparse *a, const int64_t *keys, in
   return wins ? (sp_extreme){zero, absent} : best;
 }
 
+#define EXTREME_PART 256 /* major vectors between two points */
+
 static void sp_find_extremes(const damo_sparse *a, int axis, const int64_t *keys, int64_t zero, int64_t *place) {
   sp_extreme best = {0};
   for (int64_t i = 0; i < sparse_major(a); i++) {
     sp_extreme e = sp_major_extreme(a, keys, zero, i);
+    ctx_point_each(a->obj.ctx, i, EXTREME_PART);
     if (axis >= 0) {
       place[i] = e.index;
       continue;

@@ -30,37 +30,56 @@ static damo_status sp_stacked_shape(damo_ctx *ctx, const char *who, int axis, in
   return DAMO_OK;
 }
 
+#define STACK_PART 16384 /* entries between two points */
+
 /* Copies n indices plus offset as index dtype `to`; in one pass if the dtypes are the same. */
-static void sp_move_indices(const kernel_isa *isa, damo_dtype from, const char *src, damo_dtype to, char *dst,
-                            int64_t n, int64_t offset) {
+static void sp_move_indices(damo_ctx *ctx, damo_dtype from, const char *src, damo_dtype to, char *dst, int64_t n,
+                            int64_t offset) {
+  const kernel_isa *isa = ctx->isa;
   const sparse_index_fns *fns = isa->sparse.index[to == DAMO_INT64];
-  if (from != to) {
-    kernel_cast(from, to)(src, dst, n);
-    if (offset != 0) fns->shift(dst, n, offset, dst);
-  } else if (offset != 0) {
-    fns->shift(src, n, offset, dst);
-  } else {
-    kernel_sparse_copy(isa, dst, src, (size_t)n * dtype_size(to));
+  for (int64_t k = 0; k < n; k += STACK_PART) {
+    const int64_t m = n - k < STACK_PART ? n - k : STACK_PART;
+    const char *const x = src + (size_t)k * dtype_size(from);
+    char *const y = dst + (size_t)k * dtype_size(to);
+    if (from != to) {
+      kernel_cast(from, to)(x, y, m);
+      if (offset != 0) fns->shift(y, m, offset, y);
+    } else if (offset != 0) {
+      fns->shift(x, m, offset, y);
+    } else {
+      kernel_sparse_copy(isa, y, x, (size_t)m * dtype_size(to));
+    }
+    if (k + m < n) ctx_point(ctx);
+  }
+}
+
+/* The same of values. */
+static void sp_move_values(damo_ctx *ctx, damo_dtype from, const char *src, damo_dtype to, char *dst, int64_t n) {
+  for (int64_t k = 0; k < n; k += STACK_PART) {
+    const int64_t m = n - k < STACK_PART ? n - k : STACK_PART;
+    const char *const x = src + (size_t)k * dtype_size(from);
+    char *const y = dst + (size_t)k * dtype_size(to);
+    if (from == to)
+      kernel_sparse_copy(ctx->isa, y, x, (size_t)m * dtype_size(to));
+    else
+      kernel_cast(from, to)(x, y, m);
+    if (k + m < n) ctx_point(ctx);
   }
 }
 
 /* Copies the block's vectors to major vector `major` and entry `at` of out; offset is added to its indices. */
 static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t offset) {
-  const kernel_isa *isa = out->obj.ctx->isa;
+  damo_ctx *ctx = out->obj.ctx;
   const damo_dtype from = sparse_itype(block), to = sparse_itype(out), dtype = sparse_dtype(out);
   const size_t isize = dtype_size(to), size = dtype_size(dtype);
   const int64_t nnz = sparse_nnz(block);
   char *data = out->data->data + (size_t)at * size;
   damo_assert(at + nnz <= sparse_nnz(out) && major + sparse_major(block) <= sparse_major(out));
-  sp_move_indices(isa, from, block->indptr->data, to, out->indptr->data + (size_t)major * isize,
+  sp_move_indices(ctx, from, block->indptr->data, to, out->indptr->data + (size_t)major * isize,
                   sparse_major(block) + 1, at);
-  sp_move_indices(isa, from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
+  sp_move_indices(ctx, from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
   if (nnz == 0) return;
-  if (sparse_dtype(block) == dtype) {
-    kernel_sparse_copy(isa, data, block->data->data, (size_t)nnz * size);
-  } else {
-    kernel_cast(sparse_dtype(block), dtype)(block->data->data, data, nnz);
-  }
+  sp_move_values(ctx, sparse_dtype(block), block->data->data, dtype, data, nnz);
 }
 
 /* Repeats what sp_put_behind wrote for the block at `major` and `at`, `times` more times behind it. */
@@ -71,7 +90,7 @@ static void sp_put_again(const damo_sparse *block, damo_sparse *out, int64_t maj
   const int64_t n_major = sparse_major(block), nnz = sparse_nnz(block);
   char *ends = out->indptr->data + (size_t)(major + 1) * isize;
   for (int64_t k = 1; k <= times; k++)
-    sp_move_indices(isa, itype, ends, itype, ends + (size_t)(k * n_major) * isize, n_major, k * nnz);
+    sp_move_indices(out->obj.ctx, itype, ends, itype, ends + (size_t)(k * n_major) * isize, n_major, k * nnz);
   kernel_sparse_repeat(isa, out->indices->data + (size_t)at * isize, (size_t)nnz * isize, times);
   kernel_sparse_repeat(isa, out->data->data + (size_t)at * size, (size_t)nnz * size, times);
 }

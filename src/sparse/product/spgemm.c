@@ -28,7 +28,7 @@ typedef struct spgemm_product {
 
 /* Multiplications for the first n major vectors. */
 static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
-  const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL, NULL};
+  const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL, p->a.ctx};
   return index_fns_of(p->x)->bound_product(&sample, &p->b, 1);
 }
 

@@ -148,8 +148,8 @@ static damo_status sp_add_data_perform(const thunk *t, frame *f) {
   }
   damo_sparse *out = thunk_out_like(t, f, 0, x, sparse_dtype(x));
   if (out == NULL) return DAMO_EMEMORY;
-  void *args[] = {x->data->data, y->data->data, out->data->data};
-  f->ctx->isa->add->fn[sparse_dtype(x)](args, sparse_nnz(x));
+  sparse_run_kernel(f->ctx, f->ctx->isa->add->fn[sparse_dtype(x)], sparse_dtype(x), sparse_nnz(x), x->data->data,
+                    y->data->data, out->data->data);
   return DAMO_OK;
 }
 

@@ -339,7 +339,8 @@ static damo_status sp_neg_perform(const thunk *t, frame *f) {
   const damo_sparse *x = thunk_in_sparse(t, f, 0);
   damo_sparse *y = thunk_out_like(t, f, 0, x, sparse_dtype(x));
   if (y == NULL) return DAMO_EMEMORY;
-  f->ctx->isa->neg->fn[sparse_dtype(x)]((void *[]){x->data->data, y->data->data}, sparse_nnz(x));
+  sparse_run_kernel(f->ctx, f->ctx->isa->neg->fn[sparse_dtype(x)], sparse_dtype(x), sparse_nnz(x), x->data->data, NULL,
+                    y->data->data);
   return DAMO_OK;
 }
 

@@ -79,7 +79,8 @@ static damo_status sp_dot_run_sparse(damo_sparse *a, damo_sparse *b, const void 
                                      damo_array *y) {
   damo_sparse *x = sparse_cast(a, array_dtype(y)), *own = x ? sparse_cast(b, array_dtype(y)) : NULL;
   damo_status s = own != NULL ? DAMO_OK : DAMO_EMEMORY;
-  if (s == DAMO_OK && z == NULL) memset(y->data, 0, (size_t)array_size(y) * dtype_size(array_dtype(y)));
+  if (s == DAMO_OK && z == NULL)
+    array_zero_bytes(y->obj.ctx, y->data, (size_t)array_size(y) * dtype_size(array_dtype(y)));
   if (s == DAMO_OK && z != NULL && z != y) s = array_assign(y, z);
   if (s == DAMO_OK) s = sparse_add_product(x, own, alpha, y);
   damo_release(x);

@@ -55,7 +55,8 @@ static damo_status sampling_dot_sample(const damo_sparse *p, const damo_array *x
   damo_array *weights = array_as_contiguous(p->data, dt), *v = weights ? sampling_dot_products(p, x, y, z) : NULL;
   damo_array *dots = v ? array_as_contiguous(v, dt) : NULL;
   if (dots != NULL) {
-    p->obj.ctx->isa->mul->fn[dt]((void *[]){dots->data, weights->data, z->data->data}, sparse_nnz(p));
+    sparse_run_kernel(p->obj.ctx, p->obj.ctx->isa->mul->fn[dt], dt, sparse_nnz(p), dots->data, weights->data,
+                      z->data->data);
   }
   damo_release(weights);
   damo_release(v);
