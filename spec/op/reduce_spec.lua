@@ -61,7 +61,9 @@ describe("the sign of a zero that is the greatest or least", function()
       for _, n in ipairs { 5, 33, 64, 129, 512, 1000 } do
         for _, sign in ipairs { 1, -1 } do
           local t = {}
-          for i = 1, n do t[i] = math.random(3) == 1 and -0.0 or math.random(2) == 1 and 0.0 or -sign * math.random() end
+          for i = 1, n do
+            t[i] = math.random(3) == 1 and -0.0 or math.random(2) == 1 and 0.0 or -sign * math.random()
+          end
           local x = damo.array(t, dtype)
           local wide = damo.array({ t, t }, dtype)
           local strided = damo.transpose(damo.transpose(wide) * 1)
