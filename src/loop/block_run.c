@@ -543,8 +543,8 @@ static void run_span(const loop_plan *p, thread_pool *pool, char *const *base, v
   if (r.streams) kernel_stream_fence();
 }
 
-static void run_rows(const loop_plan *p, thread_pool *pool, char *const *base, void *workspace, int64_t row,
-                     int64_t end) {
+static void run_block_rows(const loop_plan *p, thread_pool *pool, char *const *base, void *workspace, int64_t row,
+                           int64_t end) {
   if (row >= end) return;
   damo_assert(row >= 0 && end <= p->space.rows);
   if (!p->direct) {
@@ -556,7 +556,7 @@ static void run_rows(const loop_plan *p, thread_pool *pool, char *const *base, v
 }
 
 void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
-  run_rows(p, NULL, base, workspace, row, end);
+  run_block_rows(p, NULL, base, workspace, row, end);
 }
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
@@ -623,7 +623,7 @@ static void run_share(void *arg, int64_t share, int worker) {
 void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void *workspace) {
   block_shares s = {.plan = p, .base = base, .workspace = workspace, .pool = pool};
   if (pool == NULL || p->space.rows == 0 || p->inner == 0) {
-    run_rows(p, NULL, base, workspace, 0, p->space.rows);
+    run_block_rows(p, NULL, base, workspace, 0, p->space.rows);
     return;
   }
   s.piece = p->rows > 1 ? 0 : p->block < p->inner ? p->block : p->inner < SHARE_ELEMENTS ? p->inner : SHARE_ELEMENTS;
@@ -632,7 +632,7 @@ void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void 
   const int64_t unit = s.piece > 0 ? s.piece : p->rows * p->inner;
   s.n = pool_shares(pool, s.units, SHARE_ELEMENTS / unit);
   if (s.n < 2)
-    run_rows(p, pool, base, workspace, 0, p->space.rows);
+    run_block_rows(p, pool, base, workspace, 0, p->space.rows);
   else
     pool_run(pool, s.n, run_share, &s);
 }

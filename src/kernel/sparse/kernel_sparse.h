@@ -29,8 +29,8 @@ static inline void sparse_point(const sparse_raw *a, int64_t *since, int64_t n) 
 }
 
 /* After entry or vector number k of a loop over all. */
-static inline void sparse_point_each(damo_ctx *ctx, int64_t k) {
-  if ((k & (SPARSE_PART - 1)) == SPARSE_PART - 1 && ctx != NULL) ctx_point(ctx);
+static inline void sparse_point_each(damo_ctx *of, int64_t k) {
+  if ((k & (SPARSE_PART - 1)) == SPARSE_PART - 1 && of != NULL) ctx_point(of);
 }
 
 /* The loop over the major vectors i of a, with points after some. I: the index type. */

@@ -10,25 +10,25 @@
 
 typedef jit_value (*fold_op)(jit_program *p, jit_value a, jit_value b);
 
-static bool is_float(const jit_program *p, jit_value v) {
+static bool has_float(const jit_program *p, jit_value v) {
   return jit_typeof(p, v) == JIT_F64 || jit_typeof(p, v) == JIT_F32;
 }
 
-static jit_value is_nan(jit_program *p, jit_value a) { return jit_compare(p, JIT_UNORDERED, a, a); }
+static jit_value fold_is_nan(jit_program *p, jit_value a) { return jit_compare(p, JIT_UNORDERED, a, a); }
 
 static jit_value fold_add(jit_program *p, jit_value a, jit_value b) {
-  return jit_binary(p, is_float(p, a) ? JIT_ADD : JIT_IADD, a, b);
+  return jit_binary(p, has_float(p, a) ? JIT_ADD : JIT_IADD, a, b);
 }
 static jit_value fold_mul(jit_program *p, jit_value a, jit_value b) {
-  return jit_binary(p, is_float(p, a) ? JIT_MUL : JIT_IMUL, a, b);
+  return jit_binary(p, has_float(p, a) ? JIT_MUL : JIT_IMUL, a, b);
 }
 static jit_value fold_or(jit_program *p, jit_value a, jit_value b) { return jit_binary(p, JIT_OR, a, b); }
 static jit_value fold_and(jit_program *p, jit_value a, jit_value b) { return jit_binary(p, JIT_AND, a, b); }
 
 static jit_value fold_extreme(jit_program *p, jit_value a, jit_value b, bool is_max) {
   if (jit_typeof(p, a) == JIT_BOOL) return is_max ? fold_or(p, a, b) : fold_and(p, a, b);
-  if (!is_float(p, a)) return jit_select(p, jit_compare(p, is_max ? JIT_GT : JIT_LT, a, b), a, b);
-  return jit_select(p, is_nan(p, a), a, jit_binary(p, is_max ? JIT_MAX : JIT_MIN, a, b));
+  if (!has_float(p, a)) return jit_select(p, jit_compare(p, is_max ? JIT_GT : JIT_LT, a, b), a, b);
+  return jit_select(p, fold_is_nan(p, a), a, jit_binary(p, is_max ? JIT_MAX : JIT_MIN, a, b));
 }
 static jit_value fold_max(jit_program *p, jit_value a, jit_value b) { return fold_extreme(p, a, b, true); }
 static jit_value fold_min(jit_program *p, jit_value a, jit_value b) { return fold_extreme(p, a, b, false); }
@@ -51,7 +51,7 @@ static jit_value fold_position(jit_program *p, const elem_vector *x, bool is_max
       beats = is_max ? fold_and(p, y, jit_not(p, best)) : fold_and(p, best, jit_not(p, y));
     else
       beats = jit_compare(p, is_max ? JIT_GT : JIT_LT, y, best);
-    if (is_float(p, y)) beats = fold_or(p, beats, fold_and(p, is_nan(p, y), jit_not(p, is_nan(p, best))));
+    if (has_float(p, y)) beats = fold_or(p, beats, fold_and(p, fold_is_nan(p, y), jit_not(p, fold_is_nan(p, best))));
     at = jit_select(p, beats, jit_const(p, JIT_I64, (uint64_t)l + 1), at);
     best = jit_select(p, beats, y, best);
   }
@@ -72,7 +72,7 @@ static jit_value fold_deviations(jit_program *p, elem_vector *x) {
 /* A reduction of all entries; -1: not of that kind and type. */
 static jit_value fold_entries(jit_program *p, reduce_kind kind, const elem_vector *of) {
   elem_vector x = *of;
-  const bool floats = is_float(p, x.entry[0]);
+  const bool floats = has_float(p, x.entry[0]);
   const bool to_int = !floats && (kind == REDUCE_SUM || kind == REDUCE_PROD);
   const bool to_bool = kind == REDUCE_ANY || kind == REDUCE_ALL;
   for (int32_t k = 0; k < x.n; k++) {
@@ -238,21 +238,21 @@ static bool lower_dot(jit_program *p, const damo_apply *node, const elem_vector 
 
 /* ---- Any node ---------------------------------------------------------------------------------------------------- */
 
-static bool is_short(const damo_var *v) {
+static bool has_short_type(const damo_var *v) {
   return type_is_tensor(v->type) && v->type->ndim <= 1 && jit_type_of(v->type->dtype) != JIT_N_TYPES;
 }
 
 bool elem_jit_vectors(jit_program *p, const damo_apply *node, const elem_vector *in, elem_vector *out) {
   const op_def *def = node->op->def;
   for (int o = 0; o < node->n_out; o++) {
-    if (!is_short(node->out[o])) return false;
+    if (!has_short_type(node->out[o])) return false;
   }
   if (def == &dot_def || def == &gemv_def) return lower_dot(p, node, in, out);
   for (int i = 0; i < node->n_in; i++) {
     if (!type_is_tensor(node->in[i]->type) || node->in[i]->type->ndim > 1) return false;
   }
   if (def == &reduce_def) {
-    if (!is_short(node->in[0]) || reduce_op_axes(node->op, node->in[0]->type->ndim) != 1) return false;
+    if (!has_short_type(node->in[0]) || reduce_op_axes(node->op, node->in[0]->type->ndim) != 1) return false;
     out->n = 1;
     out->entry[0] = fold_entries(p, reduce_op_kind(node->op), in);
     return out->entry[0] >= 0;

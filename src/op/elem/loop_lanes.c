@@ -90,7 +90,7 @@ static damo_dtype lane_of(const lanes_joiner *j, const loop_step *s) {
 }
 
 /* Adds the step to a program: the values of its inputs are there. */
-static bool add_step(const lanes_joiner *j, jit_program *p, const loop_step *s) {
+static bool add_lanes_step(const lanes_joiner *j, jit_program *p, const loop_step *s) {
   jit_value in[LOOP_STEP_REGS];
   damo_dtype dtype[LOOP_STEP_REGS];
   const int16_t out = s->reg[s->n_in];
@@ -103,20 +103,20 @@ static bool add_step(const lanes_joiner *j, jit_program *p, const loop_step *s) 
 }
 
 /* Whether machine code computes it without calls. */
-static bool is_cheap(const lanes_joiner *j, const loop_step *s, damo_dtype lane) {
+static bool is_lanes_step(const lanes_joiner *j, const loop_step *s, damo_dtype lane) {
   jit_program p;
   jit_begin_lanes(&p, j->ctx, jit_type_of(lane));
   for (int k = 0; k < s->n_in; k++) j->reg[s->reg[k]].value = jit_element(&p, jit_type_of(dtype_of(j, s->reg[k])), k);
-  const bool cheap = add_step(j, &p, s);
+  const bool cheap = add_lanes_step(j, &p, s);
   jit_end(&p);
   return cheap;
 }
 
-static bool may_join(const lanes_joiner *j, const loop_step *s, damo_dtype *lane) {
+static bool may_join_lanes(const lanes_joiner *j, const loop_step *s, damo_dtype *lane) {
   if ((s->kind != LOOP_KERNEL && s->kind != LOOP_CAST) || s->over_rows || s->n_out != 1) return false;
   *lane = lane_of(j, s);
   if (*lane == DAMO_BOOL && j->n_pending > 0) *lane = j->lane; /* of masks alone */
-  return *lane < DAMO_N_DTYPES && *lane != DAMO_BOOL && is_cheap(j, s, *lane);
+  return *lane < DAMO_N_DTYPES && *lane != DAMO_BOOL && is_lanes_step(j, s, *lane);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -129,7 +129,7 @@ static bool is_first(const lanes_joiner *j, int16_t r) {
 }
 
 /* Whether it has one value for all elements of a row, or of the last axis. */
-static bool is_value(const lanes_joiner *j, int16_t r) {
+static bool is_row_value(const lanes_joiner *j, int16_t r) {
   if (dtype_of(j, r) == DAMO_BOOL || is_first(j, r)) return false;
   return j->lp->n_passes > 0 ? j->regs[r].is_row : (j->reg[r].spans & j->last_axis) == 0;
 }
@@ -150,7 +150,7 @@ static bool group_operands(lanes_joiner *j, const int16_t *step, int n, loop_ste
       if (n_regs == LOOP_STEP_REGS) return false;
       r->operand = (int16_t)n_regs;
       if (is_first(j, s->reg[k])) kernel->firsts |= (uint16_t)(1u << n_regs);
-      if (is_value(j, s->reg[k])) kernel->values |= (uint16_t)(1u << n_regs);
+      if (is_row_value(j, s->reg[k])) kernel->values |= (uint16_t)(1u << n_regs);
       kernel->reg[n_regs++] = s->reg[k];
     }
   }
@@ -176,7 +176,7 @@ static kernel_fn group_kernel(lanes_joiner *j, const int16_t *step, int n, const
     j->reg[kernel->reg[k]].value = first ? jit_first(&p, type, k) : jit_element(&p, type, k);
   }
   bool all = true;
-  for (int i = 0; i < n && all; i++) all = add_step(j, &p, &j->steps[step[i]]);
+  for (int i = 0; i < n && all; i++) all = add_lanes_step(j, &p, &j->steps[step[i]]);
   for (int k = kernel->n_in; k < kernel->n_in + kernel->n_out && all; k++)
     jit_result(&p, k, j->reg[kernel->reg[k]].value);
   jit_code *code = all ? jit_compile(&p) : NULL;
@@ -261,7 +261,7 @@ static void take_step(lanes_joiner *j, int i) {
   damo_dtype lane = DAMO_N_DTYPES;
   bool depends = false;
   if (j->n_pending > 0 && j->steps[j->pending[0]].pass != s->pass) flush_group(j);
-  const bool joins = may_join(j, s, &lane), writes = is_operand(j, s->reg[s->n_in]);
+  const bool joins = may_join_lanes(j, s, &lane), writes = is_operand(j, s->reg[s->n_in]);
   for (int k = 0; k < s->n_in; k++) depends = depends || j->reg[s->reg[k]].is_pending;
   const bool same = lane == j->lane && j->reg[s->reg[s->n_in]].spans == j->spans;
   if (joins && j->n_pending > 0 && !same && (depends || writes)) flush_group(j);
