@@ -28,6 +28,7 @@ static const struct {
     OWN(log_ndtr, NORMAL), OWN(ndtri, NORMAL), OWN(ndtri_exp, NORMAL), OWN(sinc, NORMAL), OWN(owens_t, NORMAL),
     OWN(tetra_gamma, ZETA), OWN(hurwitz_zeta, ZETA), OWN(zeta_grad_s, ZETA), OWN(riemann_zeta, ZETA),
     OWN(riemann_zeta_grad, ZETA), OWN(polygamma, ZETA), OWN(expn, ZETA), OWN(expn_grad_n, ZETA), OWN(exp1, ZETA),
+    OWN(expi, ZETA),
     OWN(lambertw_principal, ZETA), OWN(lambertw_lower, ZETA),
     OWN(i0, BESSEL), OWN(i1, BESSEL), OWN(i0e, BESSEL), OWN(i1e, BESSEL), OWN(j0, BESSEL), OWN(j1, BESSEL),
     OWN(k0, BESSEL), OWN(k1, BESSEL), OWN(y0, BESSEL), OWN(y1, BESSEL), OWN(jv, BESSEL), OWN(yv, BESSEL),
