@@ -358,12 +358,13 @@ static damo_status sp_binomial_check_memory(damo_ctx *ctx, const binomial_call *
       expected, (long long)c->shape[0], (long long)c->shape[1], bytes);
 }
 
-static int64_t sp_binomial_count_places(const binomial_call *c, const philox_state *state) {
+static int64_t sp_binomial_count_places(damo_ctx *ctx, const binomial_call *c, const philox_state *state) {
   int64_t n = 0, at = -1;
   for (;; n++) {
     philox_words words = philox_words_of(state, (uint64_t)n);
     at = sp_binomial_next_place(c, &words, at);
     if (at >= c->total) return n;
+    ctx_point_each(ctx, n, SP_DRAW_PART);
   }
 }
 
@@ -371,7 +372,7 @@ static int64_t sp_binomial_count_places(const binomial_call *c, const philox_sta
  * first to count. */
 static damo_sparse *sp_binomial_draw(damo_ctx *ctx, const binomial_call *c, damo_format format, damo_dtype dtype,
                                      philox_state *state) {
-  const int64_t n = sp_binomial_count_places(c, state), minor = c->shape[format == DAMO_CSR];
+  const int64_t n = sp_binomial_count_places(ctx, c, state), minor = c->shape[format == DAMO_CSR];
   damo_array *major_at = array_empty(ctx, DAMO_INT64, 1, &n);
   damo_array *minor_at = major_at ? array_empty(ctx, DAMO_INT64, 1, &n) : NULL;
   damo_array *values = minor_at ? array_empty(ctx, DAMO_FLOAT64, 1, &n) : NULL;
