@@ -213,6 +213,9 @@ with("dot matmul linalg.matrix_dot linalg.multi_dot", function(n)
 end)
 by["linalg.matrix_dot"] = function(n) return { grid(n), grid(n, 3.1) } end
 by["linalg.multi_dot"] = function(n) return { { grid(n), grid(n, 3.1) } } end
+with("polymul", function(n) return { wave(n), wave(50) } end)
+with("fft.dct fft.dst fft.idct fft.idst", of_vector)
+with("fft.dctn fft.dstn fft.idctn fft.idstn linalg.vector_norm linalg.matrix_norm", of_grid)
 with("outer", function(n) return { wave(side(n)), wave(side(n)) } end)
 with("tensordot", function(n) return { grid(n), grid(n), 1 } end)
 with("matvec", function(n) return { grid(n), wave(side(n)) } end)
@@ -438,7 +441,8 @@ end
 
 calls.without = {}
 for name in ("largest smallest unstack identity_like set_subtensor inc_subtensor dist.quantile ifelse ifelse_list "
-  .. "sparse.subtensor fft.fftfreq fft.rfftfreq"):gmatch "%S+" do
+  .. "sparse.subtensor fft.fftfreq fft.rfftfreq array_split histogramdd "
+  .. "linalg.solve_continuous_are"):gmatch "%S+" do
   calls.without[name] = true
 end
 
