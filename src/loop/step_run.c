@@ -9,7 +9,7 @@ void loop_step_run_cut(thread_pool *pool, const loop_program *lp, const loop_ste
   void *args[LOOP_STEP_REGS];
   int64_t size[LOOP_STEP_REGS];
   const int n_regs = s->n_in + s->n_out;
-  pace_beat beat = {.n = STEP_PART_NS / s->ns};
+  pace_beat beat = {.n = s->ns < STEP_PART_NS ? STEP_PART_NS / s->ns : 1};
   bool more = true;
   for (int k = 0; k < n_regs; k++) {
     args[k] = reg[s->reg[k]];
