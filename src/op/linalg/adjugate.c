@@ -9,6 +9,7 @@
  *   T(A, H) = ±Q·R⁻¹·T(D, M)·L⁻¹·P,  M = L⁻¹·P·H·Q·R⁻¹,
  *   T(D, M)(i, j) = -M(i, j)·Π d(k), k ≠ i, j;  T(D, M)(i, i) = Σ M(j, j)·Π d(k), k ≠ i, j; j ≠ i.
  */
+#include "core_c.h"
 #include "decompose.h"
 #include "kernel/lanes/lanes.h"
 #include "op/complex_arith.h"
@@ -309,6 +310,7 @@ static const core_class adj_class = {
     .run = adj_run,
     .plan_lanes = adj_plan_lanes,
     .run_lanes = adj_lanes,
+    .emit_c = adjugate_emit_c,
 };
 
 /* ---- AdjugateTangent --------------------------------------------------------------------------------------------- */
@@ -411,6 +413,7 @@ const op_def adjugate_def = {
     .doc = "adjugates of a stack of matrices, det(a)·inv(a) also where a is singular, times a stack of scalars",
     .n_in = 2,
     CORE_OP(adj_class),
+    .emit_c = core_emit_c,
     .grad = adjugate_grad,
     .rop = adjugate_rop,
     OP_CHECK(adjugate_check),
@@ -494,6 +497,7 @@ static const core_class lu_adjugate_class = {
     .run = lu_adjugate_run,
     .plan_lanes = lu_adjugate_plan_lanes,
     .run_lanes = lu_adjugate_lanes,
+    .emit_c = lu_adjugate_emit_c,
 };
 
 static const op_def lu_adjugate_def = {
@@ -502,6 +506,7 @@ static const op_def lu_adjugate_def = {
     .doc = "adjugates of a stack of matrices from their factors, times a stack of scalars",
     .n_in = 3,
     CORE_OP(lu_adjugate_class),
+    .emit_c = core_emit_c,
     .no_check = "of factors that rewriting makes: DEBUG compares the graph before it",
 };
 

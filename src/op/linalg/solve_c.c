@@ -258,6 +258,67 @@ damo_status lu_inverse_emit_c(const core_source *s) {
   return s->e->status;
 }
 
+/* to = w times the adjugate of a, by its cofactors, whatever the rank of a. */
+static void c_adjugate(const core_source *s, c_mat a, c_mat w, c_mat to) {
+  c_emit *e = s->e;
+  const int64_t n = a.rows, m = n - 1;
+  if (n == 0) return;
+  const c_mat minor = c_mat_scratch(s, m, m);
+  const char *pivots = c_positions(s, m), *type = ce_type(s->dtype);
+  lu_helper(s);
+  ce_for(e, "p", n);
+  ce_for(e, "q", n);
+  ce_line(e, "%s det = (p + q) %% 2 == 0 ? (%s)[0] : -(%s)[0];", type, w.at, w.at);
+  if (m > 0) {
+    ce_line(e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)m);
+    ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++)", (long long)m);
+    ce_line(e, "    (%s)[i * %lld + j] = (%s)[(i + (i >= q)) * %lld + (j + (j >= p)) * %lld];", minor.at, (long long)m,
+            a.at, (long long)a.rs, (long long)a.cs);
+    ce_line(e, "(void)lu_%s(%lld, %lld, %s, %s);", s->suffix, (long long)m, (long long)m, c_mat_text(e, minor), pivots);
+    ce_for(e, "k", m);
+    ce_line(e, "det *= %s[k] == k + 1 ? (%s)[k * %lld] : -(%s)[k * %lld];", pivots, minor.at, (long long)n, minor.at,
+            (long long)n);
+    ce_close(e);
+  }
+  ce_line(e, "(%s)[p * %lld + q * %lld] = det;", to.at, (long long)to.rs, (long long)to.cs);
+  ce_close(e);
+  ce_close(e);
+}
+
+damo_status adjugate_emit_c(const core_source *s) {
+  const c_mat a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
+  c_mat_copy(s, a, s->in[0]);
+  c_adjugate(s, a, s->in[1], s->out[0]);
+  return s->e->status;
+}
+
+/* The factors are those of the transpose, whose adjugate is the adjugate's transpose. */
+damo_status lu_adjugate_emit_c(const core_source *s) {
+  c_emit *e = s->e;
+  const c_mat f = c_mat_turned(s->in[0]);
+  const int64_t n = f.rows;
+  const c_mat a = c_mat_scratch(s, n, n);
+  const char *pivots = c_pivots(s, s->in[1], n), *type = ce_type(s->dtype);
+  if (n == 0) return e->status;
+  ce_for(e, "i", n);
+  ce_for(e, "j", n);
+  ce_line(e, "%s sum = i <= j ? (%s)[i * %lld + j * %lld] : 0;", type, f.at, (long long)f.rs, (long long)f.cs);
+  ce_line(e, "for (ptrdiff_t k = 0; k < i && k <= j; k++)");
+  ce_line(e, "  sum += (%s)[i * %lld + k * %lld] * (%s)[k * %lld + j * %lld];", f.at, (long long)f.rs, (long long)f.cs,
+          f.at, (long long)f.rs, (long long)f.cs);
+  ce_line(e, "(%s)[i * %lld + j] = sum;", a.at, (long long)n);
+  ce_close(e);
+  ce_close(e);
+  ce_line(e, "for (ptrdiff_t k = %lld; k >= 0; k--)", (long long)n - 1);
+  ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++) {", (long long)n);
+  ce_line(e, "    const %s t = (%s)[k * %lld + j];", type, a.at, (long long)n);
+  ce_line(e, "    (%s)[k * %lld + j] = (%s)[(%s[k] - 1) * %lld + j];", a.at, (long long)n, a.at, pivots, (long long)n);
+  ce_line(e, "    (%s)[(%s[k] - 1) * %lld + j] = t;", a.at, pivots, (long long)n);
+  ce_line(e, "  }");
+  c_adjugate(s, a, s->in[2], c_mat_turned(s->out[0]));
+  return e->status;
+}
+
 /* The product of the factor's diagonal with the sign of the pivots, or its sign and the logarithm of its modulus. */
 static damo_status c_determinant(const core_source *s, c_mat lu, const char *pivots) {
   c_emit *e = s->e;
