@@ -128,13 +128,14 @@ describe("joined steps of a Loop", function()
   end)
 
   it("write over an operand that is updated", function()
-    local w = damo.shared(damo.arange(30000) * 1.0, "w")
+    local start = damo.cast(damo.arange(30000), "float64")
+    local w = damo.shared(start, "w")
     local m = damo.shared(damo.zeros { 30000 }, "m")
     local g = damo.dvector "g"
     local m_next = m * 0.9 + g * 0.1
     local w_next = w - 0.01 * m_next / (1 + damo.abs(m_next))
     local f = damo.compile({ g }, {}, { updates = { { m, m_next }, { w, w_next } } })
-    local wv, mv, gv = damo.arange(30000) * 1.0, damo.zeros { 30000 }, damo.sin(damo.arange(30000) * 1.0)
+    local wv, mv, gv = start, damo.zeros { 30000 }, damo.sin(start)
     for _ = 1, 5 do
       f(gv)
       mv = mv * 0.9 + gv * 0.1

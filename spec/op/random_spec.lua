@@ -33,7 +33,8 @@ describe("zipf draws", function()
     end
     damo.random.seed(11)
     local x = damo.random.zipf(1.001, { size = { 1000 } })
-    assert.is_true(damo.min(x) >= 1 and damo.max(x) > 1e12)
+    local floats = damo.cast(x, "float64") -- not every Lua has integers of that size
+    assert.is_true(damo.min(floats) >= 1 and damo.max(floats) > 1e12)
     assert.is_false(pcall(damo.random.zipf, 1))
   end)
 end)
