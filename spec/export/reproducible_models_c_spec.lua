@@ -1,5 +1,6 @@
 -- To the bit in reproducible mode: the models of spec/support/reproducible_models.lua that can be exported, with their
 -- gradients, scans and draws, and some more.
+if _VERSION ~= "Lua 5.4" then return end -- the C is the same on every Lua, and compiling it takes minutes
 local damo = require "damo"
 local exported = require "spec.support.exported"
 

@@ -1,4 +1,5 @@
 -- The texts of kernels that an exported file carries. (What the functions give: rows_c_spec.lua.)
+if _VERSION ~= "Lua 5.4" then return end -- the C is the same on every Lua, and compiling it takes minutes
 local damo = require "damo"
 
 local dir = os.tmpname()
