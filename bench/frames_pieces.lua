@@ -4,6 +4,7 @@
 
 package.path = "./?.lua;" .. package.path
 local damo = require "damo"
+local slices = dofile((arg[0]:match("^(.*)/") or ".") .. "/slices.lua")
 local calls = require "spec.support.large_calls"
 local unpack = table.unpack or unpack -- luacheck: ignore 113 143
 
@@ -17,14 +18,7 @@ local function longest_of(row)
   run:step()
   local least, count, whole, begun = math.huge, 0, 0, os.clock()
   for _ = 1, RUNS do
-    run:restart(unpack(values))
-    local longest, n, sum = 0, 0, 0
-    repeat
-      local start = os.clock()
-      local ended = run:step(0)
-      local took = os.clock() - start
-      longest, sum, n = math.max(longest, took), sum + took, n + 1
-    until ended
+    local longest, n, sum = slices.time(run, values)
     if longest < least then least, count, whole = longest, n, sum end
     if os.clock() - begun > ENOUGH or least < SHORT then break end
   end

@@ -4,6 +4,7 @@
 -- Argument: the number of frames.
 
 local damo = require "damo"
+local slices = dofile((arg[0]:match("^(.*)/") or ".") .. "/slices.lua")
 local unpack = table.unpack or unpack -- luacheck: ignore 113 143
 
 local FRAMES = tonumber(arg and arg[1]) or 100000
@@ -56,14 +57,7 @@ local function pieces(name, inputs, outputs, values)
   run:step()
   local least, steps, whole = math.huge, 0, 0
   for _ = 1, 7 do
-    run:restart(unpack(values))
-    local longest, n, sum = 0, 0, 0
-    repeat
-      local start = os.clock()
-      local ended = run:step(0)
-      local took = os.clock() - start
-      longest, sum, n = math.max(longest, took), sum + took, n + 1
-    until ended
+    local longest, n, sum = slices.time(run, values)
     if longest < least then least, steps, whole = longest, n, sum end
   end
   print(("%-24s %10.0f %12.0f %8d"):format(name, least * 1e6, whole * 1e6, steps))

@@ -54,7 +54,7 @@ typedef struct changed {
   unsigned char bytes[ROOM];
 } changed;
 
-/* Makes room for `more` bytes at `at`, or with less than 0 takes bytes out. */
+/* Inserts `more` bytes of '0' at offset `at`; a negative number removes that many bytes there. */
 static void resize(changed *c, size_t at, int64_t more) {
   if (more < 0) {
     const size_t less = (size_t)-more < c->n - at ? (size_t)-more : c->n - at;

@@ -1,5 +1,5 @@
-/* arm64_asm: encodings of A64 instructions, for arm64.c and arm64_lanes.c. Base codes are those of Arm's manual (DDI 0487, C6 and C7),
- * registers and immediates are put into their fields. */
+/* arm64_asm: encodings of A64 instructions, for arm64.c and arm64_lanes.c. Base codes are those of Arm's manual (DDI
+ * 0487, C6 and C7), registers and immediates are put into their fields. */
 #ifndef DAMO_JIT_ARM64_ASM_H
 #define DAMO_JIT_ARM64_ASM_H
 

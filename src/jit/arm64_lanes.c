@@ -17,7 +17,7 @@
 #define LANES_V 31
 #define LANES_V2 30
 #define LANES_SLOT 16
-#define LANES_MOST_SLOTS 4096 /* that an instruction reaches */
+#define LANES_MOST_SLOTS 2048 /* that an instruction reaches */
 
 static const uint8_t lanes_floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29};
 static const uint8_t lanes_integers[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -57,14 +57,7 @@ static void lanes_slot(lanes_emitter *e, lanes_access how, int reg, int32_t slot
     e->a.full = true;
     return;
   }
-  const uint32_t size = how <= STORE_ADDRESS ? 8 : LANES_SLOT;
-  const uint32_t number = (uint32_t)slot * LANES_SLOT / size;
-  if (number >= 4096) { /* an address in a far slot: [scratch], its address being computed */
-    arm_constant(&e->a, LANES_SCRATCH, (uint64_t)slot * LANES_SLOT);
-    arm_three(&e->a, how == LOAD_ADDRESS ? 0xF8606800u : 0xF8206800u, reg, ARM_SP, LANES_SCRATCH);
-    return;
-  }
-  arm_imm(&e->a, base[how], reg, ARM_SP, number);
+  arm_imm(&e->a, base[how], reg, ARM_SP, (uint32_t)slot * (how <= STORE_ADDRESS ? LANES_SLOT / 8 : 1));
 }
 
 static void lanes_move(lanes_emitter *e, const jit_inst *i) {
@@ -217,11 +210,9 @@ static void lanes_fill_slot(lanes_emitter *e, const jit_def *d) {
     lanes_slot(e, STORE_VECTOR, LANES_V, d->slot);
     return;
   }
-  const int at =
-      d->is_first ? LANES_SCRATCH : LANES_ELEMENTS; /* which counts nothing yet, as far slots take the other */
-  arm_imm(a, 0xF9400000u, at, LANES_BYTES, (uint32_t)d->operand); /* x0 is still the address of args */
+  arm_imm(a, 0xF9400000u, LANES_SCRATCH, LANES_BYTES, (uint32_t)d->operand); /* x0 is still the address of args */
   if (!d->is_first) {
-    lanes_slot(e, STORE_ADDRESS, at, d->slot);
+    lanes_slot(e, STORE_ADDRESS, LANES_SCRATCH, d->slot);
     return;
   }
   arm_two(a, is_double(e) ? 0x4D40CC00u : 0x4D40C800u, LANES_V, LANES_SCRATCH); /* ld1r */

@@ -3,9 +3,9 @@
  * In: a jit_program, a straight line of operations on scalars in SSA form. It runs once, or once a step of a loop whose
  * carried values go from step to step. Out: a jit_code, machine code over a frame of 8-byte slots, in which the caller
  * puts operands and addresses, and finds what was carried. A program of lanes is run for each element of blocks, a
- * vector of them at a time, and its code is a kernel (kernel_fn). Always holds: a result has the bits that the kernels of the
- * context's kernel_isa give for one element (any nan is any nan: sign and payload are not told apart); code fails in no
- * case, allocates nothing and calls kernels alone; no page is writable and executable at one time; where there is no
+ * vector of them at a time, and its code is a kernel (kernel_fn). Always holds: a result has the bits that the
+ * kernels of the context's kernel_isa give for one element (any nan is any nan: sign and payload are not told apart);
+ * code fails in no case, allocates nothing and calls kernels alone; no page is writable and executable at one time; where there is no
  * code to be had, jit_compile gives NULL without an error and jit_refusal says why, and the caller runs kernels.
  *
  *   ir.c          making a program: constants once, what no step changes before the loop, dead values left out

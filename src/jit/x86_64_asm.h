@@ -1,5 +1,5 @@
-/* x86_64_asm: encodings of x86-64 with AVX, for x86_64.c and x86_64_lanes.c. Numbers in the names of arguments are those of Intel's
- * manual, volume 2: an opcode, its map (1: 0F, 2: 0F 38, 3: 0F 3A) and prefix (pp). */
+/* x86_64_asm: encodings of x86-64 with AVX, for x86_64.c and x86_64_lanes.c. Numbers in the names of arguments are
+ * those of Intel's manual, volume 2: an opcode, its map (1: 0F, 2: 0F 38, 3: 0F 3A) and prefix (pp). */
 #ifndef DAMO_JIT_X86_64_ASM_H
 #define DAMO_JIT_X86_64_ASM_H
 

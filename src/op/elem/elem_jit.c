@@ -216,51 +216,6 @@ bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_
   return *out >= 0;
 }
 
-static bool lower_loop(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out) {
-  const loop_data *d = loop_data_of(node->op);
-  const size_t n = (size_t)(d->n_in + d->n_parts), bytes = n * (sizeof(jit_value) + sizeof(damo_dtype));
-  jit_value *reg = mem_alloc(p->ctx, bytes);
-  if (reg == NULL) {
-    ctx_clear_error(p->ctx);
-    return false;
-  }
-  damo_dtype *dtype = (damo_dtype *)(void *)(reg + n);
-  bool all = d->n_axes == 0;
-  for (int i = 0; i < d->n_in; i++) {
-    reg[i] = in[i];
-    dtype[i] = var_dtype(node->in[i]);
-  }
-  for (int k = 0; all && k < d->n_parts; k++) {
-    const loop_part *part = &d->parts[k];
-    all = part->op->def == &elemwise_def;
-    jit_value x[LOOP_PART_MOST_IN];
-    damo_dtype of[LOOP_PART_MOST_IN];
-    for (int i = 0; all && i < loop_arity(part); i++) {
-      x[i] = reg[part->in[i]];
-      of[i] = dtype[part->in[i]];
-    }
-    dtype[d->n_in + k] = part->dtype;
-    all = all && lower_elemwise(p, part->op, part->dtype, of, x, &reg[d->n_in + k]);
-  }
-  for (int o = 0; all && o < d->n_out; o++) out[o] = reg[d->outs[o]];
-  mem_free(p->ctx, reg, bytes);
-  return all;
-}
-
-static bool is_short(const damo_var *v) { return type_is_tensor(v->type) && v->type->ndim <= 1; }
-
-bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out) {
-  const op_def *def = node->op->def;
-  if (def != &elemwise_def && def != &loop_def) return false;
-  for (int i = 0; i < node->n_in; i++) {
-    if (!is_short(node->in[i])) return false;
-  }
-  if (def == &loop_def) return lower_loop(p, node, in, out);
-  damo_dtype dtype[SCALAR_MAX_ARITY];
-  for (int i = 0; i < node->n_in; i++) dtype[i] = var_dtype(node->in[i]);
-  return lower_elemwise(p, node->op, var_dtype(node->out[0]), dtype, in, out);
-}
-
 /* ---- A node alone ------------------------------------------------------------------------------------------------ */
 
 /* Slot i of the frame is the address of operand i. */
@@ -271,24 +226,25 @@ struct elem_native {
   jit_slot frame[];
 };
 
-/* Loads all inputs before it stores an output. */
-static bool lower_alone(jit_program *p, const damo_apply *node, jit_value *v) {
+/* Loads all inputs before it stores an output. v, address: space for each input and output. */
+static bool lower_alone(jit_program *p, const damo_apply *node, elem_vector *v, jit_value *address) {
   const int n_in = node->n_in;
-  jit_value *out = v + n_in, *address = out + node->n_out;
+  elem_vector *out = v + n_in;
   for (int i = 0; i < n_in + node->n_out; i++) address[i] = jit_input(p, JIT_I64);
   for (int i = 0; i < n_in; i++) {
     const jit_type type = jit_type_of(var_dtype(node->in[i]));
     if (type == JIT_N_TYPES) return false;
-    v[i] = jit_load(p, type, address[i]);
+    v[i] = (elem_vector){.entry = {jit_load(p, type, address[i])}, .n = 1};
   }
-  if (!elem_jit_node(p, node, v, out)) return false;
-  for (int o = 0; o < node->n_out; o++) jit_store(p, address[n_in + o], out[o]);
+  if (!elem_jit_vectors(p, node, v, out)) return false;
+  for (int o = 0; o < node->n_out; o++) jit_store(p, address[n_in + o], out[o].entry[0]);
   return jit_n_plain(p) >= 2 + n_in + node->n_out;
 }
 
 elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
-  const size_t n_operands = (size_t)node->n_in + (size_t)node->n_out, values = 2 * n_operands * sizeof(jit_value);
-  jit_value *v = jit_refusal(ctx) == NULL ? mem_alloc(ctx, values) : NULL;
+  const size_t n_operands = (size_t)node->n_in + (size_t)node->n_out;
+  const size_t values = n_operands * (sizeof(elem_vector) + sizeof(jit_value));
+  elem_vector *v = jit_refusal(ctx) == NULL ? mem_alloc(ctx, values) : NULL;
   if (v == NULL) {
     ctx_clear_error(ctx);
     return NULL;
@@ -296,7 +252,7 @@ elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
   jit_program p;
   jit_begin(&p, ctx);
   p.name = node->op->def->name;
-  jit_code *code = lower_alone(&p, node, v) ? jit_compile(&p) : NULL;
+  jit_code *code = lower_alone(&p, node, v, (jit_value *)(v + n_operands)) ? jit_compile(&p) : NULL;
   jit_end(&p);
   mem_free(ctx, v, values);
   if (code == NULL) return NULL;

@@ -5,10 +5,6 @@
 #include "graph/graph.h"
 #include "jit/jit.h"
 
-/* Adds what the node computes, an Elemwise or a Loop over 0-d values or vectors: from one entry of each input to the entry
- * of each output. False: it is another node, or has dtypes of which machine code knows nothing. */
-bool elem_jit_node(jit_program *p, const damo_apply *node, const jit_value *in, jit_value *out);
-
 /* The entries of a short vector; a 0-d value has one. Or a matrix, of rows · columns entries in C order. */
 #define ELEM_VECTOR_MOST 8
 typedef struct elem_vector {
@@ -26,8 +22,8 @@ bool elem_jit_vectors(jit_program *p, const damo_apply *node, const elem_vector 
 bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_dtype *dtype, const jit_value *in,
                    jit_value *out);
 
-/* An entry, counted from 0 in C order, of a constant of rank 0 to 2 as a value; integers narrower than machine code has are int64.
- * -1: of a dtype that it has not. */
+/* An entry, counted from 0 in C order, of a constant of rank 0 to 2 as a value; integers narrower than machine
+ * code has are int64. -1: of a dtype that it has not. */
 jit_value elem_jit_const(jit_program *p, const damo_array *a, int64_t entry);
 
 /* A node's code of its own, which runs once a call. */

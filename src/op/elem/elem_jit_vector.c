@@ -1,5 +1,5 @@
-/* elem_jit_vector: nodes over short vectors as operations of a scalar program, entry by entry; among them reductions, whose
- * operations and order are those of the kernels (kernel/reduce/reduce_body.h) for so few elements. */
+/* elem_jit_vector: nodes over short vectors as operations of a scalar program, entry by entry; among them reductions,
+ * whose operations and order are those of the kernels (kernel/reduce/reduce_body.h) for so few elements. */
 #include "elem_jit.h"
 
 #include <math.h>

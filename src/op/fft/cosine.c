@@ -116,7 +116,7 @@ static damo_var *cosine_of_type_1(build *b, damo_var *x, int axis, bool sine) {
   return y ? build_neg(b, y) : NULL;
 }
 
-/* C2: the transform of x and x backwards, turned by π k / 2n. */
+/* The cosine transform of type 2 is the real part of exp(-i π k / 2n) times the FFT of x followed by x reversed. */
 static damo_var *cosine_of_type_2(build *b, damo_var *x, int axis) {
   damo_var *n = build_dim(b, x, axis), *back = cosine_flip(b, x, axis);
   damo_var *all = back ? build_join(b, "dct", axis, (damo_var *const[]){x, back}, 2) : NULL;
@@ -131,7 +131,8 @@ static damo_var *cosine_of_type_3(build *b, damo_var *x, int axis) {
   return z ? cosine_first(b, build_fft_along(b, FFT_FROM_HALF, z, two_n, axis), axis, n) : NULL;
 }
 
-/* C4: the transform of 2 x(j) exp(-i π j / 2n) and n zeros, turned by π (k + 1/2) / 2n. */
+/* The cosine transform of type 4 is the real part of exp(-i π (k + 1/2) / 2n) times the FFT of 2 x(j) exp(-i π j / 2n)
+ * padded with n zeros. */
 static damo_var *cosine_of_type_4(build *b, damo_var *x, int axis) {
   damo_var *n = build_dim(b, x, axis), *two_n = n ? build_length_mul(b, n, build_i64(b, 2)) : NULL;
   damo_var *z = cosine_turn(b, build_mul(b, x, build_num(b, 2)), cosine_phase(b, x, axis, 0, 2), -1);
