@@ -84,10 +84,8 @@ static void emit_arg(assembler *a, const jit_inst *i) {
 }
 
 static void emit_compare(assembler *a, const jit_inst *i) {
-  static const uint8_t predicate[] = {[JIT_EQ] = 0,    [JIT_NE] = 4,    [JIT_LT] = 0x11,    [JIT_LE] = 0x12,
-                                      [JIT_GT] = 0x1E, [JIT_GE] = 0x1D, [JIT_UNORDERED] = 3}; /* quiet ones */
   vex_floats(a, i->type, 0xC2, i->out, i->in[0], x86_place(i->in[1]));
-  asm_byte(a, predicate[i->imm]);
+  asm_byte(a, asm_predicate(i->imm));
   if (i->type == JIT_F32) asm_vex(a, PP_F3, 1, 0, 0x12, i->out, 0, in_reg(i->out)); /* vmovsldup: 64 bits of mask */
 }
 
@@ -200,7 +198,6 @@ static void emit_inst(assembler *a, const jit_inst *i) {
   static const uint8_t arithmetic[] = {
       [JIT_ADD] = 0x58, [JIT_SUB] = 0x5C, [JIT_MUL] = 0x59, [JIT_DIV] = 0x5E, [JIT_MIN] = 0x5D, [JIT_MAX] = 0x5F};
   static const uint8_t bits[] = {[JIT_AND] = 0x54, [JIT_OR] = 0x56, [JIT_XOR] = 0x57};
-  static const uint8_t direction[] = {[JIT_NEAREST_EVEN] = 0, [JIT_DOWN] = 1, [JIT_UP] = 2, [JIT_TOWARDS_0] = 3};
   switch ((jit_op)i->op) {
     case JIT_ADD:
     case JIT_SUB:
@@ -214,7 +211,7 @@ static void emit_inst(assembler *a, const jit_inst *i) {
     case JIT_ROUND:
       asm_vex(a, PP_66, 3, 0, i->type == JIT_F64 ? 0x0B : 0x0A, i->out, jit_in_slot(i->in[0]) ? i->out : i->in[0],
               x86_place(i->in[0]));
-      asm_byte(a, 8u | direction[i->imm]); /* 8: without the inexact exception */
+      asm_byte(a, asm_rounding(i->imm));
       break;
     case JIT_COMPARE: emit_compare(a, i); break;
     case JIT_AND:

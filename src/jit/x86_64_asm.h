@@ -87,6 +87,19 @@ static inline void asm_vex(assembler *a, int pp, int of_map, int w, int opcode, 
   asm_modrm(a, reg, o);
 }
 
+/* The immediate of comparisons for a jit_relation: the quiet predicates. */
+static inline unsigned asm_predicate(int relation) {
+  static const uint8_t predicate[] = {[JIT_EQ] = 0,    [JIT_NE] = 4,    [JIT_LT] = 0x11,    [JIT_LE] = 0x12,
+                                      [JIT_GT] = 0x1E, [JIT_GE] = 0x1D, [JIT_UNORDERED] = 3};
+  return predicate[relation];
+}
+
+/* The immediate of roundings for a jit_rounding, without the inexact exception. */
+static inline unsigned asm_rounding(int how) {
+  static const uint8_t direction[] = {[JIT_NEAREST_EVEN] = 0, [JIT_DOWN] = 1, [JIT_UP] = 2, [JIT_TOWARDS_0] = 3};
+  return 8u | direction[how];
+}
+
 /* An integer instruction of one opcode byte, or with 0x0Fxx of two. w: of 64 bits. bytes: reg is a byte register. */
 static inline void asm_int(assembler *a, int w, int opcode, int reg, operand o, bool bytes) {
   const unsigned rex = (unsigned)w << 3 | (reg & 8 ? 4u : 0) | (is_high(o) ? 1u : 0);

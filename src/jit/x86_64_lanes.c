@@ -44,10 +44,8 @@ static void lanes_arithmetic(lanes_emitter *e, int opcode, const jit_inst *i) {
 }
 
 static void lanes_compare(lanes_emitter *e, const jit_inst *i) {
-  static const uint8_t predicate[] = {[JIT_EQ] = 0,    [JIT_NE] = 4,    [JIT_LT] = 0x11,    [JIT_LE] = 0x12,
-                                      [JIT_GT] = 0x1E, [JIT_GE] = 0x1D, [JIT_UNORDERED] = 3}; /* quiet ones */
   lanes_arithmetic(e, 0xC2, i);
-  asm_byte(&e->a, predicate[i->imm]);
+  asm_byte(&e->a, asm_predicate(i->imm));
 }
 
 /* The operand that scalar forms of square roots and roundings take the other lanes from: none, where they are packed. */
@@ -56,10 +54,9 @@ static int other_lanes(const lanes_emitter *e, const jit_inst *i) {
 }
 
 static void lanes_round(lanes_emitter *e, const jit_inst *i) {
-  static const uint8_t direction[] = {[JIT_NEAREST_EVEN] = 0, [JIT_DOWN] = 1, [JIT_UP] = 2, [JIT_TOWARDS_0] = 3};
   const int opcode = (e->packed ? 0x08 : 0x0A) | is_double(e);
   asm_vex(&e->a, whole_prefix(e, PP_66), 3, 0, opcode, i->out, other_lanes(e, i), lanes_place(i->in[0]));
-  asm_byte(&e->a, 8u | direction[i->imm]); /* 8: without the inexact exception */
+  asm_byte(&e->a, asm_rounding(i->imm));
 }
 
 static void lanes_select(lanes_emitter *e, const jit_inst *i) {
