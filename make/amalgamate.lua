@@ -67,8 +67,26 @@ local function guard_of(text)
   return macro and macro == defined and macro:find "_H$" and macro or nil
 end
 
--- depth: of the #if's around the text.
-local function add(path, depth)
+-- A macro that two .c files define otherwise, without an #undef between them, fails on the targets that compile both, so it
+-- is an error here. Definitions under two different conditions of a file's first level are taken to exclude each other.
+local macros = {} -- name → { value =, path =, condition = }
+
+local function note_macro(line, path, condition)
+  local undone = line:match "^%s*#%s*undef%s+([%w_]+)"
+  if undone then macros[undone] = nil end
+  local name, value = line:match "^%s*#%s*define%s+([%w_]+)(.*)$"
+  if not name or not path:find "%.c$" then return end
+  local before = macros[name]
+  value = value:gsub("/%*.-%*/", ""):gsub("%s+$", ""):gsub("%s+", " ")
+  local apart = before and before.condition ~= "" and condition ~= "" and before.condition ~= condition
+  if before and not apart and before.path ~= path and before.value ~= value then
+    error(("%s defines %s, which %s defines otherwise"):format(path, name, before.path), 0)
+  end
+  macros[name] = { value = value, path = path, condition = condition }
+end
+
+-- depth: of the #if's around the text; outer: the first of them, or "".
+local function add(path, depth, outer)
   local text = read("src/" .. path)
   local guard = guard_of(text)
   if guard and seen[guard] then return end
@@ -77,7 +95,7 @@ local function add(path, depth)
   local level = guard and -1 or 0
   out[#out + 1] = "/* ---- " .. path .. " */"
   -- Comments keep their text, but a directive inside of one does not count.
-  local in_comment = false
+  local in_comment, condition = false, outer
   for line in (text:gsub("\n$", "") .. "\n"):gmatch "(.-)\n" do
     local directive = not in_comment and line:match "^%s*#%s*(%a+)" or nil
     local included = line:match '^%s*#%s*include%s+"([^"]+)"' or nil
@@ -88,8 +106,11 @@ local function add(path, depth)
     if by_macro then included = assert(files[by_macro], by_macro) end
     if directive and directive:find "^if" then level = level + 1 end
     if directive == "endif" then level = level - 1 end
+    if directive == "endif" and level == 0 then condition = outer end
+    if outer == "" and level == 1 and directive and directive:find "^[ei][lf]" then condition = line end
+    if directive then note_macro(line, path, condition) end
     if included then
-      add(resolve(path, included), depth + math.max(level, 0))
+      add(resolve(path, included), depth + math.max(level, 0), condition)
     else
       out[#out + 1] = line
     end
@@ -153,7 +174,7 @@ local id = io.popen "sh make/build-id"
 out[1] = (read "make/amalgamation_head.h"):gsub("@VERSION@", version):gsub("@BUILD@", id:read "*l")
 id:close()
 seen.DAMO_H = true
-for _, path in ipairs(sources()) do add(path, 0) end
+for _, path in ipairs(sources()) do add(path, 0, "") end
 local body = table.concat(out, "\n", 2) .. "\n"
 local defines, inside, outside = {}, {}, {}
 for _, name in ipairs(global_names(body)) do

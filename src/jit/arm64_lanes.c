@@ -10,7 +10,7 @@
 #if JIT_HAS_ARM64
 #include "arm64_asm.h"
 
-#define LANES_BYTES 0
+#define LANES_DONE 0
 #define LANES_LEFT 1
 #define LANES_SCRATCH 16
 #define LANES_ELEMENTS 17
@@ -118,7 +118,7 @@ static void lanes_round(lanes_emitter *e, const jit_inst *i) {
 /* Loads into, or stores from, a v register 16 bytes or an element of floats. */
 static void lanes_floats_at(lanes_emitter *e, bool stores, int v, int address) {
   const uint32_t one = is_double(e) ? 0xFC606800u : 0xBC606800u, base = e->packed ? 0x3CE06800u : one;
-  arm_three(&e->a, stores ? base - 0x00400000u : base, v, address, LANES_BYTES);
+  arm_three(&e->a, stores ? base - 0x00400000u : base, v, address, LANES_DONE);
 }
 
 /* Bytes, 0 or 1, to masks. */
@@ -210,7 +210,7 @@ static void lanes_fill_slot(lanes_emitter *e, const jit_def *d) {
     lanes_slot(e, STORE_VECTOR, LANES_V, d->slot);
     return;
   }
-  arm_imm(a, 0xF9400000u, LANES_SCRATCH, LANES_BYTES, (uint32_t)d->operand); /* x0 is still the address of args */
+  arm_imm(a, 0xF9400000u, LANES_SCRATCH, LANES_DONE, (uint32_t)d->operand); /* x0 is still the address of args */
   if (!d->is_first) {
     lanes_slot(e, STORE_ADDRESS, LANES_SCRATCH, d->slot);
     return;
@@ -230,7 +230,7 @@ static void lanes_loop(lanes_emitter *e, const jit_allocated *p, uint32_t width)
   arm_imm(a, ARM_SUBS_IMM, LANES_LEFT, LANES_LEFT, width);
   const size_t none = arm_branch(a, ARM_IF_LOWER), head = a->n;
   lanes_list(e, &p->step);
-  arm_imm(a, ARM_ADD_IMM, LANES_BYTES, LANES_BYTES, width * (is_double(e) ? 8 : 4));
+  arm_imm(a, ARM_ADD_IMM, LANES_DONE, LANES_DONE, width * (is_double(e) ? 8 : 4));
   arm_imm(a, ARM_ADD_IMM, LANES_ELEMENTS, LANES_ELEMENTS, width);
   arm_imm(a, ARM_SUBS_IMM, LANES_LEFT, LANES_LEFT, width);
   arm_land(a, arm_branch(a, ARM_IF_NOT_LOWER), head);
@@ -252,7 +252,7 @@ static size_t arm64_lanes_emit(const jit_allocated *p, uint8_t *code, size_t cap
     const jit_def *d = &p->program->def[v];
     if (d->source == JIT_OF_CONST || d->source == JIT_OF_SLOT) lanes_fill_slot(e, d);
   }
-  arm_constant(a, LANES_BYTES, 0);
+  arm_constant(a, LANES_DONE, 0);
   arm_constant(a, LANES_ELEMENTS, 0);
   lanes_list(e, &p->before);
   lanes_loop(e, p, is_double(e) ? 2 : 4);
