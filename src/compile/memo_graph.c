@@ -6,17 +6,11 @@
 /* ---- Traces ------------------------------------------------------------------------------------------------------ */
 
 /* The joined traces of the key's nodes with these numbers (owned). */
-static damo_status joined_trace(const memo_key *k, const int32_t *sources, int32_t n, damo_trace **out) {
-  *out = NULL;
-  for (int32_t i = 0; i < n; i++) {
-    const damo_apply *node = k->nodes.at[sources[i]];
-    damo_trace *joined;
-    const damo_status s = trace_join(k->w.ctx, *out, node->trace, &joined);
-    damo_release(*out);
-    *out = joined;
-    DAMO_TRY(s);
-  }
-  return DAMO_OK;
+static damo_status trace_of_sources(const memo_key *k, const int32_t *sources, int32_t n, damo_trace **out) {
+  damo_trace *traces[TRACE_MOST_SOURCES];
+  damo_assert(n <= TRACE_MOST_SOURCES);
+  for (int32_t i = 0; i < n; i++) traces[i] = ((const damo_apply *)k->nodes.at[sources[i]])->trace;
+  return trace_join_all(k->w.ctx, traces, n, out);
 }
 
 static damo_status number_trace(damo_ctx *ctx, damo_apply *node, int32_t number) {
@@ -48,7 +42,7 @@ static damo_status restore_traces(const memo_key *k, damo_fgraph *fg) {
     damo_apply *node = (damo_apply *)fg->nodes.cells[i].key;
     if (node == NULL || node->trace == NULL || node->trace->n_sources == 0) continue;
     damo_trace *t;
-    DAMO_TRY(joined_trace(k, trace_sources(node->trace), node->trace->n_sources, &t));
+    DAMO_TRY(trace_of_sources(k, trace_sources(node->trace), node->trace->n_sources, &t));
     damo_release(node->trace);
     node->trace = t;
   }
@@ -266,7 +260,7 @@ static damo_status read_node(graph_reader *g) {
   if (types != few_types) mem_free(ctx, types, bytes);
   DAMO_TRY(s);
   damo_release(node->trace);
-  s = joined_trace(g->k, (const int32_t *)g->r.at, (int32_t)n_sources, &node->trace);
+  s = trace_of_sources(g->k, (const int32_t *)g->r.at, (int32_t)n_sources, &node->trace);
   g->r.at += n_sources;
   return s;
 }

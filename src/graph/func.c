@@ -172,5 +172,6 @@ damo_status graph_register(damo_ctx *ctx) {
   DAMO_TRY(op_register(ctx));
   DAMO_TRY(var_register(ctx));
   DAMO_TRY(fgraph_register(ctx));
+  DAMO_TRY(trace_register(ctx));
   return func_register_table(ctx);
 }

@@ -207,10 +207,12 @@ damo_trace *trace_new_numbered(damo_ctx *ctx, const damo_trace *t, int32_t numbe
 const int32_t *trace_sources(const damo_trace *t);
 /* A copy in another context. */
 damo_trace *trace_copy_to(damo_ctx *ctx, const damo_trace *t);
-/* The trace of a node that stands for a's and b's (owned; either may be NULL): a's, with the innermost lines of b that it
- * lacks as long as there are fewer than TRACE_MOST_MADE. *out is a itself where nothing is added. If both have numbers,
- * the result has those of a, then those of b, TRACE_MOST_SOURCES at most; if one has none, neither has the result. */
 #define TRACE_MOST_SOURCES 32
+/* The trace of a node that stands for those of n traces (*out is owned; any may be NULL): the first, with the innermost
+ * lines of the others that it lacks as long as there are fewer than TRACE_MOST_MADE. *out is the first itself where
+ * nothing is added. If all have numbers, the result has them in that order, where they are TRACE_MOST_SOURCES at most;
+ * else it has none. */
+damo_status trace_join_all(damo_ctx *ctx, damo_trace *const *traces, int64_t n, damo_trace **out);
 damo_status trace_join(damo_ctx *ctx, damo_trace *a, damo_trace *b, damo_trace **out);
 
 /* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim and

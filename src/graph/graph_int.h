@@ -73,6 +73,7 @@ damo_status pattern_register(damo_ctx *ctx);
 damo_status var_register(damo_ctx *ctx);
 damo_status op_register(damo_ctx *ctx);
 damo_status fgraph_register(damo_ctx *ctx);
+damo_status trace_register(damo_ctx *ctx);
 damo_status func_register_table(damo_ctx *ctx);
 
 #endif

@@ -1,4 +1,4 @@
-/* var.c: Variables, Apply nodes and traces: construction and destruction.
+/* var.c: Variables and Apply nodes: construction and destruction.
  *
  * A node and its output Variables live and die together: references to an output are counted on its node (var_holder),
  * and the node's destructor frees the outputs.
@@ -77,109 +77,6 @@ bool apply_shares_pattern(const damo_apply *node) {
 damo_var *var_pattern_root(const damo_var *v, int64_t steps) {
   while (steps-- > 0 && v->owner != NULL && apply_shares_pattern(v->owner)) v = v->owner->in[0];
   return (damo_var *)(uintptr_t)v;
-}
-
-/* ---- Traces ------------------------------------------------------------------------------------------------------ */
-
-/* The place behind the text, aligned for the numbers. */
-static size_t trace_text_bytes(int32_t size) { return ((size_t)size + 3) & ~(size_t)3; }
-
-static void trace_destroy(damo_obj *obj) {
-  damo_trace *t = (damo_trace *)obj;
-  obj_free(obj, sizeof *t + trace_text_bytes(t->size) + (size_t)t->n_sources * sizeof(int32_t));
-}
-
-const int32_t *trace_sources(const damo_trace *t) { return (const int32_t *)(t->text + trace_text_bytes(t->size)); }
-
-static damo_trace *trace_make(damo_ctx *ctx, const char *text, int32_t n_made, const int32_t *sources,
-                              int32_t n_sources) {
-  const int32_t size = (int32_t)strlen(text) + 1;
-  const size_t numbers = (size_t)n_sources * sizeof *sources;
-  damo_trace *t = obj_new(ctx, OBJ_TRACE, sizeof *t + trace_text_bytes(size) + numbers);
-  if (t == NULL) return NULL;
-  t->size = size;
-  t->n_made = n_made;
-  t->n_sources = n_sources;
-  memcpy(t->text, text, (size_t)size);
-  if (n_sources > 0) memcpy(t->text + trace_text_bytes(size), sources, numbers);
-  return t;
-}
-
-damo_trace *trace_new(damo_ctx *ctx, const char *text) { return trace_make(ctx, text, 1, NULL, 0); }
-
-damo_trace *trace_new_numbered(damo_ctx *ctx, const damo_trace *t, int32_t number) {
-  return trace_make(ctx, t->text, t->n_made, &number, 1);
-}
-
-damo_trace *trace_copy_to(damo_ctx *ctx, const damo_trace *t) {
-  return trace_make(ctx, t->text, t->n_made, trace_sources(t), t->n_sources);
-}
-
-/* The length of the line at `text`. */
-static size_t trace_line(const char *text) { return strcspn(text, "\n"); }
-static const char *trace_next(const char *line) {
-  const char *end = line + trace_line(line);
-  return *end == '\n' ? end + 1 : end;
-}
-
-/* Whether one of the first n lines of the text is that line. */
-static bool trace_has_line(const char *text, int32_t n, const char *line) {
-  const size_t length = trace_line(line);
-  for (; n > 0; n--, text = trace_next(text)) {
-    if (trace_line(text) == length && memcmp(text, line, length) == 0) return true;
-  }
-  return false;
-}
-
-/* Appends to sources[0..n) the numbers of t that it lacks; returns how many there are then, -1: too many to be kept. */
-static int32_t add_sources(int32_t *sources, int32_t n, const damo_trace *t) {
-  const int32_t *more = trace_sources(t);
-  for (int32_t k = 0; k < t->n_sources && n >= 0; k++) {
-    bool known = false;
-    for (int32_t i = 0; i < n && !known; i++) known = sources[i] == more[k];
-    if (known) continue;
-    if (n == TRACE_MOST_SOURCES) return -1;
-    sources[n++] = more[k];
-  }
-  return n;
-}
-
-/* The innermost lines of a, those of b that it lacks, then the rest of a. Returns how many innermost lines there are. */
-static int32_t join_lines(strbuf *text, const damo_trace *a, const damo_trace *b) {
-  const char *rest = a->text, *line = b->text;
-  for (int32_t i = 0; i < a->n_made; i++) rest = trace_next(rest);
-  int32_t n = a->n_made;
-  strbuf_addf(text, "%.*s", (int)(rest - a->text), a->text);
-  for (int32_t i = 0; i < b->n_made; i++, line = trace_next(line)) {
-    if (n >= TRACE_MOST_MADE || trace_has_line(a->text, a->n_made, line)) continue;
-    const bool follows = text->n > 0 && text->at[text->n - 1] != '\n';
-    strbuf_addf(text, "%s%.*s%s", follows ? "\n" : "", (int)trace_line(line), line, *rest != '\0' ? "\n" : "");
-    n++;
-  }
-  strbuf_addf(text, "%s", rest);
-  return n;
-}
-
-damo_status trace_join(damo_ctx *ctx, damo_trace *a, damo_trace *b, damo_trace **out) {
-  *out = NULL;
-  if (a == NULL || b == NULL || a == b) {
-    *out = damo_retain(a != NULL ? a : b);
-    return DAMO_OK;
-  }
-  int32_t sources[TRACE_MOST_SOURCES], n_sources = 0;
-  if (a->n_sources > 0 && b->n_sources > 0) n_sources = add_sources(sources, add_sources(sources, 0, a), b);
-  if (n_sources < 0) n_sources = 0;
-  strbuf text;
-  strbuf_init(&text, ctx);
-  const int32_t n = join_lines(&text, a, b);
-  if (text.failed) {
-    strbuf_clear(&text);
-    return DAMO_EMEMORY;
-  }
-  const bool adds = n > a->n_made || n_sources != a->n_sources;
-  *out = adds ? trace_make(ctx, text.at, n, sources, n_sources) : damo_retain(a);
-  strbuf_clear(&text);
-  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
@@ -264,6 +161,5 @@ damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in) {
 damo_status var_register(damo_ctx *ctx) {
   ctx_register_kind(ctx, OBJ_VAR, var_destroy, var_holder);
   ctx_register_kind(ctx, OBJ_APPLY, apply_destroy, NULL);
-  ctx_register_kind(ctx, OBJ_TRACE, trace_destroy, NULL);
   return DAMO_OK;
 }

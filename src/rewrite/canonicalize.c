@@ -48,8 +48,9 @@ static bool is_exact(const damo_apply *node, int neutral_operand) {
 }
 
 static damo_var *without_neutral(build *b, const damo_apply *node, bool exact) {
+  const scalar_id id = elemwise_scalar_id(node->op);
   for (size_t k = 0; k < sizeof neutral / sizeof *neutral; k++) {
-    if (match_scalar(node->out[0], neutral[k].scalar) == NULL) continue;
+    if (neutral[k].scalar != id) continue;
     for (int i = 1; i >= (neutral[k].left ? 0 : 1); i--) {
       if (!match_constant(node->in[i], neutral[k].value) || is_exact(node, i) != exact) continue;
       return as_output(b, node, 1 - i);

@@ -442,30 +442,35 @@ static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_va
   return DAMO_OK;
 }
 
-static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *node, work_list *w, bool *changed) {
-  damo_ctx *ctx = fg->obj.ctx;
-  damo_var *repl[REWRITE_MAX_OUT] = {NULL};
+/* Ends the scope of what a rule has built, and begins one for the next. */
+static damo_status renew_scope(build *b) {
+  const build_finder *finder = b->finder;
+  const damo_status s = build_end(b);
+  build_init(b, b->ctx);
+  b->finder = finder;
+  return s;
+}
+
+/* One rule on a node, whose outputs have no replacements in repl yet, nor after it. */
+static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *node, work_list *w, build *b,
+                            damo_var **repl, bool *changed) {
+  const uint64_t first_id = fg->obj.ctx->next_id;
   bool did = false, trusted = true;
-  uint64_t first_id = ctx->next_id;
-  build b;
-  build_init(&b, ctx);
-  if (w->shares) b.finder = &w->finder;
-  damo_obj *trace = graph_notes_of(ctx)->trace;
-  graph_notes_of(ctx)->trace = node->trace != NULL ? &node->trace->obj : NULL;
-  damo_retain(node); /* a host's rule may change the graph directly */
-  damo_status s = r->local != NULL ? r->local(&b, fg, node, repl, &did) : r->host(r, &b, fg, node, repl, &did);
-  graph_notes_of(ctx)->trace = trace;
-  if (s == DAMO_OK) s = b.status;
+  damo_status s = r->local != NULL ? r->local(b, fg, node, repl, &did) : r->host(r, b, fg, node, repl, &did);
+  if (s == DAMO_OK) s = b->status;
   if (s == DAMO_OK) s = w->status;
   if (s == DAMO_OK && did && r->host != NULL) s = adopt_host_nodes(fg, node, repl, first_id, &trusted);
   if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, trusted, w, r->name, changed);
-  damo_status ended = build_end(&b);
-  if (s == DAMO_OK) s = ended;
-  if (s != DAMO_OK) {
-    ctx_fail_add(ctx, "while rewriting by %s", r->name);
-    ctx_fail_at(ctx, node->op->def->name, node);
+  if (b->owned.n > 0 || b->first_mask != NULL || s != DAMO_OK) {
+    const damo_status ended = renew_scope(b);
+    if (s == DAMO_OK) s = ended;
   }
-  damo_release(node);
+  repl[0] = NULL;
+  for (int i = 1; i < node->n_out; i++) repl[i] = NULL;
+  if (s != DAMO_OK) {
+    ctx_fail_add(fg->obj.ctx, "while rewriting by %s", r->name);
+    ctx_fail_at(fg->obj.ctx, node->op->def->name, node);
+  }
   return s;
 }
 
@@ -522,23 +527,35 @@ static damo_status merge_into_twin(damo_fgraph *fg, damo_apply *node, work_list 
   return profile_count(w->profile, &merge_rules[0], start, 1);
 }
 
-/* Tries the rules of the node's list until one changes it; *used: that rule. */
+/* Tries the rules of the node's list until one changes it; *used: that rule. What they build has the node's trace. */
 static damo_status try_rules(damo_fgraph *fg, damo_apply *node, void *const *list, work_list *w,
                              const rewrite_rule **used) {
   int64_t n = 0;
   bool changed = false;
+  damo_var *repl[REWRITE_MAX_OUT];
+  build b;
   *used = NULL;
   while (list[n] != NULL) n++;
   const int64_t first = work_draw(w, n);
-  for (int64_t k = 0; k < n && !changed; k++) {
+  for (int i = 0; i < node->n_out; i++) repl[i] = NULL;
+  build_init(&b, fg->obj.ctx);
+  if (w->shares) b.finder = &w->finder;
+  damo_obj **trace = &graph_notes_of(fg->obj.ctx)->trace, *outer = *trace;
+  damo_retain(node); /* a host's rule may change the graph directly */
+  damo_status s = DAMO_OK;
+  for (int64_t k = 0; k < n && !changed && s == DAMO_OK; k++) {
     const rewrite_rule *r = list[(first + k) % n];
     if (r->sinks && w->sinking == 0) continue;
     const int64_t start = profile_clock(w->profile);
-    DAMO_TRY(try_rule(r, fg, node, w, &changed));
-    DAMO_TRY(profile_count(w->profile, r, start, changed));
+    *trace = node->trace != NULL ? &node->trace->obj : NULL;
+    s = try_rule(r, fg, node, w, &b, repl, &changed);
+    *trace = outer;
+    if (s == DAMO_OK && w->profile != NULL) s = profile_count(w->profile, r, start, changed);
     if (changed) *used = r;
   }
-  return DAMO_OK;
+  build_end(&b);
+  damo_release(node);
+  return s;
 }
 
 /* The node to look at next, which leaves the queue. */

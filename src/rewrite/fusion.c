@@ -128,13 +128,9 @@ static bool draft_finish(loop_draft *d) {
 
 /* The lines that made the nodes, each once, for errors; NULL: there are none. */
 static damo_trace *draft_trace(const loop_draft *d, damo_status *s) {
-  damo_trace *all = NULL;
-  for (int k = 0; k < d->n_parts && *s == DAMO_OK; k++) {
-    damo_trace *more = NULL;
-    *s = trace_join(d->f->fg->obj.ctx, all, d->nodes[k]->trace, &more);
-    damo_release(all);
-    all = more;
-  }
+  damo_trace *traces[FUSION_MOST_PARTS], *all = NULL;
+  for (int k = 0; k < d->n_parts; k++) traces[k] = d->nodes[k]->trace;
+  *s = trace_join_all(d->f->fg->obj.ctx, traces, d->n_parts, &all);
   return all;
 }
 
