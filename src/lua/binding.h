@@ -259,8 +259,10 @@ typedef struct bind_box {
 /* Pushes the userdata of obj, made together with those of the objects it refers to if there is none. Takes the
  * reference, also if it raises. */
 void bind_push(lua_State *L, void *take_obj);
+/* bind_push where the state is at hand. */
+void bind_push_in(lua_State *L, bind_state *st, void *take_obj);
 /* bind_push for a result of a call that has called bind_gc_pressure already: does not call it again. */
-void bind_push_result(lua_State *L, void *take_obj);
+void bind_push_result(lua_State *L, bind_state *st, void *take_obj);
 /* Makes the userdata of the roots of a graph that has just been read, whose Variables and nodes, which have no Lua parts,
  * are numbered from first to before end; the other objects get theirs when a script asks for one. Pushes what keeps the
  * roots alive. */

@@ -2,7 +2,7 @@
  *
  * Identity. Weak tables map an object's address to its userdata. There are BIND_BUCKETS of them, chosen by the address:
  * when one large table grows, Lua counts the memory as debt of its collector and would do as much collection in one
- * step. A finalizer removes an entry only if it is that of its own userdata, since the object may have got a new one.
+ * step. Lua takes a userdata out of them before it calls its finalizer, and the object may get a new one in between.
  *
  * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that values which Lua
  * attached to them (tags, Op tables, generic values) live as long as the object can be reached:
@@ -78,25 +78,26 @@ static void push_bucket(lua_State *L, const bind_state *st, const void *obj) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects[(address >> 4 ^ address >> 12) % BIND_BUCKETS]);
 }
 
-/* Removes the box's entry from the weak table, if it is still its own, and releases its object. Never raises. */
-static void drop_box(lua_State *L, bind_box *box) {
+/* Releases the box's object. */
+static void drop_box(bind_box *box) {
   damo_obj *obj = box->obj;
-  bind_state *st = box->state;
   if (!obj) return;
   box->obj = NULL;
   if (box->kind == OBJ_VAR) drop_default_update((damo_var *)obj);
-  if (!st->closed) {
-    push_bucket(L, st, obj);
-    lua_rawgetp(L, -1, obj);
-    bool own = lua_touserdata(L, -1) == (void *)box;
-    lua_pop(L, 1);
-    if (own) {
-      lua_pushnil(L);
-      lua_rawsetp(L, -2, obj); /* assigning to an existing key does not allocate */
-    }
-    lua_pop(L, 1);
-  }
   damo_release(obj);
+}
+
+/* Removes the box's entry from the weak table, if it is still its own. Never raises. */
+static void unlist_box(lua_State *L, const bind_box *box) {
+  push_bucket(L, box->state, box->obj);
+  lua_rawgetp(L, -1, box->obj);
+  const bool own = lua_touserdata(L, -1) == (const void *)box;
+  lua_pop(L, 1);
+  if (own) {
+    lua_pushnil(L);
+    lua_rawsetp(L, -2, box->obj); /* assigning to an existing key does not allocate */
+  }
+  lua_pop(L, 1);
 }
 
 static void link_box(bind_state *st, bind_box *box) {
@@ -116,7 +117,7 @@ static void unlink_box(bind_state *st, bind_box *box) {
 static int box_gc(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   if (!box) return 0;
-  drop_box(L, box);
+  drop_box(box); /* Lua has taken it out of the weak table before */
   if (!box->state->closed) unlink_box(box->state, box);
   return 0;
 }
@@ -133,7 +134,9 @@ void bind_drop_boxes(bind_state *st) {
 
 void bind_free(lua_State *L, int idx) {
   bind_box *box = bind_box_at(L, idx);
-  if (box) drop_box(L, box);
+  if (!box || !box->obj) return;
+  if (!box->state->closed) unlist_box(L, box);
+  drop_box(box);
 }
 
 /* ---- Neighbours -------------------------------------------------------------------------------------------------- */
@@ -498,8 +501,7 @@ static void anchors_drain(lua_State *L, bind_state *st) {
   BIND_LEAVES(L, 0);
 }
 
-void bind_push_result(lua_State *L, void *take_obj) {
-  bind_state *st = bind_get(L);
+void bind_push_result(lua_State *L, bind_state *st, void *take_obj) {
   damo_obj *obj = take_obj;
   if (!obj) {
     lua_pushnil(L);
@@ -509,7 +511,8 @@ void bind_push_result(lua_State *L, void *take_obj) {
   luaL_checkstack(L, 16, "damo");
   if (st->n_pending > 0) anchors_drain(L, st);
   bind_let_go(st, ticket);
-  if (push_existing(L, st, obj)) {
+  const bool is_new = obj->kind == OBJ_ARRAY && obj->refs == 1; /* a userdata would have a reference too */
+  if (!is_new && push_existing(L, st, obj)) {
     damo_release(obj);
     return;
   }
@@ -518,9 +521,10 @@ void bind_push_result(lua_State *L, void *take_obj) {
   if (!leaf || st->n_pending > 0) anchors_drain(L, st);
 }
 
-void bind_push(lua_State *L, void *take_obj) {
-  bind_push_result(L, take_obj);
-  bind_state *st = bind_get(L);
+void bind_push(lua_State *L, void *take_obj) { bind_push_in(L, bind_get(L), take_obj); }
+
+void bind_push_in(lua_State *L, bind_state *st, void *take_obj) {
+  bind_push_result(L, st, take_obj);
   if (bind_gc_is_due(st)) bind_gc_pressure(L);
 }
 

@@ -34,7 +34,7 @@ static damo_status call_compute(damo_ctx *ctx, bind_fn_call *c, eager_results *r
 }
 
 static damo_status call_run(lua_State *L, bind_fn_call *c, eager_results *r) {
-  bind_state *st = bind_get(L);
+  bind_state *st = c->st;
   if (c->graph) return call_build(st->ctx, c, r);
   lua_State *before = st->running;
   st->running = L; /* where a hook is looked for */
@@ -46,32 +46,34 @@ static damo_status call_run(lua_State *L, bind_fn_call *c, eager_results *r) {
 /* ---- Pushing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct call_pushing {
+  bind_state *st;
   damo_obj **at;
   int64_t n;
   bool values;
 } call_pushing;
 
-static void call_push_one(lua_State *L, damo_obj **at, bool value) {
+static void call_push_one(lua_State *L, bind_state *st, damo_obj **at, bool value) {
   damo_obj *obj = *at;
   *at = NULL;
-  if (value) {
+  const bool is_array = obj->kind == OBJ_ARRAY && ((const damo_array *)obj)->ndim > 0;
+  if (value && !is_array) {
     bind_push_value(L, obj);
   } else {
-    bind_push(L, obj);
+    bind_push_in(L, st, obj);
   }
 }
 
 static int call_push_protected(lua_State *L) {
   call_pushing *p = lua_touserdata(L, 1);
   luaL_checkstack(L, (int)p->n + 8, "damo: too many results");
-  for (int64_t i = 0; i < p->n; i++) call_push_one(L, &p->at[i], p->values);
+  for (int64_t i = 0; i < p->n; i++) call_push_one(L, p->st, &p->at[i], p->values);
   return (int)p->n;
 }
 
 /* Pushes all results in protected mode and releases those not pushed. Returns Lua's status, with the error at the top
  * if it failed. */
-static int call_push_all(lua_State *L, damo_obj **take, int64_t n, bool values) {
-  call_pushing p = {take, n, values};
+static int call_push_all(lua_State *L, bind_state *st, damo_obj **take, int64_t n, bool values) {
+  call_pushing p = {st, take, n, values};
   lua_pushcfunction(L, call_push_protected);
   lua_pushlightuserdata(L, &p);
   int status = lua_pcall(L, 1, LUA_MULTRET, 0);
@@ -83,19 +85,19 @@ static int call_push_all(lua_State *L, damo_obj **take, int64_t n, bool values) 
 static int call_push_out(lua_State *L, const bind_fn_call *c, eager_results *r) {
   const int64_t n = r->n;
   for (int64_t i = 0; i < n; i++) damo_release(r->at[i]);
-  eager_results_free(bind_ctx(L), r);
+  eager_results_free(c->st->ctx, r);
   luaL_checkstack(L, (int)n, c->f->name);
   for (int i = 0; i < n; i++) lua_pushvalue(L, c->first_out + i);
   return (int)n;
 }
 
-static int call_push_results(lua_State *L, eager_results *r, bool values) {
+static int call_push_results(lua_State *L, bind_state *st, eager_results *r, bool values) {
   if (r->n == 1) {
-    call_push_one(L, r->at, values);
+    call_push_one(L, st, r->at, values);
     return 1;
   }
-  int top = lua_gettop(L), status = call_push_all(L, r->at, r->n, values);
-  eager_results_free(bind_ctx(L), r);
+  int top = lua_gettop(L), status = call_push_all(L, st, r->at, r->n, values);
+  eager_results_free(st->ctx, r);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - top;
 }
@@ -107,7 +109,7 @@ static bool call_returns_failure(const bind_fn_call *c, damo_status s) {
 }
 
 static int call_finish(lua_State *L, bind_fn_call *c) {
-  damo_ctx *ctx = bind_ctx(L);
+  damo_ctx *ctx = c->st->ctx;
   eager_results r = {.at = NULL};
   if (c->graph) {
     bind_set_trace(L);
@@ -122,7 +124,7 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
   }
   if (s != DAMO_OK) return bind_error(L);
   if (c->n_out == r.n && !c->graph) return call_push_out(L, c, &r);
-  int n = call_push_results(L, &r, !c->graph);
+  int n = call_push_results(L, c->st, &r, !c->graph);
   if (c->n_out > 0) { /* a draw, whose first result is the state */
     lua_pushvalue(L, c->first_out);
     lua_replace(L, -2);
@@ -134,13 +136,14 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
 
 /* ---- Entry points ------------------------------------------------------------------------------------------------ */
 
-/* Looks for sparse operands and Variables among the arguments. (Operands inside a list are looked at when they are
+/* Looks for sparse operands and Variables among the arguments, and takes the state from one. (Operands inside a list are looked at when they are
  * read; the core finds the sparse row for them itself.) */
 static bool call_scan(lua_State *L, bind_fn_call *c, int top) {
   bool sparse = false;
   for (int i = 1; i <= c->f->n_operands && i <= top; i++) {
     const bind_box *box = lua_type(L, i) == LUA_TUSERDATA ? bind_box_at(L, i) : NULL;
     if (!box || !box->obj) continue;
+    if (!box->state->closed) c->st = box->state;
     if (box->kind == OBJ_SPARSE) sparse = true;
     if (box->kind != OBJ_VAR) continue;
     c->graph = true;
@@ -152,6 +155,7 @@ static bool call_scan(lua_State *L, bind_fn_call *c, int top) {
 
 /* Sets what a call starts with; its lists of operands are written before they are read. */
 static void call_init(bind_fn_call *c, const fn_signature *f) {
+  c->st = NULL;
   c->f = f;
   c->n_in = c->n_out = 0;
   c->graph = c->scanned = c->has_list = false;
@@ -180,6 +184,7 @@ int bind_call_func(lua_State *L, const fn_signature *f) {
   if (f->func->of_many && call_has_many(L, f, top)) f = call_named(L, f->func->of_many);
   call_init(&c, f);
   if (call_scan(L, &c, top) && f->sparse) c.f = f->sparse; /* the options are then those of the sparse row */
+  if (c.st == NULL) c.st = bind_get(L);
   luaL_checkstack(L, 40, f->name);
   bind_call_alloc(L, &c, 0);
   bind_read_args(L, &c, top);
@@ -191,6 +196,7 @@ int bind_call_name(lua_State *L, const char *name) { return bind_call_func(L, ca
 int bind_call_parsed(lua_State *L, const char *name, int first, int n, const fn_given *options) {
   bind_fn_call c;
   call_init(&c, call_named(L, name));
+  c.st = bind_get(L);
   luaL_checkstack(L, 40 + n, name);
   bind_call_alloc(L, &c, n);
   c.n_in = n;

@@ -11,6 +11,7 @@
 /* A call of an op function. src[i] is the stack index of operand i (0: absent). After reading, `graph` tells whether a
  * Variable takes part, and the options are properties whose memory lies on the stack. */
 typedef struct bind_fn_call {
+  bind_state *st;
   const fn_signature *f;
   int n_in;
   int src_small[BIND_SMALL_CALL], *src;

@@ -218,7 +218,7 @@ static damo_status caller_run_held(lua_State *L, bind_caller *c, damo_function *
   return s;
 }
 
-static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
+static void caller_push_result(lua_State *L, bind_state *st, caller_outcome *r, int64_t i) {
   damo_obj *v = r->values[i];
   r->values[i] = NULL;
   if (!v) {
@@ -231,7 +231,7 @@ static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
   }
   if (r->into && r->into[i] && r->borrows) damo_retain(v);
   if (v->kind == OBJ_SPARSE || (v->kind == OBJ_ARRAY && ((const damo_array *)v)->ndim > 0)) {
-    bind_push_result(L, v);
+    bind_push_result(L, st, v);
   } else {
     bind_push_value(L, v);
   }
@@ -239,13 +239,13 @@ static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
 
 static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_function *f, caller_outcome *r) {
   if (!c->named) {
-    for (int64_t i = 0; i < r->n; i++) caller_push_result(L, r, i);
+    for (int64_t i = 0; i < r->n; i++) caller_push_result(L, c->st, r, i);
     return (int)r->n;
   }
   lua_createtable(L, 0, (int)r->n);
   for (int64_t i = 0; i < r->n; i++) {
     lua_pushstring(L, f->program->outputs[i].name);
-    caller_push_result(L, r, i);
+    caller_push_result(L, c->st, r, i);
     lua_rawset(L, -3);
   }
   bind_set_record(L);
