@@ -132,4 +132,36 @@ local function compiling()
     end } }
 end
 
-against.report("loops", "loops_floor", { scalars, networks, gated, linear, compiling })
+--- A program of n statements on numbers, each of two of the last 20 values, with its gradient: built, differentiated,
+--- compiled and called once. Constants make each another graph.
+local function statements()
+  local makers = {
+    function(a, b) return a * b end, function(a, b) return a + b end, function(_, b) return damo.sin(b) end,
+    function(a, b) return a - b end, function(a) return damo.tanh(a) end, function(a, b) return a * b + 0.5 end,
+  }
+  local number = 0
+  local function run(n)
+    local seed = 12345
+    local function below(m)
+      seed = seed * 16807 % 2147483647
+      return seed % m
+    end
+    number = number + 1
+    local x, y = damo.dscalar "x", damo.dscalar "y"
+    local v = { x * number, y }
+    for i = 3, n + 2 do
+      v[i] = makers[below(#makers) + 1](v[math.max(1, i - 1 - below(20))], v[i - 1])
+    end
+    local f = damo.compile({ x, y }, { v[n + 2], damo.grad(v[n + 2], { x, y }) })
+    return f(0.3, 0.4)
+  end
+  local cases = {}
+  for i, most in ipairs { false, 1 } do
+    local n = ({ 10000, 30000 })[i]
+    cases[i] = case { name = "statements_" .. n, title = n .. " statements with gradient, to a first result",
+      most = most or nil, args = { n }, call = run }
+  end
+  return cases
+end
+
+against.report("loops", "loops_floor", { scalars, networks, gated, linear, compiling, statements })

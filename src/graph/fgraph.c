@@ -183,6 +183,7 @@ damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, da
   if (fgraph_check_inputs(ctx, inputs, n_in) != DAMO_OK) return NULL;
   damo_fgraph *fg = obj_new(ctx, OBJ_FGRAPH, sizeof *fg);
   if (fg == NULL) return NULL;
+  fg->number = ++ctx->walks;
   ptrvec_init(&fg->inputs, ctx);
   ptrvec_init(&fg->outputs, ctx);
   ptrvec_init(&fg->features, ctx);

@@ -10,8 +10,13 @@
 
 #include <string.h>
 
+/* v's list, also an empty one; NULL: there is none. A Variable of two graphs knows the list of the last one alone. */
+static fg_clients *clients_list(const damo_fgraph *fg, const damo_var *v) {
+  return v->clients_of == fg->number ? v->clients : map_get_ptr(&fg->clients, v);
+}
+
 const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v) {
-  const fg_clients *c = map_get_ptr(&fg->clients, v);
+  const fg_clients *c = clients_list(fg, v);
   return c != NULL && c->n > 0 ? c : NULL;
 }
 
@@ -52,7 +57,7 @@ static damo_status clients_append(damo_fgraph *fg, fg_clients *c, damo_apply *no
 
 damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
   damo_ctx *ctx = fg->obj.ctx;
-  fg_clients *c = map_get_ptr(&fg->clients, v);
+  fg_clients *c = clients_list(fg, v);
   if (c == NULL) {
     c = mem_calloc(ctx, sizeof *c);
     if (c == NULL) return DAMO_EMEMORY;
@@ -60,6 +65,8 @@ damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t 
       mem_free(ctx, c, sizeof *c);
       return DAMO_EMEMORY;
     }
+    v->clients = c;
+    v->clients_of = fg->number;
   }
   if (c->n == c->cap) {
     int32_t cap = c->cap == 0 ? 2 : 2 * c->cap;
@@ -73,7 +80,7 @@ damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t 
 
 /* The list still has the space of the removed use, so only the map can fail: the list then goes on without it. */
 void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
-  fg_clients *c = map_get_ptr(&fg->clients, v);
+  fg_clients *c = clients_list(fg, v);
   damo_assert(c != NULL && c->n < c->cap);
   if (clients_append(fg, c, node, index) == DAMO_OK) return;
   places_drop(fg->obj.ctx, c); /* back to a linear search */
@@ -86,9 +93,10 @@ void clients_free(damo_fgraph *fg, fg_clients *c) {
   mem_free(fg->obj.ctx, c, sizeof *c);
 }
 
-void clients_settle(damo_fgraph *fg, const damo_var *v) {
-  fg_clients *c = map_get_ptr(&fg->clients, v);
+void clients_settle(damo_fgraph *fg, damo_var *v) {
+  fg_clients *c = clients_list(fg, v);
   if (c == NULL || c->n > 0) return;
+  if (v->clients_of == fg->number) v->clients_of = 0;
   map_remove(&fg->clients, v);
   clients_free(fg, c);
 }
@@ -103,7 +111,7 @@ static int32_t place_of_use(const damo_fgraph *fg, const fg_clients *c, const da
 }
 
 void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
-  fg_clients *c = map_get_ptr(&fg->clients, v);
+  fg_clients *c = clients_list(fg, v);
   int32_t i = c != NULL ? place_of_use(fg, c, node, index) : -1;
   if (i < 0) return;
   c->n--;

@@ -148,17 +148,19 @@ typedef enum var_kind { VAR_PLAIN, VAR_CONSTANT, VAR_SHARED } var_kind;
 struct damo_var {
   damo_obj obj;
   damo_type *type;
-  damo_apply *owner;        /* the node this is an output of, or NULL; not counted */
-  int32_t index;            /* position among the owner's outputs, 0-based */
-  uint8_t kind;             /* var_kind */
-  bool indestructible;      /* an input that no Op of a graph may overwrite (destroy.c) */
-  bool given_away;          /* an input whose value the caller gives up (mutable): rewriting may overwrite it */
-  bool weak;                /* constant: a literal, which takes its dtype from the other operands (build_resolve) */
-  uint64_t id;              /* creation order in the context */
-  uint64_t origin;          /* id of what it, or what it replaced in a FunctionGraph, is a copy of; 0: of nothing */
-  char *name;               /* or NULL */
-  damo_obj *value;          /* constant: its data, never written; shared: the current value, replaced by updates */
-  damo_var *default_update; /* shared: what a compiled Function that uses it stores into it, or NULL */
+  damo_apply *owner;          /* the node this is an output of, or NULL; not counted */
+  int32_t index;              /* position among the owner's outputs, 0-based */
+  uint8_t kind;               /* var_kind */
+  bool indestructible;        /* an input that no Op of a graph may overwrite (destroy.c) */
+  bool given_away;            /* an input whose value the caller gives up (mutable): rewriting may overwrite it */
+  bool weak;                  /* constant: a literal, which takes its dtype from the other operands (build_resolve) */
+  uint64_t id;                /* creation order in the context */
+  uint64_t origin;            /* id of what it, or what it replaced in a FunctionGraph, is a copy of; 0: of nothing */
+  char *name;                 /* or NULL */
+  damo_obj *value;            /* constant: its data, never written; shared: the current value, replaced by updates */
+  damo_var *default_update;   /* shared: what a compiled Function that uses it stores into it, or NULL */
+  struct fg_clients *clients; /* its uses in the FunctionGraph of that number, without a look-up */
+  uint64_t clients_of;
 };
 
 /* The user's lines where a node was made, innermost first: "file:line\nfile:line". The trace of a node that stands for
@@ -176,6 +178,8 @@ struct damo_apply {
   damo_trace *trace; /* or NULL */
   uint64_t id;
   uint64_t walk; /* number of the last walk that has met it (damo_ctx.walks) */
+  uint64_t pass; /* number, of the same kind, of the last pass that has left a note */
+  int32_t note;
   int32_t n_in, n_out;
   damo_var **in;  /* owned */
   damo_var **out; /* owned by this node, whose references count for them */
@@ -321,6 +325,7 @@ typedef struct fg_feature {
 
 struct damo_fgraph {
   damo_obj obj;
+  uint64_t number;  /* as walks have (damo_ctx.walks): no other FunctionGraph has it */
   ptrvec inputs;    /* owned damo_var* */
   ptrvec outputs;   /* owned damo_var* */
   map nodes;        /* damo_apply* (owned) → 1 */

@@ -37,7 +37,7 @@ void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, 
 /* Puts back a use that clients_remove took away, before clients_settle was called for v: cannot fail. */
 void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index);
 /* Frees v's list if v has no use. */
-void clients_settle(damo_fgraph *fg, const damo_var *v);
+void clients_settle(damo_fgraph *fg, damo_var *v);
 void clients_free(damo_fgraph *fg, fg_clients *c);
 
 /* ---- Import and pruning (fgraph_import.c) ------------------------------------------------------------------------ */

@@ -321,9 +321,9 @@ static int64_t profile_clock(const rewrite_profile *p) { return p != NULL ? cloc
 #define LAST_USES 64 /* replacements before the end of the budget from which it takes them */
 
 typedef struct work_list {
-  ptrvec queue; /* damo_apply*; nodes that the fgraph no longer has are skipped */
+  ptrvec queue; /* damo_apply*, from `head` on owned; nodes that the fgraph no longer has are skipped */
   int64_t head;
-  map queued;
+  uint64_t pass;       /* nodes in the queue have it (damo_apply.pass) */
   bool shares, filled; /* equal nodes become one; filled: `shared` has the nodes, since a rule has asked for one */
   damo_fgraph *fg;
   damo_status status; /* of filling it */
@@ -345,9 +345,11 @@ static int64_t work_draw(work_list *w, int64_t n) {
 }
 
 static damo_status work_push(work_list *w, damo_apply *node) {
-  if (node == NULL || map_get(&w->queued, node, NULL)) return DAMO_OK;
-  DAMO_TRY(map_put(&w->queued, node, 1));
-  return ptrvec_push(&w->queue, node);
+  if (node == NULL || node->pass == w->pass) return DAMO_OK;
+  DAMO_TRY(ptrvec_push(&w->queue, node));
+  node->pass = w->pass;
+  damo_retain(node);
+  return DAMO_OK;
 }
 
 /* v is about to be replaced: its users may match again. The users that the replacement already has are not queued,
@@ -541,7 +543,6 @@ static damo_status try_rules(damo_fgraph *fg, damo_apply *node, void *const *lis
   build_init(&b, fg->obj.ctx);
   if (w->shares) b.finder = &w->finder;
   damo_obj **trace = &graph_notes_of(fg->obj.ctx)->trace, *outer = *trace;
-  damo_retain(node); /* a host's rule may change the graph directly */
   damo_status s = DAMO_OK;
   for (int64_t k = 0; k < n && !changed && s == DAMO_OK; k++) {
     const rewrite_rule *r = list[(first + k) % n];
@@ -554,18 +555,16 @@ static damo_status try_rules(damo_fgraph *fg, damo_apply *node, void *const *lis
     if (changed) *used = r;
   }
   build_end(&b);
-  damo_release(node);
   return s;
 }
 
-/* The node to look at next, which leaves the queue. */
+/* The node to look at next, which leaves the queue; owned. */
 static damo_apply *work_pop(work_list *w) {
   const int64_t k = w->head + work_draw(w, w->queue.n - w->head);
   damo_apply *node = w->queue.at[k];
   w->queue.at[k] = w->queue.at[w->head];
   w->queue.at[w->head++] = node;
-  damo_assert(map_get(&w->queued, node, NULL));
-  map_remove(&w->queued, node);
+  node->pass = 0;
   return node;
 }
 
@@ -591,16 +590,39 @@ static void warn_endless(damo_ctx *ctx, const rewrite_rule *const *last, int64_t
   }
 }
 
-/* Queues every node once more: rules look further than at the nodes around a replacement, so that what one of them has
- * seen may have changed. */
+/* Queues every node, in dependency order; the queue is empty. */
 static damo_status queue_all(damo_fgraph *fg, work_list *w) {
   w->changed = false;
   w->head = w->queue.n = 0;
-  DAMO_TRY(fgraph_toposort(fg, &w->queue));
-  for (int64_t i = 0; i < w->queue.n; i++) DAMO_TRY(map_put(&w->queued, w->queue.at[i], 1));
-  return DAMO_OK;
+  const damo_status s = fgraph_toposort(fg, &w->queue);
+  if (s != DAMO_OK) w->queue.n = 0;
+  for (int64_t i = 0; i < w->queue.n; i++) {
+    damo_apply *node = damo_retain(w->queue.at[i]);
+    node->pass = w->pass;
+  }
+  return s;
 }
 
+static void queue_clear(work_list *w) {
+  while (w->head < w->queue.n) damo_release(w->queue.at[w->head++]);
+  ptrvec_clear(&w->queue);
+}
+
+/* Merges the node into an equal one, or tries its rules; *used: the one that has changed it, or NULL. */
+static damo_status work_visit(damo_fgraph *fg, rule_index *index, work_list *w, damo_apply *node,
+                              const rewrite_rule **used) {
+  bool merged = false;
+  int64_t first = 0;
+  *used = NULL;
+  if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) return DAMO_OK;
+  DAMO_TRY(merge_into_twin(fg, node, w, &merged));
+  if (merged) return DAMO_OK; /* not counted: each takes a node away */
+  DAMO_TRY(rule_index_find(index, node->op, &first));
+  return try_rules(fg, node, index->lists.at + first, w, used);
+}
+
+/* Once the queue is empty, every node is queued once more: rules look further than at the nodes around a replacement,
+ * so that what one of them has seen may have changed. */
 static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
   w->sinking = budget;
@@ -609,14 +631,10 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
     if (w->head == w->queue.n && w->changed) DAMO_TRY(queue_all(fg, w));
     if (w->head == w->queue.n) break;
     damo_apply *node = work_pop(w);
-    if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
-    bool merged = false;
-    int64_t first = 0;
     const rewrite_rule *used;
-    DAMO_TRY(merge_into_twin(fg, node, w, &merged));
-    if (merged) continue; /* not counted: each takes a node away */
-    DAMO_TRY(rule_index_find(index, node->op, &first));
-    DAMO_TRY(try_rules(fg, node, index->lists.at + first, w, &used));
+    const damo_status s = work_visit(fg, index, w, node, &used);
+    damo_release(node);
+    DAMO_TRY(s);
     if (used == NULL) continue;
     w->changed = true;
     if (used->sinks) {
@@ -631,16 +649,14 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
 
 static damo_status run_local(damo_fgraph *fg, const ptrvec *rules, const rewrite_query *q, rewrite_phase phase) {
   damo_ctx *ctx = fg->obj.ctx;
-  work_list w = {.fg = fg, .draw = q->shuffle, .profile = q->profile};
+  work_list w = {.fg = fg, .draw = q->shuffle, .profile = q->profile, .pass = ++ctx->walks};
   rule_index index;
   ptrvec_init(&w.queue, ctx);
-  map_init(&w.queued, ctx);
   map_init(&w.shared.of_key, ctx);
   w.shares = phase < PHASE_LOOP && rule_is_selected(&merge_rules[0], q);
   w.finder = (build_finder){.find = find_equal_node, .user = &w};
   damo_status s = rule_index_init(&index, ctx, rules);
-  if (s == DAMO_OK) s = fgraph_toposort(fg, &w.queue);
-  for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);
+  if (s == DAMO_OK) s = queue_all(fg, &w);
   fg_feature feature = {.name = "work list",
                         .on_import = work_import,
                         .on_prune = work_prune,
@@ -651,8 +667,7 @@ static damo_status run_local(damo_fgraph *fg, const ptrvec *rules, const rewrite
   fgraph_detach(fg, &feature);
   rule_index_clear(&index);
   map_clear(&w.shared.of_key);
-  ptrvec_clear(&w.queue);
-  map_clear(&w.queued);
+  queue_clear(&w);
   return s;
 }
 

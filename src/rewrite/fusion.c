@@ -19,7 +19,7 @@ typedef struct loop_draft {
   damo_var *out[FUSION_MOST_OPERANDS];
   loop_part parts[FUSION_MOST_PARTS];
   int16_t outs[FUSION_MOST_OPERANDS];
-  map part; /* damo_apply* → its part + 1; of a DimShuffle, that of its operand */
+  int32_t number; /* of the draft: fusion_node.draft */
 } loop_draft;
 
 static loop_space draft_space(const loop_draft *d, const damo_apply *node) {
@@ -47,7 +47,19 @@ static int draft_input(const loop_draft *d, loop_input x) {
   return -1;
 }
 
-static bool draft_makes(const loop_draft *d, const damo_var *v) { return map_get(&d->part, v->owner, NULL); }
+/* The node's part, from 1 on; of a DimShuffle its operand's; 0: it is in no part. */
+static int draft_part(const loop_draft *d, const damo_apply *node) {
+  const fusion_node *n = fusion_node_of(d->f, node);
+  return n != NULL && n->draft == d->number ? n->part : 0;
+}
+
+static void draft_set_part(const loop_draft *d, const damo_apply *node, int part) {
+  fusion_node *n = fusion_node_of(d->f, node);
+  n->draft = d->number;
+  n->part = part;
+}
+
+static bool draft_makes(const loop_draft *d, const damo_var *v) { return draft_part(d, v->owner) > 0; }
 
 /* Whether an input of the draft is a product whose rows a Loop could take as they are made (epilogue.c), if it reduces
  * no first axes. */
@@ -72,12 +84,12 @@ static bool draft_takes_fold(const loop_draft *d, const damo_apply *node) {
 }
 
 /* Takes the node as the next part; false where a Loop can take no more. */
-static bool draft_add(loop_draft *d, damo_apply *node, damo_status *s) {
+static bool draft_add(loop_draft *d, damo_apply *node) {
   const fusion_kind kind = fusion_node_of(d->f, node)->kind;
-  uintptr_t made = 0;
   int more = 0;
   if (kind == FUSION_SHIFT) {
-    if (map_get(&d->part, node->in[0]->owner, &made)) *s = map_put(&d->part, node, made);
+    const int made = draft_part(d, node->in[0]->owner);
+    if (made > 0) draft_set_part(d, node, made);
     return true;
   }
   if (kind == FUSION_FOLD && !draft_takes_fold(d, node)) return true;
@@ -89,9 +101,9 @@ static bool draft_add(loop_draft *d, damo_apply *node, damo_status *s) {
     const loop_input x = draft_operand(d, node, i);
     if (!draft_makes(d, x.var) && draft_input(d, x) < 0) d->in[d->n_in++] = x;
   }
-  damo_assert(d->n_in <= FUSION_MOST_OPERANDS && !map_get(&d->part, node, NULL));
+  damo_assert(d->n_in <= FUSION_MOST_OPERANDS && draft_part(d, node) == 0);
   d->nodes[d->n_parts++] = node;
-  *s = map_put(&d->part, node, (uintptr_t)d->n_parts);
+  draft_set_part(d, node, d->n_parts);
   return true;
 }
 
@@ -100,7 +112,7 @@ static bool is_used_outside(const loop_draft *d, const damo_var *v) {
   const fg_clients *c = fgraph_clients(d->f->fg, v);
   for (int32_t i = 0; c != NULL && i < c->n; i++) {
     const damo_apply *user = c->at[i].node;
-    if (user == NULL || !map_get(&d->part, user, NULL)) return true;
+    if (draft_part(d, user) == 0) return true;
     if (user->op->def == &dimshuffle_def && is_used_outside(d, user->out[0])) return true;
   }
   return false;
@@ -113,10 +125,9 @@ static bool draft_finish(loop_draft *d) {
     const damo_apply *node = d->nodes[k];
     d->parts[k] = (loop_part){.op = node->op, .dtype = var_dtype(node->out[0]), .space = draft_space(d, node)};
     for (int i = 0; i < node->n_in; i++) {
-      uintptr_t part = 0;
-      const bool inner = map_get(&d->part, node->in[i]->owner, &part);
-      damo_assert(!inner || (int)part - 1 < k); /* parts are in dependency order */
-      d->parts[k].in[i] = (int16_t)(inner ? d->n_in + (int)part - 1 : draft_input(d, draft_operand(d, node, i)));
+      const int part = draft_part(d, node->in[i]->owner);
+      damo_assert(part - 1 < k); /* parts are in dependency order */
+      d->parts[k].in[i] = (int16_t)(part > 0 ? d->n_in + part - 1 : draft_input(d, draft_operand(d, node, i)));
     }
     if (!is_used_outside(d, node->out[0])) continue;
     if (d->n_in + d->n_out == FUSION_MOST_OPERANDS) return false;
@@ -156,8 +167,7 @@ static damo_status draft_replace(loop_draft *d) {
 static void draft_begin(loop_draft *d, uint32_t axes) {
   d->n_in = d->n_parts = d->n_out = 0;
   d->axes = axes;
-  map_clear(&d->part);
-  map_init(&d->part, d->f->fg->obj.ctx);
+  d->number++;
 }
 
 /* The axes of the rows whose values nodes of the group read again, 0: there are none. */
@@ -201,12 +211,12 @@ static damo_status fuse_range(loop_draft *d, int32_t first, int32_t stop, uint32
   int32_t k = first;
   draft_begin(d, axes);
   for (; k != stop && s == DAMO_OK; k = d->f->nodes[k].next) {
-    if (draft_add(d, d->f->nodes[k].node, &s)) continue;
+    if (draft_add(d, d->f->nodes[k].node)) continue;
     if (axes != 0) break;
     s = draft_replace_halved(d, first, k, 0);
     first = k;
     draft_begin(d, 0);
-    if (s == DAMO_OK) draft_add(d, d->f->nodes[k].node, &s);
+    if (s == DAMO_OK) draft_add(d, d->f->nodes[k].node);
   }
   return s == DAMO_OK ? draft_replace_halved(d, first, k, axes) : s;
 }
@@ -231,11 +241,10 @@ static damo_status fuse_all(damo_fgraph *fg) {
   if (d == NULL) return DAMO_EMEMORY;
   damo_status s = fusion_find_groups(&f, fg);
   d->f = &f;
-  map_init(&d->part, ctx);
+  d->number = 0;
   for (int32_t k = 0; s == DAMO_OK && k < f.order.n; k++) {
     if (f.nodes[k].group == k && f.nodes[k].next >= 0) s = fuse_group(d, k);
   }
-  map_clear(&d->part);
   mem_free(ctx, d, sizeof *d);
   fusion_clear(&f);
   return s;

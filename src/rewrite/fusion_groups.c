@@ -87,11 +87,6 @@ static fusion_kind fusion_kind_of(const damo_apply *node) {
   return reduce_op_one_pass(node->op) && reduce_op_axes(node->op, ndim) != 0 ? FUSION_FOLD : FUSION_NONE;
 }
 
-static int32_t fusion_number(const fusion *f, const damo_apply *node) {
-  uintptr_t k = 0;
-  return node != NULL && map_get(&f->number, node, &k) ? (int32_t)k : -1;
-}
-
 /* Whether the user reads k's result as no position and no length: these are inputs of a Loop. */
 static bool reads_value(const fusion *f, int32_t k, int32_t user) {
   const damo_apply *a = f->nodes[k].node, *b = f->nodes[user].node;
@@ -140,7 +135,8 @@ static damo_status fusion_nodes(fusion *f) {
     n->region = region_of(&regions, node);
     n->kind = n->region == REGION_ON_DEMAND ? FUSION_NONE : fusion_kind_of(node);
     if (n->kind != FUSION_NONE) n->space = space_of((n->kind == FUSION_FOLD ? node->in[0] : node->out[0])->type);
-    if (s == DAMO_OK) s = map_put(&f->number, node, (uintptr_t)k);
+    node->pass = f->pass;
+    node->note = (int32_t)k;
   }
   region_map_clear(&regions);
   return s;
@@ -204,7 +200,7 @@ static void fusion_find_rows(fusion *f) {
     }
     if (n->kind != FUSION_ELEMWISE && n->kind != FUSION_SHIFT) continue;
     for (int i = 0; i < n->node->n_in && n->row_axes == 0; i++) {
-      const int32_t from = fusion_number(f, n->node->in[i]->owner);
+      const int32_t from = fusion_place(f, n->node->in[i]->owner);
       const fusion_node *a = from < 0 ? NULL : &f->nodes[from];
       if (a == NULL || a->row_axes == 0 || a->region != n->region) continue;
       if (space_of_rows(a->row_space, a->row_axes, n->node->out[0]->type) == LOOP_ELEMENTS) continue;
@@ -218,7 +214,7 @@ static void fusion_find_rows(fusion *f) {
 static bool is_read_by_elements(const fusion *f, int32_t k) {
   const fg_clients *c = fgraph_clients(f->fg, f->nodes[k].node->out[0]);
   for (int32_t i = 0; c != NULL && i < c->n; i++) {
-    const int32_t user = fusion_number(f, c->at[i].node);
+    const int32_t user = fusion_place(f, c->at[i].node);
     if (user >= 0 && is_joint_by_rows(f, k, user)) return true;
   }
   return false;
@@ -266,7 +262,7 @@ typedef void (*fusion_edge_fn)(fusion *f, int32_t from, int32_t to, void *data);
 static void fusion_edges_in(fusion *f, int32_t k, fusion_edge_fn fn, void *data) {
   const damo_apply *node = f->nodes[k].node;
   for (int i = 0; i < node->n_in; i++) {
-    const int32_t from = fusion_number(f, node->in[i]->owner);
+    const int32_t from = fusion_place(f, node->in[i]->owner);
     if (from >= 0) fn(f, from, k, data);
   }
 }
@@ -277,7 +273,7 @@ static void fusion_edges_out(fusion *f, int32_t k, fusion_edge_fn fn, void *data
   for (int o = 0; o < node->n_out; o++) {
     const fg_clients *c = fgraph_clients(f->fg, node->out[o]);
     for (int32_t i = 0; c != NULL && i < c->n; i++) {
-      const int32_t user = fusion_number(f, c->at[i].node);
+      const int32_t user = fusion_place(f, c->at[i].node);
       if (user >= 0) fn(f, k, user, data);
     }
   }
@@ -426,7 +422,7 @@ static int32_t fusion_group_of(fusion *f, int32_t k) {
 static void fusion_groups(fusion *f) {
   for (int32_t k = 0; k < f->order.n; k++) {
     for (int i = 0; i < f->nodes[k].node->n_in; i++) {
-      const int32_t from = fusion_number(f, f->nodes[k].node->in[i]->owner);
+      const int32_t from = fusion_place(f, f->nodes[k].node->in[i]->owner);
       if (from < 0 || !is_joint(f, from, k) || f->nodes[from].level != f->nodes[k].level) continue;
       const int32_t a = fusion_group_of(f, from), b = fusion_group_of(f, k);
       if (a < b) f->nodes[b].group = a; /* the first node stands for the group */
@@ -443,9 +439,8 @@ static void fusion_groups(fusion *f) {
 
 damo_status fusion_find_groups(fusion *f, damo_fgraph *fg) {
   damo_ctx *ctx = fg->obj.ctx;
-  *f = (fusion){.fg = fg};
+  *f = (fusion){.fg = fg, .pass = ++ctx->walks};
   ptrvec_init(&f->order, ctx);
-  map_init(&f->number, ctx);
   map_init(&f->shapes, ctx);
   DAMO_TRY(fusion_nodes(f));
   DAMO_TRY(fusion_shapes(f));
@@ -463,6 +458,5 @@ void fusion_clear(fusion *f) {
   if (f->units != NULL) mem_free(ctx, f->units, (size_t)f->order.n * sizeof *f->units);
   if (f->same != NULL) mem_free(ctx, f->same, (size_t)f->most_shapes * sizeof *f->same);
   map_clear(&f->shapes);
-  map_clear(&f->number);
   ptrvec_clear(&f->order);
 }

@@ -33,6 +33,9 @@ typedef struct fusion_node {
   int32_t group; /* a node of the same group, nearer to the one that stands for it; itself: that one */
   int32_t next;  /* the next node of the group in dependency order, -1 */
   int32_t last;  /* of the node that stands for the group: the last of its nodes */
+  int32_t
+      draft; /* number of the last draft that it is in, and its part there, from 1 on; of a DimShuffle its operand's */
+  int32_t part;
 } fusion_node;
 
 typedef struct fusion {
@@ -43,7 +46,7 @@ typedef struct fusion {
   map shapes;    /* damo_var* → number of its shape */
   int32_t *same; /* of each number one of the same shape, itself in the end */
   int32_t n_shapes, most_shapes;
-  map number; /* damo_apply* → its place in the order */
+  uint64_t pass; /* the nodes have notes of it: their places in the order */
   fusion_node *nodes;
 } fusion;
 
@@ -51,9 +54,14 @@ typedef struct fusion {
 damo_status fusion_find_groups(fusion *f, damo_fgraph *fg);
 void fusion_clear(fusion *f);
 
-static inline const fusion_node *fusion_node_of(const fusion *f, const damo_apply *node) {
-  uintptr_t k = 0;
-  return map_get(&f->number, node, &k) ? &f->nodes[k] : NULL;
+/* The node's place in the order; -1: it has none, or there is no node. */
+static inline int32_t fusion_place(const fusion *f, const damo_apply *node) {
+  return node != NULL && node->pass == f->pass ? node->note : -1;
+}
+
+static inline fusion_node *fusion_node_of(const fusion *f, const damo_apply *node) {
+  const int32_t k = fusion_place(f, node);
+  return k >= 0 ? &f->nodes[k] : NULL;
 }
 
 /* The rank of a space. */
