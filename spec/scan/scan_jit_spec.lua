@@ -314,20 +314,66 @@ describe("scan as machine code", function()
     if enabled then assert.is_true(ran) end
   end)
 
-  it("is interrupted", function()
-    local h0 = damo.dscalar "h0"
-    local f = damo.compile({ h0 }, damo.while_loop(function() return damo.constant(true) end,
+  it("runs over numbers alone from call to call, for other numbers of steps too", function()
+    local n_ran = 0
+    for seed = 1, 40 do
+      math.randomseed(seed)
+      local dtype = seed % 3 == 0 and "float32" or "float64"
+      local x0, y0, m = damo.scalar("x0", { dtype = dtype }), damo.scalar("y0", { dtype = dtype }), damo.lscalar "m"
+      local k0, steps, rate = damo.iscalar "k0", damo.lscalar "steps", damo.scalar("rate", { dtype = dtype })
+      local kind = math.random(3)
+      local function step(x, y, k, b)
+        local pool = { x, y, rate, damo.cast(k, dtype), damo.where(b, x, y) }
+        for _ = 1, math.random(8) do pool[#pool + 1] = grow(pool, dtype) end
+        local count = damo.cast(k + damo.cast(damo.gt(x, y), "int32") + damo.cast(m, "int32"), "int32")
+        local out = { grow(pool, dtype), grow(pool, dtype), count, damo.lt(x, rate) }
+        if kind < 3 then out[5] = grow(pool, dtype) end
+        if kind == 2 then return out, damo.until_(damo.gt(damo.abs(out[1]), draw())) end
+        return out
+      end
+      local inputs, calls, starts = { x0, y0, m, k0, steps, rate }, {}, { x0, y0, k0, damo.constant(true) }
+      for i, n in ipairs { 250, 1, 300, 7, 0, 500, 2 } do
+        calls[i] = { draw(), draw(), math.random(9), math.random(9), n, draw() }
+      end
+      local last = {}
+      if kind == 3 then
+        last = damo.while_loop(function(x, y) return damo.isnan(x):or_(damo.gt(x, y)):or_(damo.lt(x, rate)) end, step,
+          starts, { max_steps = steps, return_list = true })
+      else
+        starts[5] = false
+        local results = damo.scan(step, { outputs_info = starts, n_steps = 230, return_list = true })
+        for i, r in ipairs(results) do last[i] = r[-1] end
+      end
+      if compare(inputs, last, calls, "numbers, seed " .. seed) then n_ran = n_ran + 1 end
+    end
+    if enabled then assert.is_true(n_ran > 25, n_ran .. " of 40") end
+    local a, most = damo.dscalar "a", damo.lscalar "most"
+    local root = damo.while_loop(function(r) return damo.gt(damo.abs(r * r - a), 1e-12) end,
+      function(r) return (r + a / r) / 2 end, a, { max_steps = most })
+    local ran = compare({ a, most }, { root, root + a, damo.grad(root, a) },
+      { { 2, 100 }, { 1, 100 }, { 9, 0 }, { 3, 2 }, { 0 / 0, 5 }, { -1, 1000 }, { 2, 100 } }, "a root")
+    if enabled then assert.is_true(ran) end
+    local f = damo.compile({ a, most }, root)
+    for _, n in ipairs { 3, 3, -1, 3 } do assert.equal(n > 0, (pcall(f, 2, n))) end
+  end)
+
+  it("is interrupted, in a later call too, and goes on afterwards", function()
+    local h0, most = damo.dscalar "h0", damo.dscalar "most"
+    local f = damo.compile({ h0, most }, damo.while_loop(function(h) return h:lt(most) end,
       function(h) return h + 1 end, h0))
-    local clock, started = os.clock, os.clock()
-    debug.sethook(function()
-      if clock() - started < 0.02 then return end
+    for call = 1, 3 do
+      local clock, started = os.clock, os.clock()
+      debug.sethook(function()
+        if clock() - started < 0.02 then return end
+        debug.sethook()
+        error("too long", 0)
+      end, "", 100)
+      local ok, err = pcall(f, 0, 1 / 0)
       debug.sethook()
-      error("too long", 0)
-    end, "", 100)
-    local ok, err = pcall(f, 0)
-    debug.sethook()
-    assert.is_false(ok)
-    assert.is_truthy(tostring(err):find "too long")
+      assert.is_false(ok)
+      assert.is_truthy(tostring(err):find "too long")
+      assert.equal(call, f(0, call))
+    end
   end)
 
   it("keeps the rows that are asked for while the length is unknown", function()

@@ -284,12 +284,6 @@ bool array_is_f_contiguous(const damo_array *a) {
   return true;
 }
 
-bool array_is_exclusive(const damo_array *a) {
-  if (ctx_stress(a->obj.ctx, STRESS_MOVE)) return false;
-  if (!a->writeable || a->obj.refs != 1 || !a->buf || a->buf->obj.refs != 1) return false;
-  return a->buf->block != NULL || array_is_part(a);
-}
-
 /* The address range [*low, *high) of the elements, relative to a->data. The array is not empty. */
 static void extent(const damo_array *a, int64_t *low, int64_t *high) {
   *low = 0;

@@ -139,7 +139,12 @@ damo_status array_fill(damo_array *dst, scalar value);
 
 bool array_is_contiguous(const damo_array *a); /* C order; arrays of size 0 or 1 are */
 bool array_is_f_contiguous(const damo_array *a);
-bool array_is_exclusive(const damo_array *a); /* writeable, owned memory, no other reference to array or buffer */
+/* Writeable, owned memory, no other reference to array or buffer. */
+static inline bool array_is_exclusive(const damo_array *a) {
+  if (ctx_stress(a->obj.ctx, STRESS_MOVE)) return false;
+  if (!a->writeable || a->obj.refs != 1 || !a->buf || a->buf->obj.refs != 1) return false;
+  return a->buf->block != NULL || array_is_part(a);
+}
 bool array_may_overlap(const damo_array *a, const damo_array *b); /* by address ranges: conservative */
 
 bool array_same_shape(const damo_array *a, const damo_array *b);

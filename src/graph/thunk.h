@@ -167,6 +167,12 @@ damo_status thunk_fix_out(const thunk *t, frame *f, int i, bool fixed);
  * nothing else holds it, else a fresh one, which is put into the cell. Borrowed; contents undefined. NULL: memory
  * error. */
 damo_array *thunk_out(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
+/* The same for a 0-d output. */
+static inline damo_array *thunk_out_scalar(const thunk *t, frame *f, int i, damo_dtype dtype) {
+  damo_array *a = (damo_array *)thunk_result(t, f, i);
+  const bool fits = a != NULL && a->obj.kind == OBJ_ARRAY && a->ndim == 0 && a->dtype == dtype && array_is_exclusive(a);
+  return fits ? a : thunk_out(t, f, i, dtype, 0, NULL);
+}
 /* The array for output i with memory of its own: the cell's in another shape, where that fits well, else a fresh one. */
 damo_array *thunk_out_own(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
 /* The same as thunk_out for a kernel that accepts any strides: a caller's strided array (f:into) is then written directly. */

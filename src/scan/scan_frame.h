@@ -31,6 +31,7 @@ typedef struct scan_frame {
   int32_t *ring_at;    /* per state its first entry of `ring`; then their number */
   scan_rows *rows;     /* per part */
   scan_native *native; /* machine code of the loop; NULL: not made */
+  bool scalars;        /* it runs by scan_native_run_scalars */
   int64_t seen;        /* steps before it was tried; -1: it was */
   scan_class *shaper;  /* in a frame over a frozen program: a copy of the class, which has `shapes`; NULL: none yet */
   bool direct;         /* the inner thunks run without a call */

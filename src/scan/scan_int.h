@@ -76,6 +76,11 @@ void scan_native_free(scan_native *n, damo_ctx *ctx);
 /* Runs at most `total` steps, at least 1, and gives all results; *taken: the number of steps. */
 damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,
                             int64_t *taken);
+/* Whether all operands and results of the code are 0-d, last values alone; then a run needs nothing of a scan_frame. */
+bool scan_native_is_scalar(const scan_native *n);
+/* The same as scan_native_run for such code. */
+damo_status scan_native_run_scalars(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,
+                                    int64_t *taken);
 
 /* scan_grad.c */
 extern const op_def scan_bits_def;

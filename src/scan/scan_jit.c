@@ -35,12 +35,21 @@ typedef struct native_part {
   int64_t cap;
 } native_part;
 
+/* A number that a run of scalars reads from an input's cell, or gives as an output. */
+typedef struct native_number {
+  int32_t at, slot; /* at: the cell, or the output's number */
+  damo_dtype dtype;
+} native_number;
+
 struct scan_native {
   jit_code *code;
   jit_slot *frame;
   size_t frame_bytes, bytes;
   int32_t nowhere; /* the first of MOST_ENTRIES slots, for rows that are not kept */
-  int64_t share;   /* steps of the first share: about a quarter of POLL_NS */
+  bool is_scalar;  /* operands are numbers alone, results last values of numbers: scan_native_run_scalars */
+  int32_t n_reads, n_gives;
+  native_number *reads, *gives; /* if it is */
+  int64_t share;                /* steps of the first share: about a quarter of POLL_NS */
   native_part part[];
 };
 
@@ -379,11 +388,14 @@ static scan_native *native_alloc(const scan_class *s, damo_ctx *ctx) {
   const size_t parts = (size_t)s->n_parts * sizeof(native_part);
   size_t n_values = 0;
   for (int i = 0; i < s->n_parts; i++) n_values += (size_t)native_slots_of(&s->part[i]);
-  const size_t bytes = sizeof(scan_native) + parts + n_values * sizeof(int32_t);
+  const size_t n_numbers = 2 * (size_t)s->n_parts;
+  const size_t bytes = sizeof(scan_native) + parts + n_numbers * sizeof(native_number) + n_values * sizeof(int32_t);
   scan_native *n = mem_calloc(ctx, bytes);
   if (n == NULL) return NULL;
   n->bytes = bytes;
-  int32_t *value = (int32_t *)(void *)((char *)n->part + parts);
+  n->reads = (native_number *)(void *)((char *)n->part + parts);
+  n->gives = n->reads + s->n_parts;
+  int32_t *value = (int32_t *)(n->reads + n_numbers);
   for (int i = 0; i < s->n_parts; i++) {
     n->part[i].value = value;
     value += native_slots_of(&s->part[i]);
@@ -443,6 +455,35 @@ static bool native_lengths(const thunk *t, const frame *f, const scan_class *s, 
   return true;
 }
 
+bool scan_native_is_scalar(const scan_native *n) { return n->is_scalar; }
+
+/* Whether a run with these operands reads numbers alone and gives numbers alone. The length of no operand can differ in
+ * another run then. */
+static bool has_numbers_alone(const scan_class *s) {
+  bool alone = s->n_seq == 0;
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    const bool is_read = p->role != SCAN_COLLECT;
+    alone = alone && p->stack < 0 && (p->role != SCAN_STATE || p->bare);
+    alone = alone && (is_read ? scan_inner_in(s, p->first) : scan_inner_out(s, p->out))->type->ndim == 0;
+  }
+  return alone;
+}
+
+/* Notes what a run of scalars reads and gives. */
+static void note_numbers(const thunk *t, const scan_class *s, scan_native *n) {
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    const native_part *at = &n->part[i];
+    if (p->role != SCAN_COLLECT)
+      n->reads[n->n_reads++] =
+          (native_number){t->in[scan_in(s, p)], at->value[0], scan_inner_in(s, p->first)->type->dtype};
+    if (p->last >= 0)
+      n->gives[n->n_gives++] = (native_number){p->last, p->role == SCAN_STATE ? at->value[0] : at->last[0],
+                                               scan_inner_out(s, p->out)->type->dtype};
+  }
+}
+
 bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_native *n) {
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
     int64_t columns;
@@ -473,6 +514,8 @@ scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s
   if (m.native != NULL && m.native->frame != NULL) {
     jit_frame_init(m.native->code, m.native->frame);
     m.native->share = 1 + POLL_NS / 4 / jit_step_ns(m.native->code);
+    m.native->is_scalar = has_numbers_alone(s);
+    if (m.native->is_scalar) note_numbers(t, s, m.native);
     return m.native;
   }
   scan_native_free(m.native, ctx);
@@ -569,7 +612,7 @@ static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int
     DAMO_TRY(ctx_poll(f->ctx));
     int64_t steps = total - *k < share ? total - *k : share;
     const bool whole = steps == share;
-    for (int i = 0; i < s->n_parts; i++) {
+    for (int i = 0; i < s->n_parts && !n->is_scalar; i++) {
       const scan_part *p = &s->part[i];
       native_part *at = &n->part[i];
       if (p->stack < 0) continue;
@@ -603,11 +646,15 @@ static damo_status give_own_stack(const thunk *t, frame *f, const scan_class *s,
   return DAMO_OK;
 }
 
-static damo_status native_give_steps(const thunk *t, frame *f, int out, int64_t steps) {
-  damo_array *a = thunk_out(t, f, out, DAMO_INT64, 0, NULL);
+static damo_status native_give_number(const thunk *t, frame *f, int out, damo_dtype dtype, jit_slot x) {
+  damo_array *a = thunk_out_scalar(t, f, out, dtype);
   if (a == NULL) return DAMO_EMEMORY;
-  native_write(a->data, DAMO_INT64, (jit_slot){.i64 = steps});
+  native_write(a->data, dtype, x);
   return DAMO_OK;
+}
+
+static damo_status native_give_steps(const thunk *t, frame *f, int out, int64_t steps) {
+  return native_give_number(t, f, out, DAMO_INT64, (jit_slot){.i64 = steps});
 }
 
 /* The last value: entry k of it is in of[slot[k]]. */
@@ -648,4 +695,15 @@ damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_
     n->part[i].own = NULL;
   }
   return status;
+}
+
+damo_status scan_native_run_scalars(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,
+                                    int64_t *taken) {
+  *taken = 0;
+  for (const native_number *x = n->reads, *end = x + n->n_reads; x < end; x++)
+    n->frame[x->slot] = native_read(((const damo_array *)f->cells[x->at])->data, x->dtype);
+  DAMO_TRY(run_shares(f, s, n, total, taken));
+  for (const native_number *x = n->gives, *end = x + n->n_gives; x < end; x++)
+    DAMO_TRY(native_give_number(t, f, x->at, x->dtype, n->frame[x->slot]));
+  return s->until ? native_give_steps(t, f, scan_out_steps(s), *taken) : DAMO_OK;
 }

@@ -124,6 +124,7 @@ void scan_frame_clear(const scan_class *s, scan_frame *w, damo_ctx *ctx) {
   w->block = NULL;
   scan_native_free(w->native, ctx);
   w->native = NULL;
+  w->scalars = false;
   damo_release(w->inner);
   damo_release(w->shaper);
   w->inner = NULL;
@@ -531,7 +532,9 @@ static scan_native *native_of(const thunk *t, const frame *f, const scan_class *
   w->seen = total > NATIVE_STEPS ? NATIVE_STEPS : w->seen + total;
   if (w->seen < NATIVE_STEPS) return NULL;
   w->seen = -1;
-  return w->native = scan_native_new(t, f, s, w->inner);
+  w->native = scan_native_new(t, f, s, w->inner);
+  w->scalars = w->native != NULL && scan_native_is_scalar(w->native);
+  return w->native;
 }
 
 static damo_status run_native(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t total) {
@@ -558,14 +561,34 @@ static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan
   return status == DAMO_OK ? scan_give(t, f, s, w, k) : status;
 }
 
-damo_status scan_perform(const thunk *t, frame *f) {
+/* A loop over numbers alone, as code: nothing but the code's frame is set up, since such a call may take 100 ns. The
+ * code calls no other Function, so that nothing has to be kept from running the inner one again. */
+static damo_status run_native_scalars(const thunk *t, frame *f, const scan_class *s, const scan_frame *w, int64_t n) {
+  int64_t k;
+  const damo_status status = scan_native_run_scalars(t, f, s, w->native, n, &k);
+  w->inner->n_calls += (uint64_t)k;
+  return status;
+}
+
+/* The number of steps. An int64 is read as such: a scalar that is copied as a whole waits for its members. */
+static int64_t read_steps(const thunk *t, const frame *f) {
+  const damo_array *a = thunk_in(t, f, 0);
+  return array_dtype(a) == DAMO_INT64 ? *(const int64_t *)(const void *)a->data : scalar_to_int64(array_item(a));
+}
+
+static damo_status perform_loop(const thunk *t, frame *f, int64_t n) {
   scan_class *s = scan_at(t->node->op);
   scan_frame *w = thunk_state(t, f);
-  const int64_t n = scalar_to_int64(array_item(thunk_in(t, f, 0)));
   if (!lengths_fit(t, f, s, w, n)) DAMO_TRY(scan_check_lengths(t, f, s, w, n));
   if (scan_frame_function(s, w, f) == NULL) return damo_error_status(f->ctx);
   DAMO_TRY(scan_frame_reserve(s, w, f->ctx));
   const damo_status status = loop_over_steps(t, f, s, w, n);
   scan_frame_release(s, w, true);
   return status;
+}
+
+damo_status scan_perform(const thunk *t, frame *f) {
+  const int64_t n = read_steps(t, f);
+  const scan_frame *w = thunk_state(t, f);
+  return n > 0 && w->scalars ? run_native_scalars(t, f, scan_at(t->node->op), w, n) : perform_loop(t, f, n);
 }

@@ -222,7 +222,6 @@ bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_
 struct elem_native {
   jit_code *code;
   size_t bytes;
-  int32_t n_operands;
   jit_slot frame[];
 };
 
@@ -263,7 +262,7 @@ elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
     jit_code_free(code);
     return NULL;
   }
-  *n = (elem_native){.code = code, .bytes = bytes, .n_operands = (int32_t)n_operands};
+  *n = (elem_native){.code = code, .bytes = bytes};
   jit_frame_init(code, n->frame);
   return n;
 }
@@ -274,7 +273,6 @@ void elem_native_free(elem_native *n, damo_ctx *ctx) {
   mem_free(ctx, n, n->bytes);
 }
 
-void elem_native_run(elem_native *n, char *const *base) {
-  for (int32_t i = 0; i < n->n_operands; i++) n->frame[i].address = base[i];
-  jit_run(n->code, n->frame, 1);
-}
+jit_slot *elem_native_operands(elem_native *n) { return n->frame; }
+
+void elem_native_run(elem_native *n) { jit_run(n->code, n->frame, 1); }
