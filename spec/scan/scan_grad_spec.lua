@@ -115,6 +115,47 @@ describe("the gradient of a scan", function()
     assert.same({ a, b }, { slopes(4) })
   end)
 
+  it("has further derivatives as if the state before the last steps were a constant, in every policy", function()
+    local n, last = 9, 4
+    local function step(x_t, h, before, w) return damo.tanh(damo.dot(w, h) + 0.3 * before + x_t) * x_t end
+    local x, start, w = damo.dmatrix "x", damo.dmatrix "start", damo.dmatrix "w"
+    local inputs, args = { x, start, w }, { draw(1, n, 2), draw(2, 2, 2), draw(3, 2, 2) }
+    local function loop(rows, initial, options)
+      options.sequences, options.outputs_info = rows, { { initial = initial, taps = { -1, -2 } } }
+      options.non_sequences = w
+      return damo.scan(step, options)
+    end
+    local early = damo.disconnected_grad(damo.concatenate { start, loop(x[{ { 1, n - last } }], start, {}) })
+    local late = loop(x[{ { n - last + 1, n } }], early[{ { -2, -1 } }], {})
+    local whole = damo.concatenate({ early[{ { 3, -1 } }], late })
+    local function derivatives(h)
+      local cost = damo.sum(damo.sqr(h[-1])) + damo.sum(h ^ 3)
+      local ignore = { disconnected_inputs = "ignore" }
+      local g = damo.grad(cost, inputs, ignore)
+      local second = damo.grad(damo.sum(g[3] * w) + damo.sum(damo.sqr(g[1])), inputs, ignore)
+      local product = damo.hessian_vector_product(cost, w, damo.sin(w))
+      local third = damo.grad(damo.sum(product ^ 2), { x, w }, ignore)
+      return { g[1], g[2], g[3], second[1], second[2], second[3], product, third[1], third[2] }, g[3]
+    end
+    local options = { on_unused_input = "ignore" }
+    local want = { damo.compile(inputs, derivatives(whole), options)(args[1], args[2], args[3]) }
+    for _, policy in ipairs { "all", 1, 3, "log" } do
+      local outputs, slope = derivatives(loop(x, start, { truncate_gradient = last, checkpoint = policy }))
+      local got = { damo.compile(inputs, outputs, options)(args[1], args[2], args[3]) }
+      for i, v in ipairs(want) do
+        assert.is_true(damo.allclose(v, got[i], { rtol = 1e-9, atol = 1e-12 }), policy .. ", derivative " .. i)
+      end
+      -- tangents go through all steps: Rop of the gradient is its own derivative
+      local direction = damo.constant(draw(4, 2, 2))
+      local f = damo.compile({ x, start, w }, { slope, damo.Rop(slope, w, direction) })
+      local _, tangent = f(args[1], args[2], args[3])
+      local step_size = 1e-5
+      local up = f(args[1], args[2], args[3] + step_size * direction.data)
+      local down = f(args[1], args[2], args[3] - step_size * direction.data)
+      assert.is_true(damo.allclose((up - down) / (2 * step_size), tangent, { rtol = 1e-5, atol = 1e-7 }), policy)
+    end
+  end)
+
   it("is zero for integer states, which stay integers", function()
     local w = damo.dscalar "w"
     local h, k = damo.scan(function(h, k) return h * w, k + 1 end,

@@ -42,6 +42,7 @@ static damo_op *forward_again(const scan_replay_draft *r, scan_draft *d, bool *n
   d->name = s->name;
   d->derived = d->no_updates = true;
   d->hands_back = s->hands_back;
+  d->truncate = s->truncate; /* further derivatives go back as far as those of the loop itself */
   scan_draft_states(d, s, r->in, needed);
   for (int i = 0; i < d->n_parts; i++) {
     if (d->part[i].role == SCAN_STATE) d->part[i].stack = -1, d->part[i].last = 0;
