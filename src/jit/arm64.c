@@ -275,7 +275,7 @@ static uint32_t arm_written(const jit_allocated *p, jit_class c) {
   for (int k = 0; k < 3; k++) {
     for (int32_t i = 0; i < lists[k]->n; i++) {
       const jit_inst *at = &lists[k]->at[i];
-      if (at->out >= 0 && jit_class_of(at->to) == c) written |= 1u << at->out;
+      if (at->out >= 0 && jit_class_of(p->program, at->to) == c) written |= 1u << at->out;
     }
   }
   return written;

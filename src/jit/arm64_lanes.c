@@ -1,9 +1,11 @@
 /* arm64_lanes: programs of lanes for ARM64 with NEON: a kernel (kernel_fn) in the procedure call standard AAPCS64.
  *
  * Two loops of the same instructions over the same registers: one for vectors of 128 bits, and one for the elements that
- * are left, which differs in how many elements it loads and stores. A bool has as many bits as the program's floats.
- * x0 counts the bytes of floats that are done, x17 the elements, x1 the elements that are left; x16, v30 and v31 are
- * scratch. Slots have 16 bytes, from the stack pointer on. No register is used that a call keeps.
+ * are left, which differs in how many elements it loads and stores. A vector has 2 lanes of 64 bits in a wide program,
+ * else 4 of 32. Values of 32 bits in a wide program fill the low 64 bits of a register, side by side; a bool always has
+ * as many bits as a lane. x0 counts the bytes of lanes that are done, x17 the elements, x1 the elements that are left;
+ * x15, x16, v30 and v31 are scratch. Slots have 16 bytes, from the stack pointer on. No register is used that a call
+ * keeps.
  */
 #include "jit_int.h"
 
@@ -13,6 +15,7 @@
 #define LANES_DONE 0
 #define LANES_LEFT 1
 #define LANES_SCRATCH 16
+#define LANES_SCRATCH2 15
 #define LANES_ELEMENTS 17
 #define LANES_V 31
 #define LANES_V2 30
@@ -20,19 +23,22 @@
 #define LANES_MOST_SLOTS 2048 /* that an instruction reaches */
 
 static const uint8_t lanes_floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29};
-static const uint8_t lanes_integers[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t lanes_integers[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 
 typedef struct lanes_emitter {
   arm_assembler a;
-  jit_type lane;
+  bool wide;
   bool packed; /* the loop of vectors */
 } lanes_emitter;
 
-static bool is_double(const lanes_emitter *e) { return e->lane == JIT_F64; }
-static uint32_t double_bit(const lanes_emitter *e) { return is_double(e) ? 0x00400000u : 0; }
+/* Whether a value of the type fills half a lane. Instructions over such values compute those of the upper half of the
+ * register too, which nobody reads. */
+static bool is_half(const lanes_emitter *e, int type) { return e->wide && (type == JIT_F32 || type == JIT_I32); }
 
-static void lanes_three(lanes_emitter *e, uint32_t base, int d, int n, int m) {
-  arm_three(&e->a, base | double_bit(e), d, n, m);
+/* Two or three registers, of floats or integers of the type. */
+static uint32_t long_bit(int type) { return jit_is_long(type) ? 0x00400000u : 0; }
+static void lanes_three(lanes_emitter *e, const jit_inst *i, uint32_t base, int d, int n, int m) {
+  arm_three(&e->a, base | long_bit(i->type), d, n, m);
 }
 
 enum { /* of all bits */
@@ -41,6 +47,13 @@ enum { /* of all bits */
        VECTOR_EOR = 0x6E201C00,
        VECTOR_BSL = 0x6E601C00, /* d = d ? n : m, bit by bit */
        VECTOR_NOT = 0x6E205800
+};
+
+enum { /* from 32 bits to 64 and back, of the low half of a register */
+       VECTOR_SXTL = 0x0F20A400,
+       VECTOR_XTN = 0x0EA12800,
+       VECTOR_FCVTL = 0x0E617800,
+       VECTOR_FCVTN = 0x0E616800
 };
 
 static void copy_vector(lanes_emitter *e, int to, int from) {
@@ -61,7 +74,7 @@ static void lanes_slot(lanes_emitter *e, lanes_access how, int reg, int32_t slot
 }
 
 static void lanes_move(lanes_emitter *e, const jit_inst *i) {
-  const bool is_address = jit_is_integer(i->type);
+  const bool is_address = i->type == JIT_ADDRESS;
   if (jit_in_slot(i->out))
     lanes_slot(e, is_address ? STORE_ADDRESS : STORE_VECTOR, i->in[0], ~i->out);
   else if (jit_in_slot(i->in[0]))
@@ -78,25 +91,38 @@ static void lanes_move(lanes_emitter *e, const jit_inst *i) {
 #define FLOAT_GE 0x6E20E400u
 #define FLOAT_GT 0x6EA0E400u
 
+#define INT_EQ 0x6EA08C00u
+#define INT_GE 0x4EA03C00u
+#define INT_GT 0x4EA03400u
+
+/* Base codes of comparisons: for integers those of 32 bits. */
+typedef struct lanes_relations {
+  uint32_t eq, ge, gt;
+} lanes_relations;
+
 static void lanes_compare(lanes_emitter *e, const jit_inst *i) {
+  const bool is_float = jit_is_float(i->type);
+  const lanes_relations r =
+      is_float ? (lanes_relations){FLOAT_EQ, FLOAT_GE, FLOAT_GT} : (lanes_relations){INT_EQ, INT_GE, INT_GT};
   const int a = i->in[0], b = i->in[1], out = i->out;
   switch ((int)i->imm) {
-    case JIT_LT: lanes_three(e, FLOAT_GT, out, b, a); break;
-    case JIT_LE: lanes_three(e, FLOAT_GE, out, b, a); break;
-    case JIT_GT: lanes_three(e, FLOAT_GT, out, a, b); break;
-    case JIT_GE: lanes_three(e, FLOAT_GE, out, a, b); break;
-    case JIT_EQ: lanes_three(e, FLOAT_EQ, out, a, b); break;
+    case JIT_LT: lanes_three(e, i, r.gt, out, b, a); break;
+    case JIT_LE: lanes_three(e, i, r.ge, out, b, a); break;
+    case JIT_GT: lanes_three(e, i, r.gt, out, a, b); break;
+    case JIT_GE: lanes_three(e, i, r.ge, out, a, b); break;
+    case JIT_EQ: lanes_three(e, i, r.eq, out, a, b); break;
     case JIT_NE:
-      lanes_three(e, FLOAT_EQ, out, a, b);
+      lanes_three(e, i, r.eq, out, a, b);
       arm_two(&e->a, VECTOR_NOT, out, out);
       break;
     default: /* JIT_UNORDERED: not both equal themselves */
-      lanes_three(e, FLOAT_EQ, LANES_V, a, a);
-      lanes_three(e, FLOAT_EQ, LANES_V2, b, b);
+      lanes_three(e, i, FLOAT_EQ, LANES_V, a, a);
+      lanes_three(e, i, FLOAT_EQ, LANES_V2, b, b);
       arm_three(&e->a, VECTOR_AND, out, LANES_V, LANES_V2);
       arm_two(&e->a, VECTOR_NOT, out, out);
       break;
   }
+  if (is_half(e, i->type)) arm_two(&e->a, VECTOR_SXTL, out, out);
 }
 
 /* out = the mask in LANES_V ? x : y */
@@ -110,34 +136,77 @@ static void lanes_round(lanes_emitter *e, const jit_inst *i) {
                                   [JIT_DOWN] = 0x4E219800u,
                                   [JIT_UP] = 0x4EA18800u,
                                   [JIT_TOWARDS_0] = 0x4EA19800u};
-  arm_two(&e->a, base[i->imm] | double_bit(e), i->out, i->in[0]);
+  arm_two(&e->a, base[i->imm] | long_bit(i->type), i->out, i->in[0]);
+}
+
+static void lanes_select(lanes_emitter *e, const jit_inst *i) {
+  if (is_half(e, i->type))
+    arm_two(&e->a, VECTOR_XTN, LANES_V, i->in[0]);
+  else
+    copy_vector(e, LANES_V, i->in[0]);
+  lanes_choose(e, i->out, i->in[1], i->in[2]);
+}
+
+/* There are no products of 64 bits but those of the integer registers. */
+static void multiply_long(lanes_emitter *e, const jit_inst *i) {
+  arm_assembler *a = &e->a;
+  for (uint32_t lane = 0; lane < 2; lane++) {
+    arm_two(a, 0x4E083C00u | lane << 20, LANES_SCRATCH, i->in[0]); /* umov */
+    arm_two(a, 0x4E083C00u | lane << 20, LANES_SCRATCH2, i->in[1]);
+    arm_three(a, 0x9B007C00u, LANES_SCRATCH, LANES_SCRATCH, LANES_SCRATCH2); /* mul */
+    arm_two(a, 0x4E081C00u | lane << 20, LANES_V, LANES_SCRATCH);            /* ins */
+  }
+  copy_vector(e, i->out, LANES_V);
+}
+
+static void lanes_convert(lanes_emitter *e, const jit_inst *i) {
+  arm_assembler *a = &e->a;
+  const int out = i->out, v = i->in[0];
+  if (i->type == JIT_F32) {
+    arm_two(a, VECTOR_FCVTL, out, v);
+  } else if (i->type == JIT_F64) {
+    arm_two(a, VECTOR_FCVTN, out, v);
+  } else if (i->to == JIT_I32) {
+    arm_two(a, VECTOR_XTN, out, v);
+  } else if (i->to == JIT_F32) {
+    arm_two(a, 0x4E21D800u, out, v); /* scvtf */
+  } else {
+    if (i->type == JIT_I32) arm_two(a, VECTOR_SXTL, out, v);
+    if (i->to == JIT_F64) arm_two(a, 0x4E61D800u, out, i->type == JIT_I32 ? out : v);
+  }
 }
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
-/* Loads into, or stores from, a v register 16 bytes or an element of floats. */
-static void lanes_floats_at(lanes_emitter *e, bool stores, int v, int address) {
-  const uint32_t one = is_double(e) ? 0xFC606800u : 0xBC606800u, base = e->packed ? 0x3CE06800u : one;
-  arm_three(&e->a, stores ? base - 0x00400000u : base, v, address, LANES_DONE);
+/* Loads into, or stores from, a v register the elements of all lanes, or one. */
+static void lanes_elements_at(lanes_emitter *e, bool stores, int type, int v, int address) {
+  const uint32_t one = jit_is_long(type) ? 0xFC606800u : 0xBC606800u, half = 0xFC606800u, whole = 0x3CE06800u;
+  const uint32_t base = !e->packed ? one : is_half(e, type) ? half : whole;
+  int done = LANES_DONE;
+  if (is_half(e, type)) {
+    arm_two(&e->a, 0xD37EF400u, LANES_SCRATCH, LANES_ELEMENTS); /* lsl by 2 */
+    done = LANES_SCRATCH;
+  }
+  arm_three(&e->a, stores ? base - 0x00400000u : base, v, address, done);
 }
 
 /* Bytes, 0 or 1, to masks. */
 static void load_bools(lanes_emitter *e, int out, int address) {
   arm_assembler *a = &e->a;
-  const uint32_t load = !e->packed ? 0x38606800u : is_double(e) ? 0x78606800u : 0xB8606800u; /* ldrb, ldrh, ldr */
+  const uint32_t load = !e->packed ? 0x38606800u : e->wide ? 0x78606800u : 0xB8606800u; /* ldrb, ldrh, ldr */
   arm_three(a, load, LANES_SCRATCH, address, LANES_ELEMENTS);
   arm_two(a, 0x1E270000u, LANES_V, LANES_SCRATCH); /* fmov */
   arm_two(a, 0x2F08A400u, LANES_V, LANES_V);       /* ushll: bytes to 16 bits, */
   arm_two(a, 0x2F10A400u, LANES_V, LANES_V);       /* to 32, */
-  if (is_double(e)) arm_two(a, 0x2F20A400u, LANES_V, LANES_V);
-  arm_two(a, is_double(e) ? 0x6EE0B800u : 0x6EA0B800u, out, LANES_V); /* neg */
+  if (e->wide) arm_two(a, 0x2F20A400u, LANES_V, LANES_V);
+  arm_two(a, e->wide ? 0x6EE0B800u : 0x6EA0B800u, out, LANES_V); /* neg */
 }
 
 /* Masks to bytes, 0 or 1. */
 static void store_bools(lanes_emitter *e, int v, int address) {
   arm_assembler *a = &e->a;
   int from = v;
-  if (is_double(e)) {
+  if (e->wide) {
     arm_two(a, 0x0EA12800u, LANES_V, from); /* xtn: 64 bits to 32, */
     from = LANES_V;
   }
@@ -145,7 +214,7 @@ static void store_bools(lanes_emitter *e, int v, int address) {
   arm_two(a, 0x0E212800u, LANES_V, LANES_V); /* to bytes */
   arm_two(a, 0x0E20B800u, LANES_V, LANES_V); /* abs */
   arm_two(a, 0x1E260000u, LANES_SCRATCH, LANES_V);
-  const uint32_t store = !e->packed ? 0x38206800u : is_double(e) ? 0x78206800u : 0xB8206800u;
+  const uint32_t store = !e->packed ? 0x38206800u : e->wide ? 0x78206800u : 0xB8206800u;
   arm_three(a, store, LANES_SCRATCH, address, LANES_ELEMENTS);
 }
 
@@ -153,45 +222,55 @@ static void lanes_load(lanes_emitter *e, const jit_inst *i) {
   if (i->type == JIT_BOOL)
     load_bools(e, i->out, i->in[0]);
   else
-    lanes_floats_at(e, false, i->out, i->in[0]);
+    lanes_elements_at(e, false, i->type, i->out, i->in[0]);
 }
 
 static void lanes_store(lanes_emitter *e, const jit_inst *i) {
   if (i->type == JIT_BOOL)
     store_bools(e, i->in[1], i->in[0]);
   else
-    lanes_floats_at(e, true, i->in[1], i->in[0]);
+    lanes_elements_at(e, true, i->type, i->in[1], i->in[0]);
 }
 
 static void lanes_inst(lanes_emitter *e, const jit_inst *i) {
   const int a = i->in[0], b = i->in[1];
   switch ((int)i->op) {
-    case JIT_ADD: lanes_three(e, 0x4E20D400u, i->out, a, b); break;
-    case JIT_SUB: lanes_three(e, 0x4EA0D400u, i->out, a, b); break;
-    case JIT_MUL: lanes_three(e, 0x6E20DC00u, i->out, a, b); break;
-    case JIT_DIV: lanes_three(e, 0x6E20FC00u, i->out, a, b); break;
+    case JIT_ADD: lanes_three(e, i, 0x4E20D400u, i->out, a, b); break;
+    case JIT_SUB: lanes_three(e, i, 0x4EA0D400u, i->out, a, b); break;
+    case JIT_MUL: lanes_three(e, i, 0x6E20DC00u, i->out, a, b); break;
+    case JIT_DIV: lanes_three(e, i, 0x6E20FC00u, i->out, a, b); break;
     case JIT_MIN:
-      lanes_three(e, FLOAT_GT, LANES_V, b, a);
+      lanes_three(e, i, FLOAT_GT, LANES_V, b, a);
       lanes_choose(e, i->out, a, b);
       break;
     case JIT_MAX:
-      lanes_three(e, FLOAT_GT, LANES_V, a, b);
+      lanes_three(e, i, FLOAT_GT, LANES_V, a, b);
       lanes_choose(e, i->out, a, b);
       break;
-    case JIT_SQRT: arm_two(&e->a, 0x6EA1F800u | double_bit(e), i->out, a); break;
+    case JIT_SQRT: arm_two(&e->a, 0x6EA1F800u | long_bit(i->type), i->out, a); break;
     case JIT_ROUND: lanes_round(e, i); break;
-    case JIT_COMPARE: lanes_compare(e, i); break;
-    case JIT_AND: arm_three(&e->a, VECTOR_AND, i->out, a, b); break;
-    case JIT_OR: arm_three(&e->a, VECTOR_ORR, i->out, a, b); break;
-    case JIT_XOR: arm_three(&e->a, VECTOR_EOR, i->out, a, b); break;
-    case JIT_SELECT:
-      copy_vector(e, LANES_V, a);
-      lanes_choose(e, i->out, b, i->in[2]);
+    case JIT_COMPARE:
+    case JIT_ICOMPARE: lanes_compare(e, i); break;
+    case JIT_AND:
+    case JIT_IAND: arm_three(&e->a, VECTOR_AND, i->out, a, b); break;
+    case JIT_OR:
+    case JIT_IOR: arm_three(&e->a, VECTOR_ORR, i->out, a, b); break;
+    case JIT_XOR:
+    case JIT_IXOR: arm_three(&e->a, VECTOR_EOR, i->out, a, b); break;
+    case JIT_IADD: lanes_three(e, i, 0x4EA08400u, i->out, a, b); break;
+    case JIT_ISUB: lanes_three(e, i, 0x6EA08400u, i->out, a, b); break;
+    case JIT_IMUL:
+      if (i->type == JIT_I64)
+        multiply_long(e, i);
+      else
+        arm_three(&e->a, 0x4EA09C00u, i->out, a, b);
       break;
+    case JIT_SELECT: lanes_select(e, i); break;
+    case JIT_CONVERT: lanes_convert(e, i); break;
     case JIT_LOAD: lanes_load(e, i); break;
     case JIT_STORE: lanes_store(e, i); break;
     case JIT_MOVE: lanes_move(e, i); break;
-    default: damo_assert(false); break; /* of integers, or a call: no program of lanes has one */
+    default: damo_assert(false); break; /* a call: no program of lanes has one */
   }
 }
 
@@ -204,9 +283,10 @@ static void lanes_list(lanes_emitter *e, const jit_list *l) {
 /* The slot's contents: a constant in all lanes, the first element of an operand in all lanes, or its address. */
 static void lanes_fill_slot(lanes_emitter *e, const jit_def *d) {
   arm_assembler *a = &e->a;
+  const bool is_long = jit_is_long(d->type);
   if (d->source == JIT_OF_CONST) {
     arm_constant(a, LANES_SCRATCH, d->bits);
-    arm_two(a, is_double(e) ? 0x4E080C00u : 0x4E040C00u, LANES_V, LANES_SCRATCH); /* dup */
+    arm_two(a, is_long ? 0x4E080C00u : 0x4E040C00u, LANES_V, LANES_SCRATCH); /* dup */
     lanes_slot(e, STORE_VECTOR, LANES_V, d->slot);
     return;
   }
@@ -215,7 +295,7 @@ static void lanes_fill_slot(lanes_emitter *e, const jit_def *d) {
     lanes_slot(e, STORE_ADDRESS, LANES_SCRATCH, d->slot);
     return;
   }
-  arm_two(a, is_double(e) ? 0x4D40CC00u : 0x4D40C800u, LANES_V, LANES_SCRATCH); /* ld1r */
+  arm_two(a, is_long ? 0x4D40CC00u : 0x4D40C800u, LANES_V, LANES_SCRATCH); /* ld1r */
   lanes_slot(e, STORE_VECTOR, LANES_V, d->slot);
 }
 
@@ -230,7 +310,7 @@ static void lanes_loop(lanes_emitter *e, const jit_allocated *p, uint32_t width)
   arm_imm(a, ARM_SUBS_IMM, LANES_LEFT, LANES_LEFT, width);
   const size_t none = arm_branch(a, ARM_IF_LOWER), head = a->n;
   lanes_list(e, &p->step);
-  arm_imm(a, ARM_ADD_IMM, LANES_DONE, LANES_DONE, width * (is_double(e) ? 8 : 4));
+  arm_imm(a, ARM_ADD_IMM, LANES_DONE, LANES_DONE, width * (e->wide ? 8 : 4));
   arm_imm(a, ARM_ADD_IMM, LANES_ELEMENTS, LANES_ELEMENTS, width);
   arm_imm(a, ARM_SUBS_IMM, LANES_LEFT, LANES_LEFT, width);
   arm_land(a, arm_branch(a, ARM_IF_NOT_LOWER), head);
@@ -245,7 +325,7 @@ static void move_stack(arm_assembler *a, uint32_t base, int32_t n_slots) {
 }
 
 static size_t arm64_lanes_emit(const jit_allocated *p, uint8_t *code, size_t cap) {
-  lanes_emitter em = {.a = {.code = code, .cap = cap}, .lane = (jit_type)p->program->lane, .packed = true}, *e = &em;
+  lanes_emitter em = {.a = {.code = code, .cap = cap}, .wide = p->program->is_wide, .packed = true}, *e = &em;
   arm_assembler *a = &e->a;
   move_stack(a, 0xCB206000u, p->n_slots);
   for (jit_value v = 0; v < p->program->n_defs; v++) {
@@ -255,7 +335,7 @@ static size_t arm64_lanes_emit(const jit_allocated *p, uint8_t *code, size_t cap
   arm_constant(a, LANES_DONE, 0);
   arm_constant(a, LANES_ELEMENTS, 0);
   lanes_list(e, &p->before);
-  lanes_loop(e, p, is_double(e) ? 2 : 4);
+  lanes_loop(e, p, e->wide ? 2 : 4);
   e->packed = false;
   lanes_loop(e, p, 1);
   move_stack(a, 0x8B206000u, p->n_slots);

@@ -6,11 +6,10 @@
 
 void jit_begin(jit_program *p, damo_ctx *ctx) { *p = (jit_program){.ctx = ctx, .stop = -1, .stop_slot = -1}; }
 
-void jit_begin_lanes(jit_program *p, damo_ctx *ctx, jit_type lane) {
-  damo_assert(jit_is_float(lane));
+void jit_begin_lanes(jit_program *p, damo_ctx *ctx, bool wide) {
   jit_begin(p, ctx);
   p->is_lanes = true;
-  p->lane = (uint8_t)lane;
+  p->is_wide = wide;
 }
 
 void jit_end(jit_program *p) {
@@ -47,6 +46,7 @@ static bool jit_reserve(jit_program *p, void **list, int32_t n, int32_t *cap, si
 }
 
 static jit_value new_value(jit_program *p, jit_type type, jit_source source, bool steady) {
+  if (p->is_lanes && !p->is_wide && jit_is_long(type)) p->failed = true;
   if (!jit_reserve(p, (void **)&p->def, p->n_defs, &p->defs_cap, sizeof *p->def)) return -1;
   p->def[p->n_defs] =
       (jit_def){.type = (uint8_t)type, .source = (uint8_t)source, .steady = steady, .slot = -1, .next = -1};
@@ -165,8 +165,12 @@ jit_value jit_convert(jit_program *p, jit_value a, jit_type to) {
   const jit_type from = jit_typeof(p, a);
   if (from == to || a < 0) return a;
   if (to == JIT_BOOL) return jit_compare(p, JIT_NE, a, jit_const(p, from, 0));
-  if (from == JIT_BOOL && jit_is_float(to)) { /* the mask takes the bits of 1 */
-    const jit_value one = jit_const_float(p, to, 1);
+  if (p->is_lanes && from == JIT_I64 && to == JIT_F32) p->failed = true;
+  const bool in_vectors = p->is_lanes || jit_is_float(to); /* with the mask */
+  if (from == JIT_BOOL && in_vectors) {
+    const jit_value one = jit_is_float(to) ? jit_const_float(p, to, 1) : jit_const(p, to, 1);
+    if (p->is_lanes && p->is_wide != jit_is_long(to)) return jit_select(p, a, one, jit_const(p, to, 0));
+    /* the mask takes the bits of 1 */
     return add_inst(p, (jit_inst){.op = JIT_AND, .type = (uint8_t)to, .to = (uint8_t)to, .in = {one, a}, .n_in = 2});
   }
   damo_assert(!jit_is_float(from) || jit_is_float(to));
@@ -189,27 +193,24 @@ void jit_store(jit_program *p, jit_value address, jit_value v) {
 /* What the kernel begins with from its operand k. */
 static jit_value new_operand(jit_program *p, jit_type type, int k, bool is_first) {
   const jit_value v = jit_input(p, type);
+  damo_assert(p->is_lanes);
   if (v < 0) return v;
   p->def[v].operand = (int16_t)k;
   p->def[v].is_first = is_first;
   return v;
 }
 
-static inline bool has_lanes(const jit_program *p, jit_type type) { return type == JIT_BOOL || type == p->lane; }
-
 jit_value jit_element(jit_program *p, jit_type type, int k) {
-  damo_assert(p->is_lanes && has_lanes(p, type));
-  return jit_load(p, type, new_operand(p, JIT_I64, k, false));
+  return jit_load(p, type, new_operand(p, (jit_type)JIT_ADDRESS, k, false));
 }
 
 jit_value jit_first(jit_program *p, jit_type type, int k) {
-  damo_assert(p->is_lanes && type == p->lane);
+  damo_assert(type != JIT_BOOL);
   return new_operand(p, type, k, true);
 }
 
 void jit_result(jit_program *p, int k, jit_value v) {
-  damo_assert(p->failed || v < 0 || (p->is_lanes && has_lanes(p, jit_typeof(p, v))));
-  jit_store(p, new_operand(p, JIT_I64, k, false), v);
+  jit_store(p, new_operand(p, (jit_type)JIT_ADDRESS, k, false), v);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */

@@ -123,7 +123,7 @@ typedef struct jit_program {
   int32_t n_slots, n_calls; /* calls in steps */
   const char *name;         /* for profilers, set by the caller; NULL: none */
   bool is_lanes;
-  uint8_t lane; /* of lanes: the float type of its values; bools have as many bits */
+  bool is_wide; /* of lanes: a lane has 64 bits, and values of 32 bits fill half of one; else it has 32 bits */
   bool failed;
 } jit_program;
 
@@ -138,8 +138,9 @@ typedef union jit_slot {
 
 void jit_begin(jit_program *p, damo_ctx *ctx);
 void jit_end(jit_program *p);
-/* A program of lanes: its values are of that float type, or bools; it has no calls, integers and carried values. */
-void jit_begin_lanes(jit_program *p, damo_ctx *ctx, jit_type lane);
+/* A program of lanes, which has no calls and carried values. wide: it may have values of 64 bits; else half as many
+ * lanes are in a vector. */
+void jit_begin_lanes(jit_program *p, damo_ctx *ctx, bool wide);
 
 /* A constant: its bits; of a bool 0 or 1. */
 jit_value jit_const(jit_program *p, jit_type type, uint64_t bits);
@@ -159,7 +160,7 @@ jit_value jit_binary(jit_program *p, jit_op op, jit_value a, jit_value b);
 jit_value jit_round(jit_program *p, jit_rounding how, jit_value a);
 jit_value jit_compare(jit_program *p, jit_relation r, jit_value a, jit_value b); /* floats or integers */
 jit_value jit_select(jit_program *p, jit_value condition, jit_value a, jit_value b);
-/* To another type, as C converts; not of floats to integers. */
+/* To another type, as C converts; not of floats to integers. A program of lanes fails at int64 to float32. */
 jit_value jit_convert(jit_program *p, jit_value a, jit_type to);
 jit_value jit_not(jit_program *p, jit_value condition);
 /* address: an I64 */

@@ -27,6 +27,10 @@ typedef struct jit_allocated jit_allocated;
 
 static inline bool jit_is_float(int type) { return type == JIT_F64 || type == JIT_F32; }
 static inline bool jit_is_integer(int type) { return type == JIT_I64 || type == JIT_I32; }
+/* The type of addresses of operands in programs of lanes, whose integers are in vectors. */
+enum { JIT_ADDRESS = JIT_N_TYPES };
+/* Whether values have 64 bits; of a bool that depends on the program. */
+static inline bool jit_is_long(int type) { return type == JIT_F64 || type == JIT_I64; }
 static inline bool jit_is_call(const jit_inst *i) { return i->op == JIT_CALL || i->op == JIT_CALL_CAST; }
 
 /* Leaves out instructions without effect. live: n_defs bytes, 1 afterwards for each value that is needed. */
@@ -34,9 +38,13 @@ void jit_prune(jit_program *p, uint8_t *live);
 
 /* ---- Allocated programs ------------------------------------------------------------------------------------------ */
 
-/* Registers are in two classes: floats, which bools are in too, and integers. */
+/* Registers are in two classes: floats, which bools are in too, and integers; in programs of lanes vectors and
+ * addresses. */
 typedef enum jit_class { JIT_FLOATS, JIT_INTEGERS, JIT_N_CLASSES } jit_class;
-static inline jit_class jit_class_of(int type) { return jit_is_integer(type) ? JIT_INTEGERS : JIT_FLOATS; }
+static inline jit_class jit_class_of(const jit_program *p, int type) {
+  const bool is_integer = p->is_lanes ? type == JIT_ADDRESS : jit_is_integer(type);
+  return is_integer ? JIT_INTEGERS : JIT_FLOATS;
+}
 
 /* Where an operand is: register r of its class, r >= 0, or slot ~r. */
 typedef int32_t jit_place;

@@ -38,7 +38,7 @@ typedef struct allocator {
   bool failed;
 } allocator;
 
-static jit_class value_class(const allocator *a, jit_value v) { return jit_class_of(a->p->def[v].type); }
+static jit_class value_class(const allocator *a, jit_value v) { return jit_class_of(a->p, a->p->def[v].type); }
 
 /* ---- Instructions ------------------------------------------------------------------------------------------------ */
 
@@ -331,9 +331,10 @@ static bool same_place(jit_class c, jit_place x, jit_class d, jit_place y) {
   return x == y && (jit_in_slot(x) || c == d);
 }
 
-static bool is_read(const pending_move *m, int32_t n, int32_t but) {
+static bool is_read(const jit_program *p, const pending_move *m, int32_t n, int32_t but) {
+  const jit_class c = jit_class_of(p, m[but].type);
   for (int32_t i = 0; i < n; i++) {
-    if (i != but && same_place(jit_class_of(m[i].type), m[i].from, jit_class_of(m[but].type), m[but].to)) return true;
+    if (i != but && same_place(jit_class_of(p, m[i].type), m[i].from, c, m[but].to)) return true;
   }
   return false;
 }
@@ -343,17 +344,17 @@ static bool is_read(const pending_move *m, int32_t n, int32_t but) {
 static void put_moves(allocator *a, pending_move *m, int32_t n) {
   while (n > 0) {
     int32_t i = 0;
-    while (i < n && is_read(m, n, i)) i++;
+    while (i < n && is_read(a->p, m, n, i)) i++;
     if (i < n) {
       put_move(a, m[i].type, m[i].to, m[i].from);
       m[i] = m[--n];
       continue;
     }
     const jit_place aside = ~a->p->n_slots++, from = m[0].from;
-    const jit_class c = jit_class_of(m[0].type);
+    const jit_class c = jit_class_of(a->p, m[0].type);
     put_move(a, m[0].type, aside, from);
     for (int32_t k = 0; k < n; k++) {
-      if (same_place(jit_class_of(m[k].type), m[k].from, c, from)) m[k].from = aside;
+      if (same_place(jit_class_of(a->p, m[k].type), m[k].from, c, from)) m[k].from = aside;
     }
   }
 }

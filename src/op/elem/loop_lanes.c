@@ -1,9 +1,11 @@
 /* loop_lanes: joins cheap steps of a Loop's program into kernels of machine code (jit/jit.h: programs of lanes), so that
  * what lies between them stays in vector registers.
  *
- * Steps are taken in their order. Cheap ones of one pass, one float type and the same axes are held back as a group,
- * until a step reads what the group makes: it runs before that. Other steps that read nothing of it, and write no
- * output, go ahead of it. What varies along fewer axes is in a group of its own, so that it is not computed more often.
+ * Steps are taken in their order. Cheap ones of one pass, one width of lanes and the same axes are held back as a
+ * group, until a step reads what the group makes: it runs before that. Other steps that read nothing of it, and write
+ * no output, go ahead of it. What varies along fewer axes is in a group of its own, so that it is not computed more
+ * often.
+ * Lanes have 64 bits where some value of a step has; steps over 32 bits join those that they depend on.
  */
 #include "loop_lanes.h"
 
@@ -17,6 +19,14 @@ struct loop_lanes {
   int32_t n, cap;
   jit_code *code[];
 };
+
+/* The bits of lanes that a step asks for. */
+typedef enum lanes_width {
+  LANES_ANY, /* it has bools alone */
+  LANES_32,
+  LANES_64,
+  LANES_NONE /* its dtypes are not those of machine code */
+} lanes_width;
 
 typedef struct lanes_reg {
   uint64_t spans;  /* the axes along which it varies, as bits */
@@ -41,7 +51,7 @@ typedef struct lanes_joiner {
   int32_t n_made;
   int16_t *pending; /* steps that are held back, of one lane, pass and spans */
   int32_t n_pending;
-  damo_dtype lane;
+  lanes_width width;
   uint64_t spans;
   uint64_t last_axis; /* as a bit */
 } lanes_joiner;
@@ -77,16 +87,16 @@ static void find_spans(lanes_joiner *j) {
   }
 }
 
-/* The float type of its registers, of which the others are bools; DAMO_BOOL: all are; DAMO_N_DTYPES: it has others. */
-static damo_dtype lane_of(const lanes_joiner *j, const loop_step *s) {
-  damo_dtype lane = DAMO_BOOL;
+/* The width that the dtypes of its registers ask for. */
+static lanes_width width_of(const lanes_joiner *j, const loop_step *s) {
+  lanes_width width = LANES_ANY;
   for (int k = 0; k < s->n_in + s->n_out; k++) {
     const damo_dtype dtype = dtype_of(j, s->reg[k]);
-    if (dtype == DAMO_BOOL || dtype == lane) continue;
-    if (lane != DAMO_BOOL || (dtype != DAMO_FLOAT64 && dtype != DAMO_FLOAT32)) return DAMO_N_DTYPES;
-    lane = dtype;
+    if (jit_type_of(dtype) == JIT_N_TYPES) return LANES_NONE;
+    const lanes_width own = dtype == DAMO_BOOL ? LANES_ANY : dtype_size(dtype) == 8 ? LANES_64 : LANES_32;
+    if (own > width) width = own;
   }
-  return lane;
+  return width;
 }
 
 /* Adds the step to a program: the values of its inputs are there. */
@@ -103,20 +113,28 @@ static bool add_lanes_step(const lanes_joiner *j, jit_program *p, const loop_ste
 }
 
 /* Whether machine code computes it without calls. */
-static bool is_lanes_step(const lanes_joiner *j, const loop_step *s, damo_dtype lane) {
+static bool is_lanes_step(const lanes_joiner *j, const loop_step *s, lanes_width width) {
   jit_program p;
-  jit_begin_lanes(&p, j->ctx, jit_type_of(lane));
+  jit_begin_lanes(&p, j->ctx, width == LANES_64);
   for (int k = 0; k < s->n_in; k++) j->reg[s->reg[k]].value = jit_element(&p, jit_type_of(dtype_of(j, s->reg[k])), k);
   const bool cheap = add_lanes_step(j, &p, s);
   jit_end(&p);
   return cheap;
 }
 
-static bool may_join_lanes(const lanes_joiner *j, const loop_step *s, damo_dtype *lane) {
+static bool reads_pending(const lanes_joiner *j, const loop_step *s) {
+  bool reads = false;
+  for (int k = 0; k < s->n_in; k++) reads = reads || j->reg[s->reg[k]].is_pending;
+  return reads;
+}
+
+/* Whether it may be in a group, of that width. */
+static bool may_join_lanes(const lanes_joiner *j, const loop_step *s, lanes_width *width) {
   if ((s->kind != LOOP_KERNEL && s->kind != LOOP_CAST) || s->over_rows || s->n_out != 1) return false;
-  *lane = lane_of(j, s);
-  if (*lane == DAMO_BOOL && j->n_pending > 0) *lane = j->lane; /* of masks alone */
-  return *lane < DAMO_N_DTYPES && *lane != DAMO_BOOL && is_lanes_step(j, s, *lane);
+  *width = width_of(j, s);
+  const bool takes_any = *width == LANES_ANY || (*width == LANES_32 && reads_pending(j, s));
+  if (takes_any && j->n_pending > 0) *width = j->width;
+  return *width != LANES_ANY && *width != LANES_NONE && is_lanes_step(j, s, *width);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -168,7 +186,7 @@ static bool group_operands(lanes_joiner *j, const int16_t *step, int n, loop_ste
 /* The kernel of that code, which is kept; NULL: there is none. firsts: the inputs of which it reads the first element. */
 static kernel_fn group_kernel(lanes_joiner *j, const int16_t *step, int n, const loop_step *kernel, unsigned firsts) {
   jit_program p;
-  jit_begin_lanes(&p, j->ctx, jit_type_of(j->lane));
+  jit_begin_lanes(&p, j->ctx, j->width == LANES_64);
   p.name = "Loop";
   for (int k = 0; k < kernel->n_in; k++) {
     const jit_type type = jit_type_of(dtype_of(j, kernel->reg[k]));
@@ -248,9 +266,9 @@ static void flush_group(lanes_joiner *j) {
   j->n_pending = 0;
 }
 
-static void hold_back(lanes_joiner *j, int i, damo_dtype lane) {
+static void hold_back(lanes_joiner *j, int i, lanes_width width) {
   const loop_step *s = &j->steps[i];
-  j->lane = lane;
+  j->width = width;
   j->spans = j->reg[s->reg[s->n_in]].spans;
   j->pending[j->n_pending++] = (int16_t)i;
   j->reg[s->reg[s->n_in]].is_pending = true;
@@ -258,15 +276,17 @@ static void hold_back(lanes_joiner *j, int i, damo_dtype lane) {
 
 static void take_step(lanes_joiner *j, int i) {
   const loop_step *s = &j->steps[i];
-  damo_dtype lane = DAMO_N_DTYPES;
-  bool depends = false;
+  lanes_width width = LANES_NONE;
   if (j->n_pending > 0 && j->steps[j->pending[0]].pass != s->pass) flush_group(j);
-  const bool joins = may_join_lanes(j, s, &lane), writes = is_operand(j, s->reg[s->n_in]);
-  for (int k = 0; k < s->n_in; k++) depends = depends || j->reg[s->reg[k]].is_pending;
-  const bool same = lane == j->lane && j->reg[s->reg[s->n_in]].spans == j->spans;
-  if (joins && j->n_pending > 0 && !same && (depends || writes)) flush_group(j);
+  bool joins = may_join_lanes(j, s, &width);
+  const bool writes = is_operand(j, s->reg[s->n_in]), depends = reads_pending(j, s);
+  const bool same = width == j->width && j->reg[s->reg[s->n_in]].spans == j->spans;
+  if (joins && j->n_pending > 0 && !same && (depends || writes)) {
+    flush_group(j);
+    joins = may_join_lanes(j, s, &width); /* of its own width now */
+  }
   if (joins && (j->n_pending == 0 || same)) {
-    hold_back(j, i, lane);
+    hold_back(j, i, width);
     return;
   }
   if (depends || writes) flush_group(j);
