@@ -110,6 +110,10 @@ static void gemm_scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
 static void gemm_scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
   const size_t size = dtype_size(dtype);
   if (beta.re == 1 && beta.im == 0) return;
+  if (beta.re == 0 && beta.im == 0 && c->rs == c->cols * (int64_t)size) { /* a column vector too */
+    memset(c->data, 0, (size_t)(c->rows * c->cols) * size);
+    return;
+  }
   for (int64_t i = 0; i < c->rows; i++) {
     char *row = c->data + i * c->rs;
     if (beta.re == 0 && beta.im == 0) {
