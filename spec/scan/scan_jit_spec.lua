@@ -357,6 +357,88 @@ describe("scan as machine code", function()
     for _, n in ipairs { 3, 3, -1, 3 } do assert.equal(n > 0, (pcall(f, 2, n))) end
   end)
 
+  -- A random loop whose gradient goes over checkpoints, of numbers (width nil) or vectors; the gradients alone.
+  local function random_gradient(seed, policy, width)
+    math.randomseed(seed)
+    local dtype, n = seed % 3 == 0 and "float32" or "float64", 220 + math.random(120)
+    local inputs, args = {}, {}
+    local function input(rows, kind)
+      local shape = {}
+      if rows then shape[1] = rows end
+      if width then shape[#shape + 1] = width end
+      local v = damo.tensor("v" .. #inputs, { dtype = kind or dtype, shape = shape })
+      inputs[#inputs + 1] = v
+      local _, x = damo.random.uniform(-1, 1, { size = shape, rng = damo.random.state(seed * 10 + #inputs) })
+      args[#args + 1] = damo.cast(kind and 5 * x or x, kind or dtype)
+      return v
+    end
+    local lists = { { -1 }, { -1, -2 }, { -3 }, { -2, -1, -4 } }
+    local function state(kind)
+      local taps = lists[math.random(4)]
+      local reach = 1
+      for _, tap in ipairs(taps) do reach = math.max(reach, -tap) end
+      return reach == 1 and input(nil, kind) or { initial = input(reach, kind), taps = taps }, #taps
+    end
+    local counter = math.random(2) == 1
+    local info, n_taps, sequence, rate = {}, {}, input(n + 3), input()
+    for i = 1, counter and 3 or 2 do info[i], n_taps[i] = state(i == 3 and "int64" or nil) end
+    local results = damo.scan(function(...)
+      local given = { ... }
+      local a, b, floats = given[1], given[2], {}
+      for i = 3, 2 + n_taps[1] + n_taps[2] do floats[#floats + 1] = given[i] end
+      local k, w = counter and given[3 + n_taps[1] + n_taps[2]], given[#given]
+      local function any() return floats[math.random(#floats)] end
+      local x = damo.tanh(any() * w + a) + 0.5 * any()
+      local y = damo.where(damo.gt(any(), b), any() * x, damo.sin(any()) - a)
+      if counter then x = x + damo.where(damo.eq(k % 2, 0), any(), 0.25 * y) end
+      if width and math.random(2) == 1 then y = y * damo.sum(damo.sqr(any())) end
+      local out = { damo.cast(0.7 * x, dtype), damo.cast(damo.clip(y, -2, 2), dtype) }
+      if counter then out[3] = k * 3 + 1 end
+      return out
+    end, { sequences = { { input = sequence, taps = { 0, 2 } } }, outputs_info = info, non_sequences = rate, n_steps = n,
+      go_backwards = math.random(3) == 1, checkpoint = policy, return_list = true,
+      truncate_gradient = math.random(3) == 1 and math.random(n) or nil })
+    local cost = damo.sum(results[1][-1]) + 2 * damo.sum(results[2][-1])
+    local wanted = {}
+    for i, v in ipairs(inputs) do
+      if v.dtype == dtype then wanted[#wanted + 1] = damo.grad(cost, inputs[i], { disconnected_inputs = "ignore" }) end
+    end
+    return inputs, wanted, { args, args }
+  end
+
+  it("goes back over checkpoints", function()
+    local ran, n = 0, 0
+    for seed = 1, 30 do
+      for _, policy in ipairs { "log", 1, 17 } do
+        local inputs, wanted, arguments = random_gradient(seed, policy, seed > 15 and seed % 8 + 1 or nil)
+        n = n + 1
+        if compare(inputs, wanted, arguments, "checkpoint " .. policy .. ", seed " .. seed) then ran = ran + 1 end
+      end
+    end
+    if enabled then assert.is_true(ran > 2 * n / 3, ran .. " of " .. n) end
+  end)
+
+  it("is interrupted while it goes back, and leaves nothing half done", function()
+    local x0, w, steps = damo.dscalar "x0", damo.dscalar "w", damo.lscalar "steps"
+    local x = damo.reduce(function(x, w) return damo.tanh(x * w) + 0.1 end,
+      { outputs_info = x0, non_sequences = w, n_steps = steps, checkpoint = "log" })
+    local f = damo.compile({ x0, w, steps }, damo.grad(x, { x0, w }))
+    local a, b = f(0.5, 1.1, 300)
+    local clock, started = os.clock, os.clock()
+    debug.sethook(function()
+      if clock() - started < 0.02 then return end
+      debug.sethook()
+      error("too long", 0)
+    end, "", 100)
+    local ok, err = pcall(f, 0.5, 1.1, 1000000000)
+    debug.sethook()
+    assert.is_false(ok)
+    assert.is_truthy(tostring(err):find "too long")
+    assert.is_true(os.clock() - started < 5)
+    local again, also = f(0.5, 1.1, 300)
+    assert.same({ a, b }, { again, also })
+  end)
+
   it("is interrupted, in a later call too, and goes on afterwards", function()
     local h0, most = damo.dscalar "h0", damo.dscalar "most"
     local f = damo.compile({ h0, most }, damo.while_loop(function(h) return h:lt(most) end,

@@ -86,6 +86,22 @@ int64_t scan_stack_row(const scan_class *s, const scan_part *p, const scan_rows 
 /* Puts results after n steps into the cells. */
 damo_status scan_give(const thunk *t, frame *f, scan_class *s, scan_frame *w, int64_t n);
 
+/* Steps after which machine code is made: about what its making costs. */
+#define SCAN_NATIVE_STEPS 200
+/* Whether steps may run the thunks of the inner Function without a call. */
+bool scan_is_direct(const damo_function *inner);
+/* Whether the initial values have the rows that the taps reach. */
+bool scan_has_past(const thunk *t, const frame *f, const scan_class *s, const scan_frame *w);
+
+/* scan_replay_jit.c: the two loops of a ScanGrad, forward and reverse, as machine code. */
+#define SCAN_REPLAY_MOST_FED 64
+/* Whether there is code for both, with these operands: it is made where so many steps are worth it. */
+bool scan_replay_has_code(const thunk *t, const frame *f, const scan_class *forward, scan_frame *go,
+                          const scan_class *reverse, scan_frame *back, int64_t steps);
+/* Goes back over the steps from `end` to `begin`, at least one, and gives all results. */
+damo_status scan_replay_run_code(const thunk *t, frame *f, const scan_class *forward, scan_frame *go,
+                                 const scan_class *reverse, scan_frame *back, int64_t begin, int64_t end);
+
 /* When a loop polls: after `every` steps, which take about half of POLL_NS. */
 typedef struct loop_clock {
   int64_t every, left, since;

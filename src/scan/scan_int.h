@@ -65,16 +65,19 @@ size_t scan_state_size(void);
 damo_status scan_emit_c(struct c_emit *e, const damo_apply *node);
 damo_status scan_replay_emit_c(struct c_emit *e, const damo_apply *node);
 
-/* scan_jit.c: a Scan of 0-d values and short vectors as machine code, for one thunk in one frame. */
+/* scan_jit.c: a loop of 0-d values and short vectors as machine code, for one thunk in one frame. */
 typedef struct scan_native scan_native;
-/* For operands as long as these. NULL without an error: there is none for the class, whose inner Function that is, or in
- * this context. */
-scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const damo_function *inner);
-/* Whether the code is for operands as long as these. */
-bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_native *n);
+struct scan_frame;
+/* For operands as long as these; fed: the lengths of fed sequences' values. NULL without an error: there is none for the
+ * class, or in this context. */
+scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const struct scan_frame *w,
+                             const int32_t *fed);
+/* Whether w's code is for operands as long as these. */
+bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const struct scan_frame *w,
+                      const int32_t *fed);
 void scan_native_free(scan_native *n, damo_ctx *ctx);
-/* Runs at most `total` steps, at least 1, and gives all results; *taken: the number of steps. */
-damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,
+/* Runs at most `total` steps of w's code, at least 1, and gives all results; *taken: the number of steps. */
+damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, const struct scan_frame *w, int64_t total,
                             int64_t *taken);
 /* Whether all operands and results of the code are 0-d, last values alone; then a run needs nothing of a scan_frame. */
 bool scan_native_is_scalar(const scan_native *n);

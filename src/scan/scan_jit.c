@@ -10,54 +10,13 @@
 
 #include "jit/jit.h"
 #include "op/elem/elem_jit.h"
-#include "scan_int.h"
-
-#define NO_SLOT (-1)
-#define MOST_ENTRIES OP_MOVES_MOST /* of a vector */
-#define MATRIX_ENTRIES (MOST_ENTRIES * MOST_ENTRIES)
-_Static_assert(MOST_ENTRIES == ELEM_VECTOR_MOST, "vectors of both have the same length");
-
-/* Where the frame of the code has what belongs to a part. */
-typedef struct native_part {
-  /* Sequence: the address of the first entry of each tap. State, fixed: entry i of the value k + 1 steps back, or of the
-   * value, is value[k * MOST_ENTRIES + i]. */
-  int32_t *value;
-  int32_t n; /* the entries of the value; a 0-d one has 1; rows of a matrix */
-  bool is_vector;
-  int32_t columns;                /* of a matrix, which is fixed: entry i is value[i], in C order; 0: it is none */
-  int32_t stride;                 /* sequence: the stride of its rows */
-  int32_t along;                  /* sequence of vectors: the stride of a row's entries */
-  int32_t row, to;                /* the address of the stack's row, and how it moves */
-  int32_t last[MOST_ENTRIES];     /* collected: the last value */
-  jit_value newest[MOST_ENTRIES]; /* state, while code is made: the value before the step */
-  char *base;                     /* of the stack, in a run */
-  damo_array *own;                /* the stack while its length is unknown, owned */
-  int64_t cap;
-} native_part;
-
-/* A number that a run of scalars reads from an input's cell, or gives as an output. */
-typedef struct native_number {
-  int32_t at, slot; /* at: the cell, or the output's number */
-  damo_dtype dtype;
-} native_number;
-
-struct scan_native {
-  jit_code *code;
-  jit_slot *frame;
-  size_t frame_bytes, bytes;
-  int32_t nowhere; /* the first of MOST_ENTRIES slots, for rows that are not kept */
-  bool is_scalar;  /* operands are numbers alone, results last values of numbers: scan_native_run_scalars */
-  int32_t n_reads, n_gives;
-  native_number *reads, *gives; /* if it is */
-  int64_t share;                /* steps of the first share: about a quarter of POLL_NS */
-  native_part part[];
-};
+#include "scan_jit_int.h"
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 /* What a cell of the inner Function holds while code is made. */
 typedef struct native_cell {
-  jit_value entry[MOST_ENTRIES];
+  jit_value entry[SCAN_MOST_ENTRIES];
   int32_t n;               /* entries, rows of a matrix; 0: nothing yet */
   int32_t columns;         /* of a matrix */
   jit_value *matrix;       /* its entries; NULL: it is none */
@@ -136,7 +95,7 @@ static void native_sequence(native_maker *m, const scan_part *part, native_part 
   n->stride = jit_home(p, stride);
   if (n->n > 1) n->along = jit_home(p, along);
   for (int k = 0; k < part->n; k++) {
-    n->value[k] = NO_SLOT;
+    n->value[k] = SCAN_NO_SLOT;
     native_cell *c = native_input(m, part->first + k, n->n);
     if (c == NULL) continue;
     const jit_value row = jit_carried(p, JIT_I64);
@@ -157,7 +116,7 @@ static void native_state(native_maker *m, const scan_part *part, native_part *n,
     jit_value newer = -1;
     for (int k = 0; k < part->span; k++) {
       const jit_value past = jit_carried(p, type);
-      n->value[k * MOST_ENTRIES + i] = jit_home(p, past);
+      n->value[k * SCAN_MOST_ENTRIES + i] = jit_home(p, past);
       for (int t = part->first; t < part->first + part->n; t++) {
         native_cell *c = m->s->tap[t] == -1 - k ? native_input(m, t, n->n) : NULL;
         if (c != NULL) c->entry[i] = past;
@@ -176,7 +135,7 @@ static void take_matrix(native_maker *m, native_cell *c, int32_t rows, int32_t c
   c->n = rows;
   c->columns = columns;
   c->matrix = m->matrices;
-  m->matrices += MATRIX_ENTRIES;
+  m->matrices += SCAN_MATRIX_ENTRIES;
 }
 
 static void native_fixed(native_maker *m, const scan_part *part, native_part *n, jit_type type) {
@@ -186,7 +145,7 @@ static void native_fixed(native_maker *m, const scan_part *part, native_part *n,
     const jit_value x = jit_input(&m->p, type);
     n->value[k] = jit_home(&m->p, x);
     if (c != NULL && n->columns > 0) c->matrix[k] = x;
-    if (c != NULL && k < MOST_ENTRIES) c->entry[k] = x;
+    if (c != NULL && k < SCAN_MOST_ENTRIES) c->entry[k] = x;
   }
 }
 
@@ -212,7 +171,7 @@ static bool is_native_constant(const damo_obj *value) {
   const damo_array *a = (const damo_array *)value;
   bool fits = value->kind == OBJ_ARRAY && a->ndim <= 2;
   for (int axis = 0; fits && axis < a->ndim; axis++)
-    fits = array_shape(a)[axis] >= 1 && array_shape(a)[axis] <= MOST_ENTRIES;
+    fits = array_shape(a)[axis] >= 1 && array_shape(a)[axis] <= SCAN_MOST_ENTRIES;
   return fits;
 }
 
@@ -228,7 +187,7 @@ static void native_constants(native_maker *m) {
     for (int32_t k = 0; k < array_size(a); k++) {
       const jit_value x = elem_jit_const(&m->p, a, k);
       if (a->ndim == 2) to->matrix[k] = x;
-      if (k < MOST_ENTRIES) to->entry[k] = x;
+      if (k < SCAN_MOST_ENTRIES) to->entry[k] = x;
     }
   }
 }
@@ -371,7 +330,7 @@ static bool native_program(native_maker *m) {
   if (m->branches && m->p.n_calls > BRANCHES_MOST_CALLS) return false;
   if (m->vectors && m->p.n_calls * CALL_NS > vm->n_thunks * NODE_NS) return false;
   if (!native_outputs(m)) return false;
-  for (int k = 0; k < MOST_ENTRIES; k++) {
+  for (int k = 0; k < SCAN_MOST_ENTRIES; k++) {
     const int32_t slot = jit_home(&m->p, jit_input(&m->p, JIT_I64));
     if (k == 0) m->native->nowhere = slot;
   }
@@ -381,7 +340,7 @@ static bool native_program(native_maker *m) {
 /* How many slots native_part.value has. */
 static int32_t native_slots_of(const scan_part *p) {
   if (p->role == SCAN_COLLECT) return 0;
-  return p->role == SCAN_SEQUENCE ? p->n : p->role == SCAN_STATE ? MOST_ENTRIES * p->span : MATRIX_ENTRIES;
+  return p->role == SCAN_SEQUENCE ? p->n : p->role == SCAN_STATE ? SCAN_MOST_ENTRIES * p->span : SCAN_MATRIX_ENTRIES;
 }
 
 static scan_native *native_alloc(const scan_class *s, damo_ctx *ctx) {
@@ -422,7 +381,7 @@ static size_t native_reserve(native_maker *m, damo_ctx *ctx) {
   }
   const size_t cells = (size_t)vm->n_cells * sizeof *m->cell;
   const size_t each = sizeof *m->known + OP_MOVES_MOST * sizeof *m->moves + sizeof *m->vector + sizeof *m->n;
-  const size_t bytes = cells + (size_t)most * each + (size_t)matrices * MATRIX_ENTRIES * sizeof(jit_value);
+  const size_t bytes = cells + (size_t)most * each + (size_t)matrices * SCAN_MATRIX_ENTRIES * sizeof(jit_value);
   char *at = mem_calloc(ctx, bytes);
   m->cell = (native_cell *)(void *)at;
   if (at == NULL) return 0;
@@ -441,13 +400,20 @@ static int64_t operand_length(const scan_class *s, const scan_part *p, const dam
   return ndim == 0 ? 1 : array_shape(a)[a->ndim - ndim];
 }
 
+/* The length of the fed sequence's values that part i is; -1: it is an operand. */
+static int32_t fed_length(const scan_class *s, const scan_frame *w, int i, const int32_t *fed) {
+  return i < s->n_seq && i >= scan_n_read(s, w) ? fed[i - scan_n_read(s, w)] : -1;
+}
+
 /* Notes the lengths of the operands. False: there is a long one. */
-static bool native_lengths(const thunk *t, const frame *f, const scan_class *s, scan_native *n) {
+static bool native_lengths(const thunk *t, const frame *f, const scan_class *s, const scan_frame *w, const int32_t *fed,
+                           scan_native *n) {
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
-    int64_t columns;
-    const int64_t length = operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i])), &columns);
+    int64_t columns = 0, length = fed_length(s, w, i, fed);
+    if (length < 0) length = operand_length(s, &s->part[i], thunk_in(t, f, scan_operand(s, w, &s->part[i])), &columns);
     const int ndim = scan_inner_in(s, s->part[i].first)->type->ndim;
-    if (length < 1 || length > MOST_ENTRIES || columns > MOST_ENTRIES || (ndim == 2 && columns == 0)) return false;
+    if (length < 1 || length > SCAN_MOST_ENTRIES || columns > SCAN_MOST_ENTRIES || (ndim == 2 && columns == 0))
+      return false;
     n->part[i].n = (int32_t)length;
     n->part[i].columns = (int32_t)columns;
     n->part[i].is_vector = ndim == 1;
@@ -484,25 +450,27 @@ static void note_numbers(const thunk *t, const scan_class *s, scan_native *n) {
   }
 }
 
-bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_native *n) {
+bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const scan_frame *w, const int32_t *fed) {
+  const scan_native *n = w->native;
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
-    int64_t columns;
-    const int64_t length = operand_length(s, &s->part[i], thunk_in(t, f, scan_in(s, &s->part[i])), &columns);
+    int64_t columns = 0, length = fed_length(s, w, i, fed);
+    if (length < 0) length = operand_length(s, &s->part[i], thunk_in(t, f, scan_operand(s, w, &s->part[i])), &columns);
     if (length != n->part[i].n || columns != n->part[i].columns) return false;
   }
   return true;
 }
 
-scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const damo_function *inner) {
-  damo_ctx *ctx = inner->obj.ctx;
-  const fn_program *program = inner->program;
+scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const scan_frame *w,
+                             const int32_t *fed) {
+  damo_ctx *ctx = w->inner->obj.ctx;
+  const fn_program *program = w->inner->program;
   if (jit_refusal(ctx) != NULL || !all_native(s, program)) return NULL;
   native_maker m = {.s = s, .program = program, .native = native_alloc(s, ctx)};
   const size_t bytes = m.native != NULL ? native_reserve(&m, ctx) : 0;
   if (m.cell != NULL) {
     jit_begin(&m.p, ctx);
     m.p.name = s->name != NULL ? s->name : s->def.name;
-    if (native_lengths(t, f, s, m.native) && native_program(&m)) m.native->code = jit_compile(&m.p);
+    if (native_lengths(t, f, s, w, fed, m.native) && native_program(&m)) m.native->code = jit_compile(&m.p);
     jit_end(&m.p);
     mem_free(ctx, m.cell, bytes);
   }
@@ -526,19 +494,26 @@ scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s
 
 static damo_dtype out_dtype(const scan_class *s, const scan_part *p) { return scan_inner_out(s, p->out)->type->dtype; }
 
-static void native_load(const thunk *t, const frame *f, const scan_class *s, scan_native *n) {
+void scan_native_place_sequence(const scan_class *s, const scan_part *p, const damo_array *a, scan_native *n,
+                                int64_t step) {
+  const native_part *at = &n->part[p - s->part];
+  const int64_t stride = array_strides(a)[0];
+  n->frame[at->stride].i64 = stride;
+  if (at->n > 1) n->frame[at->along].i64 = array_strides(a)[1];
+  for (int k = 0; k < p->n; k++) {
+    if (at->value[k] == SCAN_NO_SLOT) continue;
+    n->frame[at->value[k]].address = a->data + (p->before + s->tap[p->first + k] + step) * stride;
+  }
+}
+
+void scan_native_load(const thunk *t, const frame *f, const scan_class *s, const scan_frame *w, scan_native *n) {
   for (int i = 0; i < s->n_seq + s->n_state + s->n_fixed; i++) {
     const scan_part *p = &s->part[i];
     const native_part *at = &n->part[i];
-    const damo_array *a = thunk_in(t, f, scan_in(s, p));
+    if (p->role == SCAN_SEQUENCE && i >= scan_n_read(s, w)) continue; /* fed */
+    const damo_array *a = thunk_in(t, f, scan_operand(s, w, p));
     if (p->role == SCAN_SEQUENCE) {
-      const int64_t stride = array_strides(a)[0];
-      n->frame[at->stride].i64 = stride;
-      if (at->n > 1) n->frame[at->along].i64 = array_strides(a)[1];
-      for (int k = 0; k < p->n; k++) {
-        if (at->value[k] == NO_SLOT) continue;
-        n->frame[at->value[k]].address = a->data + (p->before + s->tap[p->first + k]) * stride;
-      }
+      scan_native_place_sequence(s, p, a, n, 0);
       continue;
     }
     for (int32_t j = 0; j < at->n * at->columns; j++) {
@@ -552,14 +527,14 @@ static void native_load(const thunk *t, const frame *f, const scan_class *s, sca
     for (int k = 0; k < (is_one ? 1 : p->span); k++) {
       const char *row = is_one ? a->data : a->data + (p->span - 1 - k) * array_strides(a)[0];
       for (int32_t j = 0; j < at->n; j++)
-        n->frame[at->value[k * MOST_ENTRIES + j]] = native_read(row + j * along, array_dtype(a));
+        n->frame[at->value[k * SCAN_MOST_ENTRIES + j]] = native_read(row + j * along, array_dtype(a));
     }
   }
 }
 
 /* Space for the rows of the stack, `rows` of them or as many as fit before it grows. */
-static damo_status begin_stack(const thunk *t, frame *f, const scan_class *s, const scan_part *p, native_part *at,
-                               int64_t n) {
+static damo_status native_begin_stack(const thunk *t, frame *f, const scan_class *s, const scan_part *p,
+                                      native_part *at, int64_t n) {
   const damo_dtype dtype = out_dtype(s, p);
   at->cap = p->tail > 0 && n > p->tail ? p->tail : n;
   if (s->until && p->tail <= 0 && at->cap > 64) at->cap = 64;
@@ -605,6 +580,16 @@ static int64_t native_place_row(const scan_class *s, const scan_part *p, scan_na
   return steps;
 }
 
+int64_t scan_native_place_rows(const scan_class *s, scan_native *n, int64_t k, int64_t total) {
+  int64_t steps = total - k;
+  for (int i = 0; i < s->n_parts && !n->is_scalar; i++) {
+    if (s->part[i].stack < 0) continue;
+    const int64_t most = native_place_row(s, &s->part[i], n, k, total);
+    if (most < steps) steps = most;
+  }
+  return steps;
+}
+
 /* Runs the steps, at most `total`; *k: the number of steps taken. */
 static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int64_t total, int64_t *k) {
   int64_t share = n->share, since = 0;
@@ -612,14 +597,13 @@ static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int
     DAMO_TRY(ctx_poll(f->ctx));
     int64_t steps = total - *k < share ? total - *k : share;
     const bool whole = steps == share;
-    for (int i = 0; i < s->n_parts && !n->is_scalar; i++) {
+    for (int i = 0; s->until && i < s->n_parts; i++) {
       const scan_part *p = &s->part[i];
       native_part *at = &n->part[i];
-      if (p->stack < 0) continue;
-      if (s->until && p->tail <= 0 && *k == at->cap) DAMO_TRY(grow_stack(f, at, out_dtype(s, p)));
-      const int64_t most = native_place_row(s, p, n, *k, total);
-      if (most < steps) steps = most;
+      if (p->stack >= 0 && p->tail <= 0 && *k == at->cap) DAMO_TRY(grow_stack(f, at, out_dtype(s, p)));
     }
+    const int64_t most = scan_native_place_rows(s, n, *k, total);
+    if (most < steps) steps = most;
     if (whole && *k > 0) since = clock_ns();
     const int64_t left = jit_run(n->code, n->frame, steps);
     stopped = jit_stopped(n->code, n->frame);
@@ -667,7 +651,7 @@ static damo_status native_give_last(const thunk *t, frame *f, const scan_part *p
   return DAMO_OK;
 }
 
-static damo_status native_give(const thunk *t, frame *f, const scan_class *s, const scan_native *n, int64_t steps) {
+damo_status scan_native_give(const thunk *t, frame *f, const scan_class *s, const scan_native *n, int64_t steps) {
   for (int i = 0; i < s->n_parts; i++) {
     const scan_part *p = &s->part[i];
     const native_part *at = &n->part[i];
@@ -680,16 +664,22 @@ static damo_status native_give(const thunk *t, frame *f, const scan_class *s, co
   return native_give_steps(t, f, scan_out_steps(s), steps);
 }
 
-damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total,
-                            int64_t *taken) {
+damo_status scan_native_begin_stacks(const thunk *t, frame *f, const scan_class *s, scan_native *n, int64_t total) {
   damo_status status = DAMO_OK;
-  *taken = 0;
-  native_load(t, f, s, n);
   for (int i = 0; i < s->n_parts && status == DAMO_OK; i++) {
-    if (s->part[i].stack >= 0) status = begin_stack(t, f, s, &s->part[i], &n->part[i], total);
+    if (s->part[i].stack >= 0) status = native_begin_stack(t, f, s, &s->part[i], &n->part[i], total);
   }
+  return status;
+}
+
+damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, const scan_frame *w, int64_t total,
+                            int64_t *taken) {
+  scan_native *n = w->native;
+  *taken = 0;
+  scan_native_load(t, f, s, w, n);
+  damo_status status = scan_native_begin_stacks(t, f, s, n, total);
   if (status == DAMO_OK) status = run_shares(f, s, n, total, taken);
-  if (status == DAMO_OK) status = native_give(t, f, s, n, *taken);
+  if (status == DAMO_OK) status = scan_native_give(t, f, s, n, *taken);
   for (int i = 0; i < s->n_parts; i++) {
     damo_release(n->part[i].own);
     n->part[i].own = NULL;

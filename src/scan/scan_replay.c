@@ -297,6 +297,9 @@ static damo_status replay_perform(const thunk *t, frame *f) {
   DAMO_TRY(replay_functions(t, f));
   DAMO_TRY(scan_frame_reserve(r.forward, &w->forward, f->ctx));
   DAMO_TRY(scan_frame_reserve(r.reverse, &w->reverse, f->ctx));
+  if (back > 0 && scan_has_past(t, f, r.forward, &w->forward) && scan_has_past(t, f, r.reverse, &w->reverse) &&
+      scan_replay_has_code(t, f, r.forward, &w->forward, r.reverse, &w->reverse, n))
+    return scan_replay_run_code(t, f, r.forward, &w->forward, r.reverse, &w->reverse, n - back, n);
   r.n_ring = w->forward.ring_at[r.forward->n_state];
   const damo_status status = replay_loops(&r, n - back, n);
   while (w->n_kept > 0) drop_checkpoint(w, r.n_ring);

@@ -13,9 +13,6 @@
 #include "scan_frame.h"
 #include "sparse/sparse.h"
 
-/* Steps after which machine code is made: about what its making costs. */
-#define NATIVE_STEPS 200
-
 size_t scan_state_size(void) { return sizeof(scan_frame); }
 
 void scan_drop(damo_obj **at) {
@@ -269,8 +266,7 @@ static damo_status step_call(const scan_class *s, scan_frame *w) {
   return DAMO_OK;
 }
 
-/* Whether a step may run the thunks without a call. */
-static bool is_direct(const damo_function *inner) {
+bool scan_is_direct(const damo_function *inner) {
   return inner->program->watcher == NULL && inner->profile == NULL && inner->program->n_shared == 0 && !inner->freed;
 }
 
@@ -476,7 +472,7 @@ void scan_seek(const thunk *t, const frame *f, const scan_class *s, scan_frame *
 damo_status scan_begin(frame *f, scan_frame *w) {
   w->n_run = 0;
   w->direct = false;
-  if (!is_direct(w->inner)) return DAMO_OK;
+  if (!scan_is_direct(w->inner)) return DAMO_OK;
   if (w->inner->running)
     return ctx_fail(f->ctx, DAMO_ESTATE, "%s is running and can't be run from inside itself", function_name(w->inner));
   DAMO_TRY(ctx_enter(f->ctx, STACK_CALL));
@@ -515,24 +511,23 @@ static damo_status run_steps(const thunk *t, frame *f, scan_class *s, scan_frame
   return DAMO_OK;
 }
 
-/* Whether the initial values have the rows that the taps reach. */
-static bool has_past(const thunk *t, const frame *f, const scan_class *s) {
+bool scan_has_past(const thunk *t, const frame *f, const scan_class *s, const scan_frame *w) {
   for (int i = 0; i < s->n_state; i++) {
     const scan_part *p = scan_state_at(s, i);
-    if (!p->bare && array_shape(thunk_in(t, f, scan_in(s, p)))[0] < p->span) return false;
+    if (!p->bare && array_shape(thunk_in(t, f, scan_operand(s, w, p)))[0] < p->span) return false;
   }
   return true;
 }
 
 /* The machine code for the loop; NULL: there is none for these operands, or not yet. */
 static scan_native *native_of(const thunk *t, const frame *f, const scan_class *s, scan_frame *w, int64_t total) {
-  if (w->native != NULL) return scan_native_fits(t, f, s, w->native) ? w->native : NULL;
+  if (w->native != NULL) return scan_native_fits(t, f, s, w, NULL) ? w->native : NULL;
   if (w->seen < 0) return NULL;
-  if (w->inner->frame.frame.no_jit || s->progress != NULL || !is_direct(w->inner)) return NULL;
-  w->seen = total > NATIVE_STEPS ? NATIVE_STEPS : w->seen + total;
-  if (w->seen < NATIVE_STEPS) return NULL;
+  if (w->inner->frame.frame.no_jit || s->progress != NULL || !scan_is_direct(w->inner)) return NULL;
+  w->seen = total > SCAN_NATIVE_STEPS ? SCAN_NATIVE_STEPS : w->seen + total;
+  if (w->seen < SCAN_NATIVE_STEPS) return NULL;
   w->seen = -1;
-  w->native = scan_native_new(t, f, s, w->inner);
+  w->native = scan_native_new(t, f, s, w, NULL);
   w->scalars = w->native != NULL && scan_native_is_scalar(w->native);
   return w->native;
 }
@@ -540,7 +535,7 @@ static scan_native *native_of(const thunk *t, const frame *f, const scan_class *
 static damo_status run_native(const thunk *t, frame *f, const scan_class *s, scan_frame *w, int64_t total) {
   int64_t k = 0;
   DAMO_TRY(scan_begin(f, w));
-  const damo_status status = scan_native_run(t, f, s, w->native, total, &k);
+  const damo_status status = scan_native_run(t, f, s, w, total, &k);
   scan_end(f, w);
   w->inner->n_calls += (uint64_t)k;
   return status;
@@ -552,7 +547,8 @@ static damo_status loop_over_steps(const thunk *t, frame *f, scan_class *s, scan
     const int64_t rows = array_shape(thunk_in(t, f, scan_in(s, &s->part[i])))[0] - s->part[i].span;
     if (rows < total) total = rows;
   }
-  if (total > 0 && has_past(t, f, s) && native_of(t, f, s, w, total) != NULL) return run_native(t, f, s, w, total);
+  if (total > 0 && scan_has_past(t, f, s, w) && native_of(t, f, s, w, total) != NULL)
+    return run_native(t, f, s, w, total);
   scan_drop_last(t, f, s);
   DAMO_TRY(scan_start(t, f, s, w));
   DAMO_TRY(scan_begin(f, w));
