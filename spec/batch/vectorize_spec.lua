@@ -41,7 +41,7 @@ describe("a node over a batch", function()
       return damo.dimshuffle(x, { 2, "x", 1 }), damo.transpose(x)
     end },
     { name = "an Op of a script", cores = { { 3 } }, loop = true, fn = function(x) return Half(x) end },
-    { name = "an OpFromGraph", cores = { { 3 } }, loop = true, fn = function(x) return mean_of()(x) end },
+    { name = "an OpFromGraph", cores = { { 3 } }, fn = function(x) return mean_of()(x) end },
     { name = "a loop", cores = { { 3 }, {} }, loop = true, fn = function(x, y)
       return damo.scan(function(xi, s) return s * y + xi end, { sequences = x, outputs_info = damo.constant(0.5) })
     end },

@@ -18,4 +18,8 @@ damo_status op_from_graph_r_op(build *b, damo_apply *node, damo_var *const *eval
 damo_status op_from_graph_unfold(build *b, const op_from_graph *g, damo_apply *node, damo_var *const *what, int n,
                                  damo_var **out);
 
+/* op_from_graph_batch.c: op_def.batch of OpFromGraph's class. */
+damo_status op_from_graph_batch(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k,
+                                damo_var **out);
+
 #endif

@@ -484,6 +484,7 @@ static void set_class(op_from_graph *g) {
                     .grad = op_from_graph_l_op,
                     .rop = op_from_graph_r_op,
                     .infer_shape = op_from_graph_infer_shape,
+                    .batch = op_from_graph_batch,
                     .connection_pattern = graph_connections,
                     .do_constant_folding = graph_folds,
                     .inner_graph = graph_inner,

@@ -281,6 +281,7 @@ static void scan_set_def(scan_class *s) {
                     .grad = scan_l_op,
                     .rop = scan_r_op,
                     .infer_shape = scan_infer_shape,
+                    .batch = scan_vectorize,
                     .connection_pattern = scan_connections,
                     .do_constant_folding = scan_folds,
                     .inner_graph = scan_inner_graph,

@@ -128,6 +128,9 @@ damo_status scan_edit_end(scan_edit *e, damo_status status); /* returns status, 
 
 damo_var *scan_edit_stack(const scan_edit *e, int part); /* the stacked result of a part that stays, likewise */
 
+/* scan_vectorize.c: op_def.batch of Scan */
+damo_status scan_vectorize(build *b, const damo_apply *node, damo_var **in, const bool *batched, int k, damo_var **out);
+
 /* scan_batch.c */
 typedef struct scan_batch {
   build *b;
