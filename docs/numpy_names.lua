@@ -104,7 +104,7 @@ return {
     title = "scipy.stats",
     names = "bernoulli beta betabinom binom cauchy chi2 dirichlet expon f gamma geom gumbel_r halfcauchy halfnorm hypergeom "
       .. "invgamma invgauss laplace logistic lognorm multinomial multivariate_normal nbinom norm pareto poisson rayleigh t "
-      .. "triang truncexpon truncnorm uniform vonmises weibull_min wishart",
+      .. "triang truncexpon truncnorm uniform vonmises weibull_min wishart zipf",
     other = {
       bernoulli = "damo.dist.Bernoulli", beta = "damo.dist.Beta", betabinom = "damo.dist.BetaBinomial",
       binom = "damo.dist.Binomial", cauchy = "damo.dist.Cauchy", chi2 = "damo.dist.ChiSquared",
@@ -117,7 +117,7 @@ return {
       poisson = "damo.dist.Poisson", rayleigh = "damo.dist.Rayleigh", t = "damo.dist.StudentT",
       triang = "damo.dist.Triangular", truncexpon = "damo.dist.TruncatedExponential",
       truncnorm = "damo.dist.TruncatedNormal", uniform = "damo.dist.Uniform", vonmises = "damo.dist.VonMises",
-      weibull_min = "damo.dist.Weibull", wishart = "damo.dist.Wishart",
+      weibull_min = "damo.dist.Weibull", wishart = "damo.dist.Wishart", zipf = "damo.dist.Zipf",
     },
   },
 }

@@ -23,6 +23,7 @@ local function value_error(...) core.raise("value", string.format(...)) end
 local constraints = {
   positive = { "must be positive", function(v) return damo.gt(v, 0) end },
   nonnegative = { "must not be negative", function(v) return damo.ge(v, 0) end },
+  ["above one"] = { "must be greater than 1", function(v) return damo.gt(v, 1) end },
   probability = {
     "must lie between 0 and 1",
     function(v) return shared.both(damo.ge(v, 0), damo.le(v, 1)) end,

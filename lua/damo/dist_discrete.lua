@@ -146,6 +146,28 @@ discrete.Geometric = {
   draw = function(rs, p, options) return rs:geometric(p, options) end,
 }
 
+local function zipf_moment(n, a) return damo.zeta(a - n) / damo.zeta(a) end
+
+discrete.Zipf = {
+  params = { "a" },
+  check = { a = "above one" },
+  logp = function(x, a)
+    return never(either(lt(x, 1), eq(x, math.huge)), whole(x, -a * log(x) - log(damo.zeta(a))))
+  end,
+  -- 1 - F(k) = zeta(a, k + 1) / zeta(a): DLMF 25.11.1
+  logcdf = function(x, a)
+    x = below(x)
+    return never(lt(x, 1), log1p(-damo.hurwitz_zeta(a, damo.maximum(x, 1) + 1) / damo.zeta(a)))
+  end,
+  icdf = shared.search "zipf",
+  mean = function(a) return switch(gt(a, 2), zipf_moment(1, a), math.huge) end,
+  var = function(a)
+    local inside = zipf_moment(2, a) - sqr(zipf_moment(1, a))
+    return switch(gt(a, 3), inside, switch(gt(a, 2), math.huge, 0 / 0))
+  end,
+  draw = function(rs, a, options) return rs:zipf(a, options) end,
+}
+
 -- ---- Draws without replacement --------------------------------------------------------------------------------------
 
 local function hypergeometric_logp(x, good, bad, draws)

@@ -1095,6 +1095,7 @@ return {
     { "damo.dist.Poisson", "(rate)", "the distribution: from 0; failures before the n-th success", {} },
     { "damo.dist.NegativeBinomial", "(n, p)", "the distribution: from 0; failures before the n-th success", {} },
     { "damo.dist.Geometric", "(p)", "the distribution: trials up to the first success, from 1", {} },
+    { "damo.dist.Zipf", "(a)", "the distribution: k^-a / zeta(a), k from 1 on, a > 1; no mean where a <= 2, no variance where a <= 3. Near 1 `logcdf` of a small k is off by some zeta(a) ULP", {} },
     { "damo.dist.HyperGeometric", "(good, bad, draws)", "the distribution: good ones among draws without replacement", {} },
     { "damo.dist.Categorical", "(p)", "the distribution: a position, from 1; logp alone, and p is taken as it is given", {} },
     { "damo.dist.Multinomial", "(n, p)", "the distribution: the last axis is the vector's; no logcdf, no icdf", {} },

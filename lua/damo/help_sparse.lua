@@ -167,6 +167,9 @@ damo.dist.NegativeBinomial(3, 0.5):logp(2)
   ["damo.dist.Geometric"] = [==[
 damo.dist.Geometric(0.25):logp(3)
 --> -1.9616585060235]==],
+  ["damo.dist.Zipf"] = [==[
+damo.dist.Zipf(2.5):logp(3)
+--> -3.0403096136275]==],
   ["damo.dist.HyperGeometric"] = [==[
 damo.dist.HyperGeometric(7, 3, 5):logp(2)
 --> -2.484906649788]==],

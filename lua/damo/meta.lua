@@ -2830,6 +2830,10 @@ function dist.Weibull(shape, scale) end
 ---@return damo.Distribution
 function dist.Wishart(df, scale) end
 
+---@param a damo.Operand
+---@return damo.Distribution
+function dist.Zipf(a) end
+
 ---sum
 ---@param x damo.Operand
 ---@param y damo.Operand

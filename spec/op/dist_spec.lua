@@ -22,7 +22,7 @@ local continuous = {
 local discrete = {
   Bernoulli = { { 0.3 }, 0, 1 }, Poisson = { { 6.3 }, 0, 40 }, Binomial = { { 9, 0.35 }, 0, 9 },
   NegativeBinomial = { { 3.5, 0.4 }, 0, 80 }, BetaBinomial = { { 9, 1.7, 0.6 }, 0, 9 },
-  Geometric = { { 0.3 }, 1, 90 }, HyperGeometric = { { 12, 9, 8 }, 0, 8 },
+  Geometric = { { 0.3 }, 1, 90 }, HyperGeometric = { { 12, 9, 8 }, 0, 8 }, Zipf = { { 6.5 }, 1, 300 },
 }
 local function sorted(t)
   local names = {}
@@ -202,6 +202,26 @@ describe("distributions", function()
     local x = dist.TruncatedNormal(0, 1, 39, 1 / 0):sample(damo.random.RandomStream(3), { size = { 2000 } }):eval()
     assert.is_true(damo.min(x) >= 39)
     assert.near(39.0256, damo.mean(x), 0.003)
+  end)
+
+  it("of Zipf agree with mpmath, far out too", function()
+    for _, case in ipairs { -- a, k, logp, logcdf
+      { 1.5, 3, -2.6081783357329498, -0.52458670138882046 }, { 2.5, 10, -6.0502416244423764, -0.014693034532162293 },
+      { 4, 2, -2.8516985953071169, -0.018485251250900787 },
+    } do
+      local d = dist.Zipf(case[1])
+      assert.near(case[3], d:logp(case[2]), 1e-15 * 5)
+      assert.near(case[4], d:logcdf(case[2]), 1e-15)
+    end
+    local d = dist.Zipf(damo.array { 4, 2.5, 1.5 })
+    assert.same({ "1.110627", "1.947372", "inf" }, { ("%.6f %.6f %g"):format(d:mean()[1], d:mean()[2], d:mean()[3])
+      :match "(%S+) (%S+) (%S+)" })
+    assert.near(0.2863264536645034, d:var()[1], 1e-14)
+    assert.equal(INF, d:var()[2])
+    assert.is_true(d:var()[3] ~= d:var()[3])
+    assert.equal(6274, dist.Zipf(2.5):icdf(0.999999))
+    assert.equal(707, dist.Zipf(1.05):icdf(0.3))
+    assert.has_error(function() dist.Zipf(1) end)
   end)
 
   it("take empty arguments", function()

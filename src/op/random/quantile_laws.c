@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "kernel/elem/special_zeta.h"
+
 #define PI 3.14159265358979323846
 
 /* ---- Discrete ---------------------------------------------------------------------------------------------------- */
@@ -132,6 +134,26 @@ static double quantile_geometric(const double *p, double q) {
   return k > 1 ? k : 1;
 }
 
+/* 1 - F(k) = zeta(a, k + 1) / zeta(a), which falls too slowly to be summed: doubled up to where it is low enough, then
+ * bisected. */
+static double quantile_zipf(const double *p, double q) {
+  if (!(p[0] > 1)) return NAN;
+  if (q <= 0) return 0;
+  if (q >= 1) return INFINITY;
+  const double all = special_hurwitz_zeta(p[0], 1), wanted = all * (1 - q + fmin(NEAR, 1e-4 * (1 - q)));
+  double low = 0, high = 1; /* F(low) < q <= F(high) */
+  while (special_hurwitz_zeta(p[0], high + 1) > wanted && high < 0x1p63) low = high, high *= 2;
+  while (high - low > 1 && high < 0x1p63) {
+    const double middle = floor(low + (high - low) / 2);
+    if (middle == low || middle == high) break; /* above 2^53 */
+    if (special_hurwitz_zeta(p[0], middle + 1) > wanted)
+      low = middle;
+    else
+      high = middle;
+  }
+  return high;
+}
+
 /* ---- Continuous -------------------------------------------------------------------------------------------------- */
 
 /* exp(t²) erfc(t), t >= 0; to 1e-9 where the series takes over. */
@@ -199,6 +221,7 @@ const quantile_law quantile_laws[] = {
     {"betabinom", 3, true, quantile_betabinom},
     {"geometric", 1, true, quantile_geometric},
     {"hypergeometric", 3, true, quantile_hypergeometric},
+    {"zipf", 1, true, quantile_zipf},
     {"wald", 2, false, quantile_wald},
     {"vonmises", 1, false, quantile_vonmises},
     {NULL, 0, false, NULL},
