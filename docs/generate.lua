@@ -222,6 +222,10 @@ local calls = {
   ellipe = function(x) return damo.ellipe(damo.sigmoid(x)) end,
   ellipd = function(x) return damo.ellipd(damo.sigmoid(x)) end,
   hyp2f1 = function(x, y) return damo.hyp2f1(x, y, 2 + damo.sqr(x), damo.sigmoid(y) - 0.5) end,
+  cosint = function(x) return damo.cosint(1 + damo.sqr(x)) end,
+  coshint = function(x) return damo.coshint(1 + damo.sqr(x)) end,
+  sici = function(x) return damo.sinint(x) end,
+  hyp1f1 = function(x, y) return damo.hyp1f1(1 + damo.sqr(x), 2 + damo.sqr(x), y) end,
   gammainc_grad_a = function(x) return damo.gammainc_grad_a(2, 1 + damo.sqr(x)) end,
   betainc_grad_a = function(x) return damo.betainc_grad_a(2, 3, damo.sigmoid(x)) end,
   betainc_grad_b = function(x) return damo.betainc_grad_b(2, 3, damo.sigmoid(x)) end,
@@ -236,6 +240,15 @@ for _, name in ipairs { "jv", "yv", "iv", "kv", "ive", "kve", "expn" } do
 end
 for _, name in ipairs { "jv_grad_v", "yv_grad_v", "ive_grad_v", "kve_grad_v", "expn_grad_n" } do
   calls[name] = function(x) return damo[name](2, 1 + damo.sqr(x)) end
+end
+for _, name in ipairs { "ellipkinc", "ellipeinc", "jacobi_am", "jacobi_sn", "jacobi_cn", "jacobi_dn", "ellipj" } do
+  calls[name] = function(x, y) return (damo[name](x, damo.sigmoid(y))) end
+end
+for _, name in ipairs { "ellipdinc", "ellipkinc_grad_m" } do
+  calls[name] = function(x) return damo[name](x, 0.5) end
+end
+for _, name in ipairs { "a", "b" } do
+  calls["hyp1f1_grad_" .. name] = function(x) return damo["hyp1f1_grad_" .. name](1, 2, x) end
 end
 for _, name in ipairs { "a", "b", "c" } do
   calls["hyp2f1_grad_" .. name] = function(x) return damo["hyp2f1_grad_" .. name](1, 2, 3, damo.sigmoid(x) - 0.5) end

@@ -92,10 +92,11 @@ return {
   },
   {
     title = "scipy.special",
-    names = "beta betainc betaincinv betaln binom cbrt digamma ellipe ellipk entr erf erfc erfcinv erfcx erfinv exp1 exp10 "
-      .. "exp2 expi expit expm1 expn factorial gamma gammainc gammaincc gammainccinv gammaincinv gammaln hyp2f1 i0 i0e i1 i1e "
+    names = "airy beta betainc betaincinv betaln binom cbrt dawsn digamma ellipe ellipeinc ellipj ellipk ellipkinc entr erf erfc "
+      .. "erfcinv erfcx erfinv exp1 exp10 exp2 expi expit expm1 expn factorial fresnel gamma gammainc gammaincc gammainccinv "
+      .. "gammaincinv gammaln hyp1f1 hyp2f1 i0 i0e i1 i1e "
       .. "iv ive j0 j1 jv k0 k1 kl_div kv kve lambertw log1p log_expit log_ndtr log_softmax logit logsumexp multigammaln ndtr "
-      .. "ndtri ndtri_exp owens_t poch polygamma psi rel_entr sinc softmax softplus spherical_jn xlog1py xlogy y0 y1 yv zeta",
+      .. "ndtri ndtri_exp owens_t poch polygamma psi rel_entr shichi sici sinc softmax softplus spherical_jn xlog1py xlogy y0 y1 yv zeta",
     other = {
       expit = "damo.sigmoid", log_expit = "damo.nn.log_sigmoid", psi = "damo.digamma", kl_div = "damo.nn.kl_divergence",
     },

@@ -5053,6 +5053,320 @@ function damo.ellipd(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:ellipd(options) end
 
+---Dawson's integral, exp(-x*x) times that of exp(t*t) from 0 to x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.dawsn(x, options) end
+
+---Dawson's integral, exp(-x*x) times that of exp(t*t) from 0 to x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:dawsn(options) end
+
+---sine integral Si
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.sinint(x, options) end
+
+---sine integral Si
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:sinint(options) end
+
+---cosine integral Ci of |x|
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.cosint(x, options) end
+
+---cosine integral Ci of |x|
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:cosint(options) end
+
+---hyperbolic sine integral Shi
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.sinhint(x, options) end
+
+---hyperbolic sine integral Shi
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:sinhint(options) end
+
+---hyperbolic cosine integral Chi of |x|
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.coshint(x, options) end
+
+---hyperbolic cosine integral Chi of |x|
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:coshint(options) end
+
+---integral of sin(pi t*t / 2) from 0 to x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.fresnels(x, options) end
+
+---integral of sin(pi t*t / 2) from 0 to x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:fresnels(options) end
+
+---integral of cos(pi t*t / 2) from 0 to x
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.fresnelc(x, options) end
+
+---integral of cos(pi t*t / 2) from 0 to x
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:fresnelc(options) end
+
+---Airy function Ai
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.airy_ai(x, options) end
+
+---Airy function Ai
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:airy_ai(options) end
+
+---derivative of the Airy function Ai
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.airy_ai_prime(x, options) end
+
+---derivative of the Airy function Ai
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:airy_ai_prime(options) end
+
+---Airy function Bi
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.airy_bi(x, options) end
+
+---Airy function Bi
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:airy_bi(options) end
+
+---derivative of the Airy function Bi
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.airy_bi_prime(x, options) end
+
+---derivative of the Airy function Bi
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:airy_bi_prime(options) end
+
+---incomplete elliptic integral of the first kind
+---@param phi damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(phi: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.ellipkinc(phi, m, options) end
+
+---incomplete elliptic integral of the first kind
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:ellipkinc(m, options) end
+
+---incomplete elliptic integral of the second kind
+---@param phi damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(phi: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.ellipeinc(phi, m, options) end
+
+---incomplete elliptic integral of the second kind
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:ellipeinc(m, options) end
+
+---(ellipkinc(phi, m) - ellipeinc(phi, m)) / m
+---@param phi damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(phi: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.ellipdinc(phi, m, options) end
+
+---(ellipkinc(phi, m) - ellipeinc(phi, m)) / m
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:ellipdinc(m, options) end
+
+---derivative of ellipkinc in m
+---@param phi damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(phi: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.ellipkinc_grad_m(phi, m, options) end
+
+---derivative of ellipkinc in m
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:ellipkinc_grad_m(m, options) end
+
+---Jacobi's amplitude, inverse of ellipkinc in phi
+---@param u damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(u: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.jacobi_am(u, m, options) end
+
+---Jacobi's amplitude, inverse of ellipkinc in phi
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:jacobi_am(m, options) end
+
+---Jacobi's sn, the sine of the amplitude
+---@param u damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(u: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.jacobi_sn(u, m, options) end
+
+---Jacobi's sn, the sine of the amplitude
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:jacobi_sn(m, options) end
+
+---Jacobi's cn, the cosine of the amplitude
+---@param u damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(u: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.jacobi_cn(u, m, options) end
+
+---Jacobi's cn, the cosine of the amplitude
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:jacobi_cn(m, options) end
+
+---Jacobi's dn, sqrt(1 - m sn^2)
+---@param u damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(u: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function damo.jacobi_dn(u, m, options) end
+
+---Jacobi's dn, sqrt(1 - m sn^2)
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable
+function Tensor:jacobi_dn(m, options) end
+
+---confluent hypergeometric function of Kummer
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function damo.hyp1f1(a, b, x, options) end
+
+---confluent hypergeometric function of Kummer
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function Tensor:hyp1f1(b, x, options) end
+
+---derivative of hyp1f1 in a
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function damo.hyp1f1_grad_a(a, b, x, options) end
+
+---derivative of hyp1f1 in a
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function Tensor:hyp1f1_grad_a(b, x, options) end
+
+---derivative of hyp1f1 in b
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function damo.hyp1f1_grad_b(a, b, x, options) end
+
+---derivative of hyp1f1 in b
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function Tensor:hyp1f1_grad_b(b, x, options) end
+
 ---hypergeometric function of Gauss
 ---@param a damo.Operand
 ---@param b damo.Operand
@@ -5741,6 +6055,91 @@ function damo.chi2sf(x, k, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, k: damo.Operand, options?: any): damo.Variable
 function Tensor:chi2sf(k, options) end
+
+---sine and cosine integrals, sinint(x) and cosint(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable, damo.Variable
+function damo.sici(x, options) end
+
+---sine and cosine integrals, sinint(x) and cosint(x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable, damo.Variable
+function Tensor:sici(options) end
+
+---hyperbolic sine and cosine integrals, sinhint(x) and coshint(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable, damo.Variable
+function damo.shichi(x, options) end
+
+---hyperbolic sine and cosine integrals, sinhint(x) and coshint(x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable, damo.Variable
+function Tensor:shichi(options) end
+
+---Fresnel's integrals S and C, fresnels(x) and fresnelc(x)
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable, damo.Variable
+function damo.fresnel(x, options) end
+
+---Fresnel's integrals S and C, fresnels(x) and fresnelc(x)
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable, damo.Variable
+function Tensor:fresnel(options) end
+
+---Airy functions: Ai, Ai', Bi and Bi'
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable, damo.Variable, damo.Variable, damo.Variable
+function damo.airy(x, options) end
+
+---Airy functions: Ai, Ai', Bi and Bi'
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable, damo.Variable, damo.Variable, damo.Variable
+function Tensor:airy(options) end
+
+---Jacobi's elliptic functions sn, cn and dn, and the amplitude; m from 0 to 1
+---@param u damo.Operand
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@overload fun(u: damo.Variable, m: damo.Operand, options?: any): damo.Variable, damo.Variable, damo.Variable, damo.Variable
+function damo.ellipj(u, m, options) end
+
+---Jacobi's elliptic functions sn, cn and dn, and the amplitude; m from 0 to 1
+---@param m damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@return damo.Result
+---@overload fun(self: damo.Variable, m: damo.Operand, options?: any): damo.Variable, damo.Variable, damo.Variable, damo.Variable
+function Tensor:ellipj(m, options) end
 
 ---sum over axes; of integers int64 or uint64
 ---@param x damo.Operand

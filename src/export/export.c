@@ -216,7 +216,7 @@ static damo_status export_assemble(c_emit *e, damo_function *f, const export_opt
   if (s == DAMO_OK) {
     const char *n = o->name;
     strbuf_add(&t->source, "/* Made by damo. */\n");
-    if ((file->specials >> C_SPECIAL_BESSEL & 1) != 0) strbuf_add(&t->source, bessel_switch);
+    if ((file->specials & (1u << C_SPECIAL_BESSEL | 1u << C_SPECIAL_AIRY)) != 0) strbuf_add(&t->source, bessel_switch);
     strbuf_addf(&t->source, "#include \"%s.h\"\n\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n%s\n",
                 n, contraction);
     for (size_t i = 0; file->plain && i < sizeof plain_text / sizeof *plain_text; i++)

@@ -22,6 +22,15 @@ static const char *const special_zeta_text[] = {
 static const char *const special_bessel_text[] = {
 #include "special_bessel_text.inc"
     NULL};
+static const char *const special_integral_text[] = {
+#include "special_integral_text.inc"
+    NULL};
+static const char *const special_airy_text[] = {
+#include "special_airy_text.inc"
+    NULL};
+static const char *const special_kummer_text[] = {
+#include "special_kummer_text.inc"
+    NULL};
 static const char *const special_table_text[] = {
 #include "special_table_text.inc"
     NULL};
@@ -31,11 +40,15 @@ void export_specials(const c_file *file, strbuf *out) {
       [C_SPECIAL_BASE] = special_base_text,         [C_SPECIAL_NORMAL] = special_normal_text,
       [C_SPECIAL_GAMMA] = special_gamma_text,       [C_SPECIAL_BETA] = special_beta_text,
       [C_SPECIAL_ELLIPTIC] = special_elliptic_text, [C_SPECIAL_ZETA] = special_zeta_text,
-      [C_SPECIAL_BESSEL] = special_bessel_text,     [C_SPECIAL_TABLE] = special_table_text};
+      [C_SPECIAL_BESSEL] = special_bessel_text,     [C_SPECIAL_INTEGRAL] = special_integral_text,
+      [C_SPECIAL_AIRY] = special_airy_text,         [C_SPECIAL_KUMMER] = special_kummer_text,
+      [C_SPECIAL_TABLE] = special_table_text};
   uint32_t groups = file->specials;
   if (groups == 0) return;
   const uint32_t functions = groups & ~(1u << C_SPECIAL_TABLE);
   if (functions != 0) groups |= 1u << C_SPECIAL_BASE;
+  if ((functions >> C_SPECIAL_INTEGRAL & 1) != 0) groups |= 1u << C_SPECIAL_ZETA;
+  if ((functions >> C_SPECIAL_AIRY & 1) != 0) groups |= 1u << C_SPECIAL_BESSEL;
   if (functions >> C_SPECIAL_GAMMA != 0) groups |= 1u << C_SPECIAL_GAMMA | 1u << C_SPECIAL_NORMAL;
   strbuf_add(out,
              "#include <float.h>\n#include <stdbool.h>\n#include <stddef.h>\n\n"

@@ -68,6 +68,9 @@ typedef enum c_special {
   C_SPECIAL_ELLIPTIC,
   C_SPECIAL_ZETA,
   C_SPECIAL_BESSEL,
+  C_SPECIAL_INTEGRAL, /* after that of zeta, which it calls */
+  C_SPECIAL_AIRY,     /* after that of Bessel */
+  C_SPECIAL_KUMMER,
   C_SPECIAL_TABLE,
   C_N_SPECIALS
 } c_special;

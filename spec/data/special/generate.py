@@ -207,6 +207,73 @@ F["ellipk"] = Function(mpmath.ellipk, at=[[-1.5, -0.2, 0.4, 0.75]], ints=[[0, 0,
                        domain=[either(between(-5, 1), lambda r: 1 - scale(1e-12, 1)(r), lambda r: -scale(1, 1e8)(r))])
 F["ellipe"] = Function(mpmath.ellipe, **{k: v for k, v in vars(F["ellipk"]).items() if k != "f"})
 F["ellipd"] = Function(lambda m: (mpmath.ellipk(m) - mpmath.ellipe(m)) / m, at=F["ellipk"].at, domain=F["ellipk"].domain)
+
+
+def away_from_zero(f, least):
+    return lambda x: abs(f(x)) > least
+
+
+F["dawsn"] = Function(lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mpmath.erfi(x), at=[NUMBERS], ints=[[0, 1, 2]],
+                      domain=[either(between(-12, 12), scale(1e-300, 1e6))])
+F["sinint"] = Function(mpmath.si, at=[NUMBERS], ints=[[0, 1, 2]], domain=[either(between(-50, 50), scale(1e-300, 1000))])
+F["cosint"] = Function(mpmath.ci, at=[X2], ints=[[1, 3, 2]], domain=[either(between(0, 50), scale(1e-300, 1000))],
+                       keep=lambda x: abs(mpmath.ci(x)) > 0.15 * min(1, 1 / x))
+F["sinhint"] = Function(mpmath.shi, at=[NUMBERS], ints=[[0, 1, 2]], domain=[either(between(-50, 50), scale(1e-300, 700))])
+F["coshint"] = Function(mpmath.chi, at=[X2], ints=[[1, 3, 2]], domain=[either(between(0, 50), scale(1e-300, 700))],
+                        keep=lambda x: abs(mpmath.chi(x)) > 0.15)
+FRESNEL = dict(at=[NUMBERS], ints=[[0, 1, 2]], domain=[either(between(-10, 10), scale(1e-90, 1000))])
+F["fresnels"] = Function(mpmath.fresnels, **FRESNEL)
+F["fresnelc"] = Function(mpmath.fresnelc, **FRESNEL)
+for n, f in enumerate([mpmath.airyai, mpmath.airybi]):
+    for prime in (0, 1):
+        def airy(x, f=f, prime=prime):
+            return f(x, derivative=prime)
+        # away from its zeros: above 0.15 of its size there
+        F["airy_" + ["ai", "bi"][n] + "_prime" * prime] = Function(
+            airy, at=[NUMBERS], ints=[[0, 1, 2]], domain=[either(between(-30, 30), between(-3, 3), scale(1, 100))],
+            keep=lambda x, f=airy, p=prime: x > 0 or abs(f(x)) > 0.1 * max(1, -x) ** (0.25 if p else -0.25))
+ANGLES = dict(at=[[-0.6, 0.3, 1.2, 2.4], [-1.5, 0.2, 0.4, 0.75]], ints=[[0, 1, 2], [0, 0, 0]],
+              domain=[either(between(-1.57, 1.57), between(-20, 20)),
+                      either(between(0, 1), lambda r: 1 - scale(1e-9, 1)(r), lambda r: -scale(0.01, 1e4)(r))])
+F["ellipkinc"] = Function(mpmath.ellipf, **ANGLES)
+F["ellipeinc"] = Function(mpmath.ellipe, **ANGLES)
+F["ellipdinc"] = Function(lambda phi, m: (mpmath.ellipf(phi, m) - mpmath.ellipe(phi, m)) / m if m != 0 else
+                          phi / 2 - mp.sin(2 * phi) / 4, **ANGLES)
+
+
+def d_ellipf(phi, m):
+    if m == 0:
+        return phi / 4 - mp.sin(2 * phi) / 8
+    root = mp.sqrt(1 - m * mp.sin(phi) ** 2)
+    d = (mpmath.ellipf(phi, m) - mpmath.ellipe(phi, m)) / m
+    return (mpmath.ellipf(phi, m) - d - mp.sin(phi) * mp.cos(phi) / root) / (2 * (1 - m))
+
+
+F["ellipkinc_grad_m"] = Function(d_ellipf, **ANGLES)
+MODULUS = dict(at=[[-0.6, 0.3, 1.2, 2.4], [0.1, 0.2, 0.4, 0.75]], ints=[[0, 1, 2], [0, 0, 0]],
+               domain=[between(-5, 5), either(between(0, 1), lambda r: 1 - scale(1e-6, 1)(r))])
+
+
+def jacobi(kind):
+    return lambda u, m: mpmath.ellipfun(kind, u=u, m=m)
+
+
+def amplitude(u, m):
+    k = mpmath.ellipk(m)
+    n = mp.floor(u / (2 * k) + 0.5)
+    v = u - 2 * k * n
+    return n * mp.pi + mp.atan2(mpmath.ellipfun("sn", u=v, m=m), mpmath.ellipfun("cn", u=v, m=m))
+
+
+F["jacobi_am"] = Function(amplitude, **MODULUS)
+for kind in ("sn", "cn", "dn"):
+    F["jacobi_" + kind] = Function(jacobi(kind), keep=lambda u, m, f=jacobi(kind): abs(f(u, m)) > 0.2, **MODULUS)
+KUMMER = dict(at=[[0.7, 1.5, 2.25, 1.0], [1.25, 2.5, 3.0, 2.75], [-0.6, 0.3, 2.5, -1.2]], ints=[[1, 1, 2], [2, 3, 3], [0, 1, 2]],
+              domain=[between(0.1, 10), between(0.1, 10), either(between(-20, 20), between(-300, 300))],
+              keep=lambda a, b, x: x > 0 or b > a)
+F["hyp1f1"] = Function(mpmath.hyp1f1, **KUMMER)
+for n in range(2):
+    F["hyp1f1_grad_" + "ab"[n]] = Function(derivative(mpmath.hyp1f1, n), **KUMMER)
 HYPER = dict(at=[[0.7, 1.5, 2.25, 1.0], [1.25, 0.5, 2.0, 2.75], [2.5, 1.75, 3.0, 4.5], [-0.6, 0.3, 0.7, -0.2]],
              domain=[between(0.1, 5), between(0.1, 5), between(0.5, 5), between(-0.9, 0.9)],
              keep=lambda a, b, c, x: x > 0 or c > min(a, b))
@@ -246,7 +313,7 @@ def value(g, args):
     for dps in (30, 60, 120, 240, 480):
         with mp.workdps(dps):
             y = g.f(*(mpf(x) for x in args))
-        if before is not None and abs(y - before) < mpf(10) ** -20 * abs(y):
+        if before is not None and abs(y - before) <= mpf(10) ** -20 * abs(y):
             return rounded(y)
         before = y
     raise ValueError("no value at %s" % (args,))

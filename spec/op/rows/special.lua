@@ -182,6 +182,20 @@ return function(h)
       tol = 1e-9 },
   } })
 
+  -- ---- Integrals, Airy's functions ------------------------------------------------------------------------------------------
+
+  row("dawsn", { special = { { { 0, inf, -inf, nan, -1 }, want = { 0, 0, 0, nan, -0.5380795069127684 } } } })
+  row("sinint", { special = { { { 0, inf, -inf, nan }, want = { 0, math.pi / 2, -math.pi / 2, nan } } } })
+  row("cosint", { special = { { { 0, inf, -inf, nan, -1 }, want = { -inf, 0, nan, nan, 0.33740392290096813 } } } })
+  row("sinhint", { special = { { { 0, inf, -inf, nan }, want = { 0, inf, -inf, nan } } } })
+  row("coshint", { special = { { { 0, inf, -inf, nan, -1 }, want = { -inf, inf, inf, nan, 0.8378669409802083 } } } })
+  row("fresnels", { special = { { { 0, inf, -inf, nan }, want = { 0, 0.5, -0.5, nan } } } })
+  row("fresnelc", { special = { { { 0, inf, -inf, nan }, want = { 0, 0.5, -0.5, nan } } } })
+  row("airy_ai", { special = { { { inf, -inf, 200, nan }, want = { 0, 0, 0, nan } } } })
+  row("airy_ai_prime", { special = { { { inf, -inf, 200, nan }, want = { 0, nan, 0, nan } } } })
+  row("airy_bi", { special = { { { inf, -inf, 200, nan }, want = { inf, 0, inf, nan } } } })
+  row("airy_bi_prime", { special = { { { inf, -inf, 200, nan }, want = { inf, nan, inf, nan } } } })
+
   -- ---- Elliptic integrals, the hypergeometric function -----------------------------------------------------------------------
 
   row("ellipk", { special = {
@@ -199,6 +213,30 @@ return function(h)
       { 2, 3, 1.5, 3, 2, 2, 3.5, -3, -1, -3, 1 }, { 0, -3, -0.5, 0.9, 1, 1.5, 1, 0.5, 0.5, 0.5, 0.5 },
       want = { 1, 0.3586012532, 0.93122985946, 0.205, inf, inf, 5 / 3, 17 / 12, inf, inf, nan }, tol = 1e-9, f32 = false },
   } })
+  row("ellipkinc", { special = {
+    { { 0, 2, 1, inf, -inf, 1, nan, 1, 3 }, { 0.5, 1, 1.5, 0.5, 0.5, -inf, 0, nan, 0 },
+      want = { 0, inf, nan, inf, -inf, nan, nan, nan, 3 } },
+    { { 100, 1e-8 }, { 0.5, 0.5 }, want = { 118.11727467051987, 1e-8 }, f32 = false },
+  } })
+  row("ellipeinc", { special = {
+    { { 0, 1, 1, inf, nan, 1 }, { 0.5, 1, 1.5, 0.5, 0, nan }, want = { 0, math.sin(1), nan, inf, nan, nan } },
+  } })
+  row("ellipdinc", { special = { { { 0, 2, 1, nan }, { 0.5, 1, 1.5, 0 }, want = { 0, inf, nan, nan } } }, grad = { 1 },
+    literal = false })
+  row("ellipkinc_grad_m", { grad = { 1 }, literal = false })
+  local jacobi = { { 1, 1, 1, inf, nan, 1, 0 }, { -0.5, 1.5, 1, 0.5, 0.5, nan, 0.3 } }
+  for name, at in pairs { jacobi_am = { 0.8657694832396586, 0 }, jacobi_sn = { 0.7615941559557649,
+    0 }, jacobi_cn = { 0.6480542736638855, 1 }, jacobi_dn = { 0.6480542736638855, 1 } } do
+    row(name, { special = { { jacobi[1], jacobi[2], want = { nan, nan, at[1], nan, nan, nan, at[2] } } } })
+  end
+  row("hyp1f1", { special = {
+    { { 1, 1, -2, 0, -3, nan, 2, 1 }, { 0, -1, -2, 0, -2, 1, 2, 2 }, { 1.5, 1.5, 1.5, 1.5, 1.5, 1, 1, -inf },
+      want = { inf, inf, 3.625, inf, inf, nan, math.exp(1), 0 } },
+    { { -4, 0.5, 3.5, 2, -0.5, 0.5 }, { 1, 1.5, 1, 3, 2.5, 0.25 }, { 3, -1000, -3, 800, 60, -2000 },
+      want = { 1.375, 0.028024956081989643, 0.018391367192246595, inf, -2.1451028383247578e+20, -0.016544669684250803 },
+      f32 = false, tol = 1e-13, check = false },
+  } })
+  for _, p in ipairs { "a", "b" } do row("hyp1f1_grad_" .. p, { grad = { 3 }, literal = false }) end
   for _, p in ipairs { "a", "b", "c" } do row("hyp2f1_grad_" .. p, { grad = { 4 }, literal = false }) end
 
   return rows

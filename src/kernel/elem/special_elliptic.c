@@ -73,6 +73,156 @@ double special_ellipd(double m) {
   return isinf(m) ? 0 : elliptic_at(m).d;
 }
 
+/* ---- Incomplete elliptic integrals ------------------------------------------------------------------------------------- */
+
+/* Carlson's R_F(x, y, z) and R_D(x, y, z) by duplication (DLMF 19.36.1, 19.36.2; B. C. Carlson, Numerical Algorithms 10,
+ * 1995), of arguments that are not negative, of which at most one, and not z of R_D, is 0. */
+static double carlson_rf(double x, double y, double z) {
+  double a = (x + y + z) / 3, scale = fmax(fmax(fabs(a - x), fabs(a - y)), fabs(a - z)) * 400;
+  const double x0 = x, y0 = y, a0 = a;
+  double power = 1;
+  while (power * scale > fabs(a)) {
+    const double rx = sqrt(x), ry = sqrt(y), rz = sqrt(z), lambda = rx * ry + rx * rz + ry * rz;
+    a = (a + lambda) / 4;
+    x = (x + lambda) / 4;
+    y = (y + lambda) / 4;
+    z = (z + lambda) / 4;
+    power /= 4;
+  }
+  const double u = power * (a0 - x0) / a, v = power * (a0 - y0) / a, w = -u - v;
+  const double e2 = u * v - w * w, e3 = u * v * w;
+  return (1 + e3 * (1.0 / 14 + 3 * e3 / 104) + e2 * (-0.1 + e2 / 24 - 3 * e3 / 44 - 5 * e2 * e2 / 208 + e2 * e3 / 16)) /
+         sqrt(a);
+}
+
+static double carlson_rd(double x, double y, double z) {
+  double a = (x + y + 3 * z) / 5, scale = fmax(fmax(fabs(a - x), fabs(a - y)), fabs(a - z)) * 500;
+  const double x0 = x, y0 = y, a0 = a;
+  double power = 1, sum = 0;
+  while (power * scale > fabs(a)) {
+    const double rx = sqrt(x), ry = sqrt(y), rz = sqrt(z), lambda = rx * ry + rx * rz + ry * rz;
+    sum += power / (rz * (z + lambda));
+    a = (a + lambda) / 4;
+    x = (x + lambda) / 4;
+    y = (y + lambda) / 4;
+    z = (z + lambda) / 4;
+    power /= 4;
+  }
+  const double u = power * (a0 - x0) / a, v = power * (a0 - y0) / a, w = -(u + v) / 3, ww = w * w;
+  const double e2 = u * v - 6 * ww, e3 = (3 * u * v - 8 * ww) * w, e4 = 3 * (u * v - ww) * ww, e5 = u * v * ww * w;
+  const double series = 1 - 3 * e2 / 14 + e3 / 6 + 9 * e2 * e2 / 88 - 3 * e4 / 22 - 9 * e2 * e3 / 52 + 3 * e5 / 26 -
+                        e2 * e2 * e2 / 16 + 3 * e3 * e3 / 40 + 3 * e2 * e4 / 20 + 45 * e2 * e2 * e3 / 272 -
+                        9 * (e3 * e4 + e2 * e5) / 68;
+  return power * series / (a * sqrt(a)) + 3 * sum;
+}
+
+/* phi = periods pi + rest: the sine and cosine of the rest, and 1 - m sin². */
+typedef struct elliptic_angle {
+  double periods, s, c, delta2;
+} elliptic_angle;
+
+static elliptic_angle elliptic_reduce(double phi, double m) {
+  elliptic_angle r = {.periods = rint(phi / ELLIPTIC_PI)};
+  const double rest = (phi - r.periods * ELLIPTIC_PI) - r.periods * 1.2246467991473531772e-16;
+  r.s = sin(rest);
+  r.c = cos(rest);
+  r.delta2 = m > 0 ? r.c * r.c + (1 - m) * r.s * r.s : 1 - m * r.s * r.s;
+  return r;
+}
+
+/* false: the value is nan, or infinite as that of m = 1 beyond a quarter of the period. */
+static bool elliptic_inner(double phi, double m, double *edge) {
+  *edge = NAN;
+  if (isnan(phi) || isnan(m) || m > 1 || isinf(m)) return false;
+  *edge = phi;
+  return !isinf(phi);
+}
+
+/* DLMF 19.25.5: sin R_F(cos², 1 - m sin², 1). */
+double special_ellipkinc(double phi, double m) {
+  double edge;
+  if (!elliptic_inner(phi, m, &edge)) return edge;
+  const elliptic_angle r = elliptic_reduce(phi, m);
+  if (m == 1 && (r.periods != 0 || r.c <= 0)) return copysign(INFINITY, phi);
+  const double f = r.s * carlson_rf(r.c * r.c, r.delta2, 1);
+  return r.periods == 0 ? f : f + 2 * r.periods * special_ellipk(m);
+}
+
+/* DLMF 19.25.9 for m <= 0 and 19.25.10 above, whose terms are of one sign. */
+double special_ellipeinc(double phi, double m) {
+  double edge;
+  if (!elliptic_inner(phi, m, &edge)) return edge;
+  const elliptic_angle r = elliptic_reduce(phi, m);
+  const double cc = r.c * r.c, cube = r.s * r.s * r.s;
+  double e;
+  if (m == 1) {
+    e = r.s;
+  } else if (m <= 0) {
+    e = r.s * carlson_rf(cc, r.delta2, 1) - m / 3 * cube * carlson_rd(cc, r.delta2, 1);
+  } else {
+    e = (1 - m) * (r.s * carlson_rf(cc, r.delta2, 1) + m / 3 * cube * carlson_rd(cc, 1, r.delta2)) +
+        m * r.s * r.c / sqrt(r.delta2);
+  }
+  return r.periods == 0 ? e : e + 2 * r.periods * special_ellipe(m);
+}
+
+/* The integral of sin² / sqrt(1 - m sin²) (DLMF 19.25.13). */
+double special_ellipdinc(double phi, double m) {
+  double edge;
+  if (!elliptic_inner(phi, m, &edge)) return edge;
+  const elliptic_angle r = elliptic_reduce(phi, m);
+  if (m == 1 && (r.periods != 0 || r.c <= 0)) return copysign(INFINITY, phi);
+  const double d = r.s * r.s * r.s / 3 * carlson_rd(r.c * r.c, r.delta2, 1);
+  return r.periods == 0 ? d : d + 2 * r.periods * special_ellipd(m);
+}
+
+/* Half the integral of sin² over (1 - m sin²)^(3/2). */
+double special_ellipkinc_grad_m(double phi, double m) {
+  double edge;
+  if (!elliptic_inner(phi, m, &edge)) return edge;
+  const elliptic_angle r = elliptic_reduce(phi, m);
+  if (m == 1 && (r.periods != 0 || r.c <= 0)) return copysign(INFINITY, phi);
+  const double d = r.s * r.s * r.s / 6 * carlson_rd(r.c * r.c, 1, r.delta2);
+  if (r.periods == 0) return d;
+  return d + 2 * r.periods * (special_ellipk(m) - special_ellipd(m)) / (2 * (1 - m));
+}
+
+/* ---- Jacobi's elliptic functions --------------------------------------------------------------------------------------- */
+
+typedef struct jacobi_values {
+  double am, sn, cn, dn;
+} jacobi_values;
+
+/* By the arithmetic-geometric mean (DLMF 22.20.5 to 22.20.7), 0 <= m <= 1; dn² = (1 - m) + m cn². u is reduced by multiples
+ * of 4 K where that is finite. */
+static jacobi_values jacobi_at(double u, double m) {
+  double a[32], c[32];
+  if (isnan(u) || isinf(u) || !(m >= 0 && m <= 1)) return (jacobi_values){NAN, NAN, NAN, NAN};
+  if (m == 1) { /* DLMF 22.5.4 */
+    const double sech = 1 / cosh(u);
+    return (jacobi_values){2 * atan(tanh(u / 2)), tanh(u), sech, sech};
+  }
+  double g = sqrt(1 - m);
+  int n = 0;
+  a[0] = 1;
+  c[0] = sqrt(m);
+  while (n < 30 && fabs(c[n]) > 1e-17 * a[n]) {
+    a[n + 1] = (a[n] + g) / 2;
+    c[n + 1] = n == 0 ? m / (4 * a[1]) : c[n] * c[n] / (4 * a[n + 1]);
+    g = sqrt(a[n] * g);
+    n++;
+  }
+  double phi = ldexp(a[n] * u, n);
+  for (; n > 0; n--) phi = (phi + asin(c[n] / a[n] * sin(phi))) / 2;
+  const double sn = sin(phi), cn = cos(phi);
+  return (jacobi_values){phi, sn, cn, sqrt((1 - m) + m * cn * cn)};
+}
+
+double special_jacobi_am(double u, double m) { return jacobi_at(u, m).am; }
+double special_jacobi_sn(double u, double m) { return jacobi_at(u, m).sn; }
+double special_jacobi_cn(double u, double m) { return jacobi_at(u, m).cn; }
+double special_jacobi_dn(double u, double m) { return jacobi_at(u, m).dn; }
+
 /* ---- The hypergeometric function ------------------------------------------------------------------------------------------ */
 
 /* A value and its derivatives in a, b, c. */

@@ -1,10 +1,13 @@
 /* special_sets: see special_sets.h. float32 is computed in float64 and rounded once. */
 #include "special_sets.h"
 
+#include "special_airy.h"
 #include "special_bessel.h"
 #include "special_beta.h"
 #include "special_elliptic.h"
 #include "special_gamma.h"
+#include "special_integral.h"
+#include "special_kummer.h"
 #include "special_normal.h"
 #include "special_zeta.h"
 

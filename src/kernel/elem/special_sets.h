@@ -67,6 +67,28 @@
   X(ellipk, 1)                                                                                                        \
   X(ellipe, 1)                                                                                                        \
   X(ellipd, 1)                                                                                                        \
+  X(dawsn, 1)                                                                                                         \
+  X(sinint, 1)                                                                                                        \
+  X(cosint, 1)                                                                                                        \
+  X(sinhint, 1)                                                                                                       \
+  X(coshint, 1)                                                                                                       \
+  X(fresnels, 1)                                                                                                      \
+  X(fresnelc, 1)                                                                                                      \
+  X(airy_ai, 1)                                                                                                       \
+  X(airy_ai_prime, 1)                                                                                                 \
+  X(airy_bi, 1)                                                                                                       \
+  X(airy_bi_prime, 1)                                                                                                 \
+  X(ellipkinc, 2)                                                                                                     \
+  X(ellipeinc, 2)                                                                                                     \
+  X(ellipdinc, 2)                                                                                                     \
+  X(ellipkinc_grad_m, 2)                                                                                              \
+  X(jacobi_am, 2)                                                                                                     \
+  X(jacobi_sn, 2)                                                                                                     \
+  X(jacobi_cn, 2)                                                                                                     \
+  X(jacobi_dn, 2)                                                                                                     \
+  X(hyp1f1, 3)                                                                                                        \
+  X(hyp1f1_grad_a, 3)                                                                                                 \
+  X(hyp1f1_grad_b, 3)                                                                                                 \
   X(hyp2f1, 4)                                                                                                        \
   X(hyp2f1_grad_a, 4)                                                                                                 \
   X(hyp2f1_grad_b, 4)                                                                                                 \

@@ -23,6 +23,9 @@
 #define SCALAR_DECLARE_ORDER(name) damo_var *build_##name(build *b, damo_var *n, damo_var *x);
 #define SCALAR_DECLARE_REAL_ORDER(name) damo_var *build_##name(build *b, damo_var *v, damo_var *x);
 #define SCALAR_DECLARE_ZETA(name) damo_var *build_##name(build *b, damo_var *s, damo_var *q);
+#define SCALAR_DECLARE_ANGLE(name) damo_var *build_##name(build *b, damo_var *phi, damo_var *m);
+#define SCALAR_DECLARE_MODULUS(name) damo_var *build_##name(build *b, damo_var *u, damo_var *m);
+#define SCALAR_DECLARE_KUMMER(name) damo_var *build_##name(build *b, damo_var *a, damo_var *second, damo_var *x);
 #define SCALAR_DECLARE_HYPER(name) \
   damo_var *build_##name(build *b, damo_var *a, damo_var *second, damo_var *c, damo_var *x);
 /* The row cast has an option; elemwise.c has its builder, build_cast. */

@@ -167,6 +167,42 @@ static damo_status call_chi2sf(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_gammaincc(b, build_mul(b, v[1], half), build_mul(b, v[0], half)));
 }
 
+typedef damo_var *of_one(build *b, damo_var *x);
+
+/* Several functions of one operand, SciPy's names for which are one. */
+static damo_status give_of_one(build *b, const fn_args *a, ptrvec *out, of_one *const *parts, int n) {
+  damo_var *x;
+  DAMO_TRY(composed_floats(b, a, &x));
+  for (int i = 0; i < n && b->status == DAMO_OK; i++) DAMO_TRY(fn_give(b, out, parts[i](b, x)));
+  return b->status;
+}
+
+static damo_status call_sici(build *b, const fn_args *a, ptrvec *out) {
+  return give_of_one(b, a, out, (of_one *const[]){build_sinint, build_cosint}, 2);
+}
+
+static damo_status call_shichi(build *b, const fn_args *a, ptrvec *out) {
+  return give_of_one(b, a, out, (of_one *const[]){build_sinhint, build_coshint}, 2);
+}
+
+static damo_status call_fresnel(build *b, const fn_args *a, ptrvec *out) {
+  return give_of_one(b, a, out, (of_one *const[]){build_fresnels, build_fresnelc}, 2);
+}
+
+static damo_status call_airy(build *b, const fn_args *a, ptrvec *out) {
+  of_one *const parts[] = {build_airy_ai, build_airy_ai_prime, build_airy_bi, build_airy_bi_prime};
+  return give_of_one(b, a, out, parts, 4);
+}
+
+static damo_status call_ellipj(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *v[2];
+  DAMO_TRY(composed_floats(b, a, v));
+  DAMO_TRY(fn_give(b, out, build_jacobi_sn(b, v[0], v[1])));
+  DAMO_TRY(fn_give(b, out, build_jacobi_cn(b, v[0], v[1])));
+  DAMO_TRY(fn_give(b, out, build_jacobi_dn(b, v[0], v[1])));
+  return fn_give(b, out, build_jacobi_am(b, v[0], v[1]));
+}
+
 const op_func composed_funcs[] = {
     {.name = "logical_and",
      .operands = "x y",
@@ -222,5 +258,19 @@ const op_func composed_funcs[] = {
      .operands = "x k",
      .call = call_chi2sf,
      .doc = "probability that a chi-squared number of k degrees of freedom exceeds x"},
+    {.name = "sici", .operands = "x", .call = call_sici, .doc = "sine and cosine integrals, sinint(x) and cosint(x)"},
+    {.name = "shichi",
+     .operands = "x",
+     .call = call_shichi,
+     .doc = "hyperbolic sine and cosine integrals, sinhint(x) and coshint(x)"},
+    {.name = "fresnel",
+     .operands = "x",
+     .call = call_fresnel,
+     .doc = "Fresnel's integrals S and C, fresnels(x) and fresnelc(x)"},
+    {.name = "airy", .operands = "x", .call = call_airy, .doc = "Airy functions: Ai, Ai', Bi and Bi'"},
+    {.name = "ellipj",
+     .operands = "u m",
+     .call = call_ellipj,
+     .doc = "Jacobi's elliptic functions sn, cn and dn, and the amplitude; m from 0 to 1"},
     {.name = NULL},
 };

@@ -32,6 +32,9 @@
 #define ORDER 2, "n x"
 #define REAL_ORDER 2, "v x"
 #define ZETA 2, "s q"
+#define ANGLE 2, "phi m"
+#define MODULUS 2, "u m"
+#define KUMMER 3, "a b x"
 #define HYPER 4, "a b c x"
 #define K(name) ELEM_##name, NULL
 #define SPECIAL(set) KERNEL_OWN, &special_set_##set
@@ -376,6 +379,9 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
 #define BUILD_ORDER BUILD_BINARY
 #define BUILD_REAL_ORDER BUILD_BINARY
 #define BUILD_ZETA BUILD_BINARY
+#define BUILD_ANGLE BUILD_BINARY
+#define BUILD_MODULUS BUILD_BINARY
+#define BUILD_KUMMER BUILD_CHOICE
 #define BUILD_CASTS(name)
 #undef UNARY
 #undef CASTS
@@ -395,6 +401,9 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
 #undef ORDER
 #undef REAL_ORDER
 #undef ZETA
+#undef ANGLE
+#undef MODULUS
+#undef KUMMER
 #undef HYPER
 #define X(name, operands, ...) BUILD_##operands(name)
 SCALAR_ROWS(X)
@@ -416,6 +425,9 @@ SCALAR_ROWS(X)
 #undef BUILD_ORDER
 #undef BUILD_REAL_ORDER
 #undef BUILD_ZETA
+#undef BUILD_ANGLE
+#undef BUILD_MODULUS
+#undef BUILD_KUMMER
 #undef BUILD_HYPER
 #undef BUILD_CASTS
 

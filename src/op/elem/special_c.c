@@ -34,6 +34,12 @@ static const struct {
     OWN(k0, BESSEL), OWN(k1, BESSEL), OWN(y0, BESSEL), OWN(y1, BESSEL), OWN(jv, BESSEL), OWN(yv, BESSEL),
     OWN(iv, BESSEL), OWN(kv, BESSEL), OWN(ive, BESSEL), OWN(kve, BESSEL), OWN(jv_grad_v, BESSEL),
     OWN(yv_grad_v, BESSEL), OWN(ive_grad_v, BESSEL), OWN(kve_grad_v, BESSEL), OWN(spherical_jn, BESSEL),
+    OWN(dawsn, INTEGRAL), OWN(sinint, INTEGRAL), OWN(cosint, INTEGRAL), OWN(sinhint, INTEGRAL), OWN(coshint, INTEGRAL),
+    OWN(fresnels, INTEGRAL), OWN(fresnelc, INTEGRAL),
+    OWN(airy_ai, AIRY), OWN(airy_ai_prime, AIRY), OWN(airy_bi, AIRY), OWN(airy_bi_prime, AIRY),
+    OWN(hyp1f1, KUMMER), OWN(hyp1f1_grad_a, KUMMER), OWN(hyp1f1_grad_b, KUMMER),
+    OWN(ellipkinc, ELLIPTIC), OWN(ellipeinc, ELLIPTIC), OWN(ellipdinc, ELLIPTIC), OWN(ellipkinc_grad_m, ELLIPTIC),
+    OWN(jacobi_am, ELLIPTIC), OWN(jacobi_sn, ELLIPTIC), OWN(jacobi_cn, ELLIPTIC), OWN(jacobi_dn, ELLIPTIC),
     OWN(ellipk, ELLIPTIC), OWN(ellipe, ELLIPTIC), OWN(ellipd, ELLIPTIC), OWN(hyp2f1, ELLIPTIC),
     OWN(hyp2f1_grad_a, ELLIPTIC), OWN(hyp2f1_grad_b, ELLIPTIC), OWN(hyp2f1_grad_c, ELLIPTIC),
 /* clang-format on */

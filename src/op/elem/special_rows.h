@@ -76,6 +76,28 @@
   X(ellipk, UNARY, FLOAT, SPECIAL(ellipk), D(ellipk), "complete elliptic integral of the first kind")                 \
   X(ellipe, UNARY, FLOAT, SPECIAL(ellipe), D(ellipe), "complete elliptic integral of the second kind")                \
   X(ellipd, UNARY, FLOAT, SPECIAL(ellipd), D(ellipd), "(ellipk(m) - ellipe(m)) / m")                                  \
+  X(dawsn, UNARY, FLOAT, SPECIAL(dawsn), D(dawsn), "Dawson's integral, exp(-x*x) times that of exp(t*t) from 0 to x")  \
+  X(sinint, UNARY, FLOAT, SPECIAL(sinint), D(sinint), "sine integral Si")                                              \
+  X(cosint, UNARY, FLOAT, SPECIAL(cosint), D(cosint), "cosine integral Ci of |x|")                                     \
+  X(sinhint, UNARY, FLOAT, SPECIAL(sinhint), D(sinhint), "hyperbolic sine integral Shi")                               \
+  X(coshint, UNARY, FLOAT, SPECIAL(coshint), D(coshint), "hyperbolic cosine integral Chi of |x|")                      \
+  X(fresnels, UNARY, FLOAT, SPECIAL(fresnels), D(fresnels), "integral of sin(pi t*t / 2) from 0 to x")                 \
+  X(fresnelc, UNARY, FLOAT, SPECIAL(fresnelc), D(fresnelc), "integral of cos(pi t*t / 2) from 0 to x")                 \
+  X(airy_ai, UNARY, FLOAT, SPECIAL(airy_ai), D(airy_ai), "Airy function Ai")                                           \
+  X(airy_ai_prime, UNARY, FLOAT, SPECIAL(airy_ai_prime), D(airy_ai_prime), "derivative of the Airy function Ai")       \
+  X(airy_bi, UNARY, FLOAT, SPECIAL(airy_bi), D(airy_bi), "Airy function Bi")                                           \
+  X(airy_bi_prime, UNARY, FLOAT, SPECIAL(airy_bi_prime), D(airy_bi_prime), "derivative of the Airy function Bi")       \
+  X(ellipkinc, ANGLE, FLOAT, SPECIAL(ellipkinc), D(ellipkinc), "incomplete elliptic integral of the first kind")       \
+  X(ellipeinc, ANGLE, FLOAT, SPECIAL(ellipeinc), D(ellipeinc), "incomplete elliptic integral of the second kind")      \
+  X(ellipdinc, ANGLE, FLOAT, SPECIAL(ellipdinc), D(ellipdinc), "(ellipkinc(phi, m) - ellipeinc(phi, m)) / m")          \
+  X(ellipkinc_grad_m, ANGLE, FLOAT, SPECIAL(ellipkinc_grad_m), D(ellipkinc_grad_m), "derivative of ellipkinc in m")    \
+  X(jacobi_am, MODULUS, FLOAT, SPECIAL(jacobi_am), D(jacobi_am), "Jacobi's amplitude, inverse of ellipkinc in phi")    \
+  X(jacobi_sn, MODULUS, FLOAT, SPECIAL(jacobi_sn), D(jacobi_sn), "Jacobi's sn, the sine of the amplitude")             \
+  X(jacobi_cn, MODULUS, FLOAT, SPECIAL(jacobi_cn), D(jacobi_cn), "Jacobi's cn, the cosine of the amplitude")           \
+  X(jacobi_dn, MODULUS, FLOAT, SPECIAL(jacobi_dn), D(jacobi_dn), "Jacobi's dn, sqrt(1 - m sn^2)")                      \
+  X(hyp1f1, KUMMER, FLOAT, SPECIAL(hyp1f1), D(hyp1f1), "confluent hypergeometric function of Kummer")                  \
+  X(hyp1f1_grad_a, KUMMER, FLOAT, SPECIAL(hyp1f1_grad_a), D(hyp1f1_grad_a), "derivative of hyp1f1 in a")               \
+  X(hyp1f1_grad_b, KUMMER, FLOAT, SPECIAL(hyp1f1_grad_b), D(hyp1f1_grad_b), "derivative of hyp1f1 in b")               \
   X(hyp2f1, HYPER, FLOAT, SPECIAL(hyp2f1), D(hyp2f1), "hypergeometric function of Gauss")                             \
   X(hyp2f1_grad_a, HYPER, FLOAT, SPECIAL(hyp2f1_grad_a), D(hyp2f1_grad_a), "derivative of hyp2f1 in a")               \
   X(hyp2f1_grad_b, HYPER, FLOAT, SPECIAL(hyp2f1_grad_b), D(hyp2f1_grad_b), "derivative of hyp2f1 in b")               \

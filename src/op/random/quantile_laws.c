@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "kernel/elem/special_zeta.h"
+#include "kernel/elem/special_sets.h"
 
 #define PI 3.14159265358979323846
 
@@ -134,19 +134,25 @@ static double quantile_geometric(const double *p, double q) {
   return k > 1 ? k : 1;
 }
 
-/* 1 - F(k) = zeta(a, k + 1) / zeta(a), which falls too slowly to be summed: doubled up to where it is low enough, then
- * bisected. */
+/* zeta(a, k + 1), which is zeta(a) times 1 - F(k). */
+static double zipf_beyond(double a, double k) {
+  double q = k + 1, value;
+  special_set_hurwitz_zeta.fn[DAMO_FLOAT64]((void *const[]){&a, &q, &value}, 1);
+  return value;
+}
+
+/* The probabilities fall too slowly to be summed: k is doubled up to where 1 - F(k) is low enough, then bisected. */
 static double quantile_zipf(const double *p, double q) {
   if (!(p[0] > 1)) return NAN;
   if (q <= 0) return 0;
   if (q >= 1) return INFINITY;
-  const double all = special_hurwitz_zeta(p[0], 1), wanted = all * (1 - q + fmin(NEAR, 1e-4 * (1 - q)));
+  const double all = zipf_beyond(p[0], 0), wanted = all * (1 - q + fmin(NEAR, 1e-4 * (1 - q)));
   double low = 0, high = 1; /* F(low) < q <= F(high) */
-  while (special_hurwitz_zeta(p[0], high + 1) > wanted && high < 0x1p63) low = high, high *= 2;
+  while (zipf_beyond(p[0], high) > wanted && high < 0x1p63) low = high, high *= 2;
   while (high - low > 1 && high < 0x1p63) {
     const double middle = floor(low + (high - low) / 2);
     if (middle == low || middle == high) break; /* above 2^53 */
-    if (special_hurwitz_zeta(p[0], middle + 1) > wanted)
+    if (zipf_beyond(p[0], middle) > wanted)
       low = middle;
     else
       high = middle;
