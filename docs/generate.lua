@@ -69,6 +69,7 @@ local values = {
 }
 
 -- Functions that want more than float operands alone.
+local band_weight = damo.array { { 0 }, { 0 }, { 9 } } -- on the main diagonal, the last row
 local calls = {
   switch = function(x, y) return damo.switch(damo.gt(x, 0.3), x, y) end,
   where = function(x, y) return damo.where(damo.gt(x, 0.3), x, y) end,
@@ -180,6 +181,13 @@ local calls = {
   permutation = function(x) return (select(2, damo.random.permutation(x, { rng = damo.random.state(1) }))) end,
   log1mexp = function(x) return damo.log1mexp(-x) end,
   arccosh = function(x) return damo.arccosh(1 + x) end,
+  ["linalg.cholesky_banded"] = function(x) return damo.linalg.cholesky_banded(damo.tanh(x) + band_weight) end,
+  ["linalg.cho_solve_banded"] = function(x, y) return damo.linalg.cho_solve_banded(x, y, { bands = 3 }) end,
+  ["linalg.solveh_banded"] = function(x, y)
+    return damo.linalg.solveh_banded(damo.tanh(x) + band_weight, y, { bands = 3 })
+  end,
+  ["linalg.solve_toeplitz"] = function(x, y) return damo.linalg.solve_toeplitz(x[1] + 9 * damo.eye(3)[1], y) end,
+  ["linalg.solve_circulant"] = function(x, y) return damo.linalg.solve_circulant(x[1], y) end,
   ["linalg.matrix_power"] = function(x) return damo.linalg.matrix_power(x, 2) end,
   ["linalg.matrix_dot"] = function(x, y) return damo.linalg.matrix_dot(x, y) end,
   ["linalg.multi_dot"] = function(x, y) return damo.linalg.multi_dot(x, y) end,

@@ -83,10 +83,11 @@ return {
   },
   {
     title = "scipy.linalg",
-    names = "block_diag cho_factor cho_solve cholesky circulant det eig eigh eigvals eigvalsh expm hankel inv khatri_rao ldl "
-      .. "logm lstsq lu lu_factor lu_solve norm null_space orth pinv polar qr schur solve solve_banded "
-      .. "solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester "
-      .. "solve_triangular sqrtm svd svdvals toeplitz",
+    names = "block_diag cho_factor cho_solve cho_solve_banded cholesky cholesky_banded circulant coshm cosm det eig eigh eigvals "
+      .. "eigvalsh expm expm_frechet hankel hessenberg inv khatri_rao ldl logm lstsq lu lu_factor lu_solve norm null_space orth "
+      .. "pinv polar qr schur signm sinhm sinm solve solve_banded solve_circulant solve_continuous_are "
+      .. "solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester solve_toeplitz "
+      .. "solve_triangular solveh_banded sqrtm svd svdvals tanhm tanm toeplitz",
     home = "linalg",
     other = { cho_factor = "damo.linalg.cholesky", pinvh = "damo.linalg.pinv" },
   },

@@ -10434,6 +10434,15 @@ function linalg.solve_discrete_are(a, b, q, r, options) end
 ---@overload fun(a: damo.Variable, b: damo.Operand, q: damo.Operand, r: damo.Operand, options?: any): damo.Variable
 function linalg.solve_continuous_are(a, b, q, r, options) end
 
+---the exponential of square matrices, and its derivative in the direction e
+---@param a damo.Operand
+---@param e damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@return damo.Result
+---@overload fun(a: damo.Variable, e: damo.Operand, options?: any): damo.Variable, damo.Variable
+function linalg.expm_frechet(a, e, options) end
+
 ---the exponential of square matrices
 ---@param a damo.Operand
 ---@param options? string|{ on_fail?: string, out?: damo.Array|damo.Array[] }
@@ -10454,6 +10463,102 @@ function linalg.logm(a, options) end
 ---@return damo.Result
 ---@overload fun(a: damo.Variable, options?: any): damo.Variable
 function linalg.sqrtm(a, options) end
+
+---the cosine of square matrices
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.cosm(a, options) end
+
+---the sine of square matrices
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.sinm(a, options) end
+
+---the tangent of square matrices, cos(a)⁻¹·sin(a)
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.tanm(a, options) end
+
+---the hyperbolic cosine of square matrices
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.coshm(a, options) end
+
+---the hyperbolic sine of square matrices
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.sinhm(a, options) end
+
+---the hyperbolic tangent of square matrices, cosh(a)⁻¹·sinh(a)
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.tanhm(a, options) end
+
+---the sign of square matrices: the eigenvalues' real parts become 1 or -1; none may be 0
+---@param a damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.signm(a, options) end
+
+---h of a = q·h·qᴴ, which is 0 below its first subdiagonal, and with calc_q=true the unitary q
+---@param a damo.Operand
+---@param options? boolean|{ calc_q?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, options?: any): damo.Variable
+function linalg.hessenberg(a, options) end
+
+---x of a·x = b, where a has constant diagonals, the first column c and the first row r (conj(c))
+---@param c damo.Operand
+---@param b damo.Operand
+---@param r? damo.Operand
+---@param options? integer|{ b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(c: damo.Variable, b: damo.Operand, r?: damo.Operand, options?: any): damo.Variable
+function linalg.solve_toeplitz(c, b, r, options) end
+
+---x of a·x = b, where the columns of a are c and its cyclic shifts, by Fourier transforms
+---@param c damo.Operand
+---@param b damo.Operand
+---@param options? integer|{ b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(c: damo.Variable, b: damo.Operand, options?: any): damo.Variable
+function linalg.solve_circulant(c, b, options) end
+
+---the Cholesky factor, in the form of ab, of Hermitian matrices whose upper (or lower) diagonals are the rows of ab, the main one last (first)
+---@param ab damo.Operand
+---@param options? boolean|{ lower?: boolean, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(ab: damo.Variable, options?: any): damo.Variable
+function linalg.cholesky_banded(ab, options) end
+
+---x of a·x = b, given the factor cb that cholesky_banded gives of a
+---@param cb damo.Operand
+---@param b damo.Operand
+---@param options? boolean|{ lower?: boolean, bands?: integer, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(cb: damo.Variable, b: damo.Operand, options?: any): damo.Variable
+function linalg.cho_solve_banded(cb, b, options) end
+
+---x of a·x = b of positive definite matrices whose upper (or lower) diagonals are the rows of ab, by Cholesky
+---@param ab damo.Operand
+---@param b damo.Operand
+---@param options? boolean|{ lower?: boolean, bands?: integer, b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(ab: damo.Variable, b: damo.Operand, options?: any): damo.Variable
+function linalg.solveh_banded(ab, b, options) end
 
 ---x of a·x = b, where the rows of ab are a's diagonals: u above the main one, and l below it
 ---@param ab damo.Operand

@@ -26,7 +26,8 @@ end
 -- One call of BLAS or LAPACK, or one factorization, does the work.
 local library = {}
 for name in ("dot matmul tensordot outer inner vdot vecdot matvec vecmat dense_layer polyfit linalg.matrix_dot "
-  .. "linalg.multi_dot linalg.solve_banded linalg.null_space sparse.factorize sparse.rcond sparse.solve sparse.solve_t "
+  .. "linalg.multi_dot linalg.solve_banded linalg.cholesky_banded linalg.cho_solve_banded linalg.solveh_banded "
+  .. "linalg.null_space sparse.factorize sparse.rcond sparse.solve sparse.solve_t "
   .. "sparse.logdet sparse.slogdet sparse.det sparse.lstsq"):gmatch "%S+" do
   library[name] = true
 end

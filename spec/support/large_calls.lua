@@ -234,6 +234,18 @@ with("linalg.solve_banded", function(n)
   local m = floor(n / 3)
   return { damo.stack { damo.ones { m }, damo.ones { m } * 4, damo.ones { m } }, wave(m), { l = 1, u = 1 } }
 end)
+local function half_band(n)
+  local m = floor(n / 8)
+  return damo.stack { damo.ones { m }, damo.ones { m } * 4 }
+end
+with("linalg.cholesky_banded", function(n) return { half_band(n) } end)
+with("linalg.cho_solve_banded linalg.solveh_banded", function(n)
+  return { half_band(n), wave(floor(n / 8)), { bands = 2 } }
+end)
+with("linalg.solve_toeplitz linalg.solve_circulant", function(n)
+  local m = floor(n / 16)
+  return { tensor { m, 4 } * 0.1 + damo.array { 4, 0, 0, 0 }, tensor { m, 4, 1 } }
+end)
 -- Stacks of small matrices.
 local function definite(n)
   local m = floor(n / 16)
@@ -246,7 +258,8 @@ end
 with("linalg.cholesky linalg.ldl linalg.eigh linalg.eigvalsh", function(n) return { symmetric(n) } end)
 with("linalg.lu linalg.lu_factor linalg.inv linalg.det linalg.slogdet linalg.cond linalg.matrix_rank linalg.svd "
   .. "linalg.svdvals linalg.polar linalg.orth linalg.null_space linalg.eig linalg.eigvals linalg.schur linalg.expm "
-  .. "linalg.logm linalg.sqrtm linalg.qr linalg.pinv", function(n) return { definite(n) } end)
+  .. "linalg.logm linalg.sqrtm linalg.qr linalg.pinv linalg.hessenberg linalg.cosm linalg.sinm linalg.tanm "
+  .. "linalg.coshm linalg.sinhm linalg.tanhm linalg.signm", function(n) return { definite(n) } end)
 with("linalg.orth", function(n) return { definite(n)[1] } end)
 with("linalg.null_space", function(n) return { tensor { 4, floor(n / 400) } } end)
 with("linalg.matrix_power", function(n) return { definite(n), 3 } end)
@@ -254,6 +267,7 @@ with("linalg.solve linalg.solve_triangular linalg.cho_solve linalg.lstsq", funct
   local m = floor(n / 16)
   return { definite(n), tensor { m, 4, 1 } }
 end)
+with("linalg.expm_frechet", function(n) return { definite(n), definite(n) } end)
 with("linalg.solve_sylvester", function(n) return { definite(n), definite(n), definite(n) } end)
 with("linalg.solve_continuous_lyapunov linalg.solve_discrete_lyapunov", function(n)
   return { definite(n) * 0.1, definite(n) }

@@ -306,15 +306,20 @@ static damo_status diagonals_operands(build *b, const fn_args *a, damo_var **c, 
 }
 
 /* t(i, j) = v(n + i - j) over v = r(n) … r(2), c(1) … c(m), 1-based. */
-static damo_status fn_toeplitz(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *c, *r;
-  DAMO_TRY(diagonals_operands(b, a, &c, &r));
+damo_var *build_toeplitz(build *b, damo_var *c, damo_var *r) {
+  if (c == NULL) return NULL;
   if (r == NULL) r = build_conj_if_complex(b, c);
   const int last = var_ndim(c) - 1;
   damo_var *m = build_dim(b, c, last), *n = build_dim(b, r, last);
   damo_var *back = build_slice(b, build_slice(b, r, last, build_i64(b, 1), NULL, 1), last, NULL, NULL, -1);
-  damo_var *v = build_join(b, a->func->name, last, (damo_var *const[]){back, c}, 2);
-  return fn_give(b, out, v == NULL ? NULL : build_spread(b, v, n, 1, -1, m, n));
+  damo_var *v = build_join(b, "toeplitz", last, (damo_var *const[]){back, c}, 2);
+  return v == NULL ? NULL : build_spread(b, v, n, 1, -1, m, n);
+}
+
+static damo_status fn_toeplitz(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *c, *r;
+  DAMO_TRY(diagonals_operands(b, a, &c, &r));
+  return fn_give(b, out, build_toeplitz(b, c, r));
 }
 
 /* h(i, j) = v(i + j - 1) over v = c(1) … c(m), r(2) … r(n); without r zeros. */

@@ -13,5 +13,7 @@ damo_var *matrix_square_operand(build *b, const fn_args *a, int i);
 damo_var *build_float(build *b, damo_var *x);
 /* The identity of order n, an int64 scalar. */
 damo_var *build_identity_matrix(build *b, damo_var *n, damo_dtype dtype);
+/* The matrices with constant diagonals of first column c and first row r (NULL: conj(c)), of one rank and dtype. */
+damo_var *build_toeplitz(build *b, damo_var *c, damo_var *r);
 
 #endif

@@ -17,6 +17,10 @@
   X(sylvester)          \
   X(riccati)            \
   X(matfun)             \
+  X(trigm)              \
+  X(hessenberg)         \
+  X(patterned)          \
+  X(cholesky_band)      \
   X(banded)             \
   X(qr)                 \
   X(lstsq)

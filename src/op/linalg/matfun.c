@@ -505,7 +505,22 @@ static damo_status fn_expm(build *b, const fn_args *a, ptrvec *out) { return mat
 static damo_status fn_logm(build *b, const fn_args *a, ptrvec *out) { return matfun_call(b, a, &logm_def, out); }
 static damo_status fn_sqrtm(build *b, const fn_args *a, ptrvec *out) { return matfun_call(b, a, &sqrtm_def, out); }
 
+/* The exponential, and its derivative at a in the direction e. */
+static damo_status fn_expm_frechet(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *in[2] = {matrix_square_operand(b, a, 0), matrix_square_operand(b, a, 1)};
+  if (b->status != DAMO_OK) return b->status;
+  DAMO_TRY(build_resolve(b, in, 2, true, in));
+  damo_var *x = build_float(b, in[0]), *e = build_float(b, in[1]);
+  DAMO_TRY(fn_give(b, out, x != NULL ? build_core_first(b, &expm_def, NULL, &x, 1) : NULL));
+  return fn_give(b, out, build_frechet(b, &expm_def, x, e));
+}
+
 const op_func linalg_matfun_funcs[] = {
+    {.name = "linalg.expm_frechet",
+     .operands = "a e",
+     .call = fn_expm_frechet,
+     .no_method = true,
+     .doc = "the exponential of square matrices, and its derivative in the direction e"},
     {.name = "linalg.expm",
      .operands = "a",
      .options = OPTIONS(OPT(matfun_options, on_fail, OPT_STR)),

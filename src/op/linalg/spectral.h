@@ -61,7 +61,7 @@ extern const op_def gap_def, schur_def, sylvester_def, discrete_lyapunov_def, di
     sqrtm_def;
 /* spectral_check.c: the checks of these classes */
 extern const op_check svd_check, svdvals_check, gap_check, eigh_check, eigvalsh_check, eig_check, eigvals_check,
-    schur_check, sylvester_check, lyapunov_check, sqrtm_check;
+    schur_check, hessenberg_check, sylvester_check, lyapunov_check, sqrtm_check;
 damo_var *build_gap_quotient(build *b, gap_kind kind, damo_var *x, damo_var *s, damo_var *scale);
 /* sylvester.c: x of a·x + x·c = q, and of x = a·x·aᴴ + q */
 damo_var *build_sylvester(build *b, damo_var *a, damo_var *c, damo_var *q);

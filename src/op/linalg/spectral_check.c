@@ -228,6 +228,7 @@ static void schur_entry(judge_entry *x) {
 }
 static double schur_judge(const op_exam *e) { return judge_stack(e, schur_entry); }
 const op_check schur_check = {.judge = schur_judge, .judged = "A Z is apart from Z T"};
+const op_check hessenberg_check = {.judge = schur_judge, .judged = "A Q is apart from Q H"};
 
 /* q·d = x wherever q differs from 0; the divisors d are those of gap.c. */
 static void gap_entry(judge_entry *x) {
