@@ -1,7 +1,7 @@
 """Runs evals of GradBench (github.com/gradbench/gradbench) against damo and against tools of GradBench, all in one
 run, and prints a table: for each eval the sum over its workloads of the mean times of the function and its derivative,
-as GradBench scores it (with --median of the medians, which leave out what a first call compiles), and whether the eval
-found all answers valid.
+as GradBench scores it (with --median of the medians, which leave out what a first call compiles; with --least of the
+shortest, on a machine whose other programs interrupt long calls), and whether the eval found all answers valid.
 
     python3 bench/gradbench/compare.py --gradbench DIR [--tools manual jax] [--evals lse llsq] [-- arguments of the eval]
 
@@ -34,7 +34,7 @@ def tool_command(tool, root):
 
 
 def run(name, tool, root, arguments, middle):
-    """Passes messages between an eval and a tool. Returns the mean or median time of each (workload, function) in seconds, the
+    """Passes messages between an eval and a tool. Returns the mean, median or least time of each (workload, function) in seconds, the
     count of answers found valid, and the errors."""
     environment = dict(os.environ, PYTHONPATH=os.path.join(root, "python", "gradbench"), OPENBLAS_NUM_THREADS="1")
     command, folder = tool_command(tool, root)
@@ -78,12 +78,13 @@ def main():
     parser.add_argument("--tools", nargs="+", default=["manual"])
     parser.add_argument("--evals", nargs="+", default=EVALS)
     parser.add_argument("--median", action="store_true")
+    parser.add_argument("--least", action="store_true")
     parser.add_argument("--workloads", action="store_true", help="print a line for each workload too")
     arguments, rest = parser.parse_known_args()
     rest = [a for a in rest if a != "--"]
     root = os.path.abspath(arguments.gradbench)
     tools = ["damo", *arguments.tools]
-    middle = median if arguments.median else mean
+    middle = min if arguments.least else median if arguments.median else mean
     print(f"{'eval':<10}" + "".join(f"{t + ', ms':>14}" for t in tools) + "".join(f"{'/ ' + t:>10}" for t in tools[1:]))
     for name in arguments.evals:
         sums, notes, rows = {}, [], defaultdict(dict)

@@ -395,8 +395,8 @@ describe("scan as machine code", function()
       local out = { damo.cast(0.7 * x, dtype), damo.cast(damo.clip(y, -2, 2), dtype) }
       if counter then out[3] = k * 3 + 1 end
       return out
-    end, { sequences = { { input = sequence, taps = { 0, 2 } } }, outputs_info = info, non_sequences = rate, n_steps = n,
-      go_backwards = math.random(3) == 1, checkpoint = policy, return_list = true,
+    end, { sequences = { { input = sequence, taps = { 0, 2 } } }, outputs_info = info, non_sequences = rate,
+      n_steps = n, go_backwards = math.random(3) == 1, checkpoint = policy, return_list = true,
       truncate_gradient = math.random(3) == 1 and math.random(n) or nil })
     local cost = damo.sum(results[1][-1]) + 2 * damo.sum(results[2][-1])
     local wanted = {}
@@ -420,7 +420,7 @@ describe("scan as machine code", function()
 
   it("is interrupted while it goes back, and leaves nothing half done", function()
     local x0, w, steps = damo.dscalar "x0", damo.dscalar "w", damo.lscalar "steps"
-    local x = damo.reduce(function(x, w) return damo.tanh(x * w) + 0.1 end,
+    local x = damo.reduce(function(x, rate) return damo.tanh(x * rate) + 0.1 end,
       { outputs_info = x0, non_sequences = w, n_steps = steps, checkpoint = "log" })
     local f = damo.compile({ x0, w, steps }, damo.grad(x, { x0, w }))
     local a, b = f(0.5, 1.1, 300)

@@ -68,8 +68,8 @@ damo_status scan_replay_emit_c(struct c_emit *e, const damo_apply *node);
 /* scan_jit.c: a loop of 0-d values and short vectors as machine code, for one thunk in one frame. */
 typedef struct scan_native scan_native;
 struct scan_frame;
-/* For operands as long as these; fed: the lengths of fed sequences' values. NULL without an error: there is none for the
- * class, or in this context. */
+/* For operands as long as these; fed: the lengths of fed sequences' values. NULL without an error: there is none for
+ * the class, or in this context. */
 scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const struct scan_frame *w,
                              const int32_t *fed);
 /* Whether w's code is for operands as long as these. */
