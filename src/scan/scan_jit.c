@@ -692,7 +692,10 @@ damo_status scan_native_run_scalars(const thunk *t, frame *f, const scan_class *
   *taken = 0;
   for (const native_number *x = n->reads, *end = x + n->n_reads; x < end; x++)
     n->frame[x->slot] = native_read(((const damo_array *)f->cells[x->at])->data, x->dtype);
-  DAMO_TRY(run_shares(f, s, n, total, taken));
+  DAMO_TRY(ctx_poll(f->ctx));
+  const int64_t first = total < n->share ? total : n->share;
+  *taken = first - jit_run(n->code, n->frame, first);
+  if (*taken == first && first < total && !jit_stopped(n->code, n->frame)) DAMO_TRY(run_shares(f, s, n, total, taken));
   for (const native_number *x = n->gives, *end = x + n->n_gives; x < end; x++)
     DAMO_TRY(native_give_number(t, f, x->at, x->dtype, n->frame[x->slot]));
   return s->until ? native_give_steps(t, f, scan_out_steps(s), *taken) : DAMO_OK;
