@@ -345,7 +345,12 @@ void gemm_plan_init(gemm_plan *p, damo_ctx *ctx, const kernel_isa *isa, damo_dty
   const size_t size = dtype_size(dtype);
   const blas_mat ct = mat_transposed(c);
   int ld;
-  *p = (gemm_plan){.ctx = ctx, .dtype = dtype, .a = a, .b = b, .c = c, .use_a = a, .use_b = b, .use_c = c};
+  /* Member by member: an initializer clears the whole plan first, which takes as long as a short product. */
+  p->ctx = ctx, p->dtype = dtype;
+  p->swapped = p->use_blas = p->copy_a = p->copy_b = p->copy_c = false;
+  p->own = NULL, p->small = NULL;
+  p->at_a = p->at_b = p->at_c = p->scratch = 0;
+  p->a = p->use_a = a, p->b = p->use_b = b, p->c = p->use_c = c;
   p->is_short = short_product_fits(dtype, &a, &b);
   if (p->is_short) return;
   if (isa == isa->plain && dtype_has_blas(dtype)) {
