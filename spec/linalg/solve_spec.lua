@@ -193,15 +193,43 @@ describe("det and slogdet", function()
     end
   end)
 
-  it("det's third derivative is there where the matrix is regular", function()
-    local a = damo.dmatrix "a"
-    local function along(y, seed) return damo.sum(damo.grad(y, a) * damo.constant(h.random({ 3, 3 }, seed))) end
-    local second = along(along(linalg.det(a), 3), 4)
-    local third = damo.compile({ a }, along(second, 5))
-    -- Of a polynomial of degree 3 the third derivative is the same everywhere.
-    local f, x, by = damo.compile({ a }, second), h.regular({ 3, 3 }, 6), h.random({ 3, 3 }, 5)
-    assert.is_true(math.abs(third(x) - (f(x + by) - f(x - by)) / 2) < 1e-10)
-    local ok, err = pcall(third, damo.ones { 3, 3 })
+  -- The derivative of y along a direction drawn by the seed.
+  local function along(y, a, shape, seed) return damo.sum(damo.real(damo.grad(y, a)) * damo.constant(h.random(shape, seed))) end
+
+  it("det's third derivative is there whatever the rank", function()
+    for rank = 0, 5 do
+      local shape, a = { 5, 5 }, damo.dmatrix "a"
+      local value = rank == 0 and damo.zeros(shape) or of_rank(5, rank, 3)
+      local second = along(along(linalg.det(a), a, shape, 3), a, shape, 4)
+      local f, third = damo.compile({ a }, second), damo.compile({ a }, along(second, a, shape, 5))
+      local by = h.random(shape, 5)
+      -- of a polynomial of degree 3 along `by` two differences give the derivative exactly
+      local function difference(step) return (f(value + step * by) - f(value - step * by)) / (2 * step) end
+      local want = (4 * difference(0.125) - difference(0.25)) / 3
+      assert.is_true(math.abs(third(value) - want) < 1e-10 * (1 + math.abs(want)), ("rank %d"):format(rank))
+    end
+  end)
+
+  it("det's third derivative of a stack of singular complex matrices", function()
+    local shape, a = { 2, 4, 4 }, damo.tensor { dtype = "complex128", ndim = 3 }
+    local z = h.complex(h.random({ 4, 4 }, 3))
+    local value = damo.stack { damo.dot(z[{ {}, { 1, 1 } }], z[{ { 1, 1 }, {} }]), z - z } -- of rank 1 and 0
+    local d = linalg.det(a)
+    local second = along(along(damo.sum(damo.real(d) - 0.5 * damo.imag(d)), a, shape, 3), a, shape, 4)
+    local f, third = damo.compile({ a }, second), damo.compile({ a }, along(second, a, shape, 5))
+    local by = damo.complex(h.random(shape, 5), damo.zeros(shape))
+    local want = (f(value + 0.25 * by) - f(value - 0.25 * by)) / 0.5 -- of degree 2
+    assert.is_true(math.abs(third(value) - want) < 1e-10 * (1 + math.abs(want)))
+  end)
+
+  it("det's fourth derivative is there where the matrix is regular", function()
+    local shape, a = { 4, 4 }, damo.dmatrix "a"
+    local third = along(along(along(linalg.det(a), a, shape, 3), a, shape, 4), a, shape, 5)
+    local fourth = damo.compile({ a }, along(third, a, shape, 6))
+    -- Of a polynomial of degree 4 the fourth derivative is the same everywhere.
+    local f, x, by = damo.compile({ a }, third), h.regular(shape, 6), h.random(shape, 6)
+    assert.is_true(math.abs(fourth(x) - (f(x + by) - f(x - by)) / 2) < 1e-9)
+    local ok, err = pcall(fourth, damo.ones(shape))
     assert.is_false(ok)
     assert.equal("numeric", err.kind)
   end)

@@ -1,13 +1,16 @@
-/* adjugate: the gradient of a determinant, of every order and whatever the rank: Adjugate, AdjugateTangent, LUAdjugate.
+/* adjugate: the gradient of a determinant, whatever the rank: Adjugate, AdjugateTangent, AdjugateSecond, LUAdjugate.
  *
  * The entries of adj(A) = det(A)·A⁻¹ are polynomials of A's, its cofactors, and so are those of the derivative of adj at
- * A in direction H, T(A, H). Of a matrix far from singular both come from its inverse. Else A is eliminated with the
+ * A in direction H, T(A, H), and of the second one in directions H and K, S(A, H, K). Of a matrix far from singular both come from its inverse. Else A is eliminated with the
  * greatest entry of all rows and columns left: A = Pᵀ·L·D·R·Qᵀ with unit triangles L and R, and D holds all that is
  * small, so that
  *
  *   adj(A) = ±Q·R⁻¹·adj(D)·L⁻¹·P,   adj(D)(i, i) = Π d(k), k ≠ i;
  *   T(A, H) = ±Q·R⁻¹·T(D, M)·L⁻¹·P,  M = L⁻¹·P·H·Q·R⁻¹,
  *   T(D, M)(i, j) = -M(i, j)·Π d(k), k ≠ i, j;  T(D, M)(i, i) = Σ M(j, j)·Π d(k), k ≠ i, j; j ≠ i.
+ *
+ * S(A, H, K) comes from S(D, M, N) in the same way, which is the sum over all three places i, j, k of Π d(l), l ≠ i, j, k,
+ * times the second derivative of the adjugate of a matrix of these three rows and columns, in directions M and N.
  */
 #include "core_c.h"
 #include "decompose.h"
@@ -176,6 +179,39 @@ static void adj_tangent_of_diagonal(adj_elimination *e) {
   for (int64_t i = 0; i < n; i++) e->x[i * n + i] = e->sum[i];
 }
 
+/* x += v times the second derivative of the adjugate of the rows and columns at[]. */
+static void adj_add_minor(adj_elimination *e, const damo_c128 *m, const damo_c128 *k, const int64_t at[3],
+                          damo_c128 v) {
+  const int64_t n = e->n;
+  for (int p = 0; p < 6; p++) { /* the three places in every order */
+    const int64_t a = at[p % 3], b = at[(p % 3 + 1 + p / 3) % 3], c = at[(p % 3 + 2 - p / 3) % 3];
+    const damo_c128 across = add_c128(mul_c128(m[a * n + c], k[c * n + b]), mul_c128(k[a * n + c], m[c * n + b]));
+    const damo_c128 beside = add_c128(mul_c128(m[a * n + b], k[c * n + c]), mul_c128(k[a * n + b], m[c * n + c]));
+    damo_c128 *to = e->x + a * n + b, *diagonal = e->x + a * n + a;
+    *to = add_c128(*to, mul_c128(v, (damo_c128){across.re - beside.re, across.im - beside.im}));
+    const damo_c128 own = mul_c128(m[b * n + b], k[c * n + c]), other = mul_c128(m[b * n + c], k[c * n + b]);
+    *diagonal = add_c128(*diagonal, mul_c128(v, (damo_c128){own.re - other.re, own.im - other.im}));
+  }
+}
+
+/* x := S(D, m, k) */
+static void adj_second_of_diagonal(adj_elimination *e, const damo_c128 *m, const damo_c128 *k) {
+  const int64_t n = e->n;
+  memset(e->x, 0, (size_t)(n * n) * sizeof *e->x);
+  for (int64_t i = 0; i < n; i++) {
+    adj_product without_i = e->before[i];
+    for (int64_t j = i + 1; j < n; j++) {
+      adj_product without_j = without_i;
+      for (int64_t l = j + 1; l < n; l++) {
+        const adj_product rest = adj_times(without_j, e->behind[l + 1].z, e->behind[l + 1].exponent);
+        adj_add_minor(e, m, k, (const int64_t[3]){i, j, l}, adj_value(rest));
+        without_j = adj_times(without_j, e->a[l * n + l], 0);
+      }
+      without_i = adj_times(without_i, e->a[j * n + j], 0);
+    }
+  }
+}
+
 /* ±Q·x·P times w, into out. */
 static void adj_give(const adj_elimination *e, damo_c128 w, const core_mat *out) {
   if (e->odd) w = (damo_c128){-w.re, -w.im};
@@ -315,6 +351,14 @@ static const core_class adj_class = {
 
 /* ---- AdjugateTangent --------------------------------------------------------------------------------------------- */
 
+/* x := L⁻¹·P·H·Q·R⁻¹ */
+static void adj_load_direction(adj_elimination *e, const core_mat *h) {
+  for (int64_t i = 0; i < e->n; i++)
+    for (int64_t j = 0; j < e->n; j++) e->x[i * e->n + j] = mat_get(h, e->row[i], e->col[j]);
+  adj_left_lower(e);
+  adj_right_upper(e);
+}
+
 static size_t adj_tangent_workspace(const core_call *c) { return adj_bytes(c->dim[0]); }
 
 static damo_status adj_tangent_run(core_call *c) {
@@ -327,10 +371,7 @@ static damo_status adj_tangent_run(core_call *c) {
     return DAMO_OK;
   }
   adj_eliminate(&e);
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < n; j++) e.x[i * n + j] = mat_get(h, e.row[i], e.col[j]);
-  adj_left_lower(&e);
-  adj_right_upper(&e);
+  adj_load_direction(&e, h);
   adj_tangent_of_diagonal(&e);
   adj_right_lower(&e);
   adj_left_upper(&e);
@@ -345,7 +386,45 @@ static const core_class adj_tangent_class = {
     .run = adj_tangent_run,
 };
 
+/* ---- AdjugateSecond ------------------------------------------------------------------------------------------------ */
+
+static size_t adj_direction_bytes(int64_t n) { return adj_round((size_t)n * (size_t)n * sizeof(damo_c128)); }
+static size_t adj_second_workspace(const core_call *c) {
+  return adj_bytes(c->dim[0]) + 2 * adj_direction_bytes(c->dim[0]);
+}
+
+static damo_status adj_second_run(core_call *c) {
+  const int64_t n = c->dim[0];
+  adj_elimination e = adj_space(c->work, n);
+  damo_c128 *const directions[2] = {(damo_c128 *)(void *)(c->work + adj_bytes(n)),
+                                    (damo_c128 *)(void *)(c->work + adj_bytes(n) + adj_direction_bytes(n))};
+  if (n == 0) return DAMO_OK;
+  if (!adj_load(&e, &c->in[0])) {
+    adj_fill_nan(&c->out[0]);
+    return DAMO_OK;
+  }
+  adj_eliminate(&e);
+  for (int d = 0; d < 2; d++) {
+    adj_load_direction(&e, &c->in[1 + d]);
+    memcpy(directions[d], e.x, (size_t)(n * n) * sizeof *e.x);
+  }
+  adj_second_of_diagonal(&e, directions[0], directions[1]);
+  adj_right_lower(&e);
+  adj_left_upper(&e);
+  adj_give(&e, (damo_c128){1, 0}, &c->out[0]);
+  return DAMO_OK;
+}
+
+static const core_class adj_second_class = {
+    .func = "adjugate_second",
+    .form = {.signature = "(n,n),(n,n),(n,n)->(n,n)", .in_layout = "sss"},
+    .workspace = adj_second_workspace,
+    .run = adj_second_run,
+};
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+static const op_def adjugate_second_def;
 
 damo_var *build_adjugate(build *b, damo_var *a, damo_var *w) {
   return a && w ? build_core_first(b, &adjugate_def, NULL, (damo_var *const[]){a, w}, 2) : NULL;
@@ -389,21 +468,64 @@ static damo_var *adj_trace(build *b, damo_var *x, damo_var *y) {
   return adj_as_matrix(b, build_matrix_inner(b, x, build_swap_last(b, y)));
 }
 
-/* Of A far from singular, where X = A⁻¹ and d = det(A), T = d·(tr(X·H)·X - X·H·X). With K = Gᴴ for the gradient and
- * with C = d·(tr(K·X)·H + tr(X·H)·K - H·X·K - K·X·H): tr(K·dT) = tr(K·T)·tr(X·dA) - tr(C·X·dA·X). A singular matrix is
- * told by the inverse: third derivatives of its determinant are not there. */
+static damo_var *build_adj_second(build *b, damo_var *a, damo_var *h, damo_var *k) {
+  return a && h && k ? build_core_first(b, &adjugate_second_def, NULL, (damo_var *const[]){a, h, k}, 3) : NULL;
+}
+
+/* tr(K·T(A, H)), the second derivative of det in directions H and K, and its derivative tr(S(A, H, K)·dA), the third one, do
+ * not depend on the order of the directions. */
 static damo_status adj_tangent_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  damo_var *a = node->in[0], *h = node->in[1], *t = node->out[0], *g = gout[0];
+  damo_var *a = node->in[0], *h = node->in[1], *g = gout[0];
   if (g == NULL) return DAMO_OK;
-  damo_var *k = build_adjoint(b, g), *x = build_inv(b, a);
+  damo_var *k = build_adjoint(b, g);
+  gin[0] = build_unbroadcast(b, build_adjoint(b, build_adj_second(b, a, h, k)), a);
   gin[1] = build_unbroadcast(b, build_adjoint(b, build_adj_tangent(b, a, k)), h);
-  damo_var *hx = build_matmul(b, h, x), *kx = build_matmul(b, k, x);
-  damo_var *c = build_sub(b, build_mul(b, adj_trace(b, k, x), h), build_matmul(b, hx, k));
-  c = build_add(b, c, build_sub(b, build_mul(b, adj_trace(b, x, h), k), build_matmul(b, kx, h)));
-  c = build_mul(b, adj_as_matrix(b, build_core_first(b, &det_def, NULL, &a, 1)), c);
-  damo_var *by_det = build_mul(b, adj_trace(b, k, t), x);
-  damo_var *sum = build_sub(b, by_det, build_matmul(b, build_matmul(b, x, c), x));
-  gin[0] = build_unbroadcast(b, build_adjoint(b, sum), a);
+  return b->status;
+}
+
+static damo_status adj_tangent_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *sum = NULL;
+  if (eval[0] != NULL) sum = build_adj_second(b, node->in[0], node->in[1], eval[0]);
+  if (eval[1] != NULL) sum = build_add_present(b, sum, build_adj_tangent(b, node->in[0], eval[1]));
+  rout[0] = sum;
+  return b->status;
+}
+
+/* The third derivative of adj at A far from singular, with X = A⁻¹ and P, Q, R = X·H, X·K, X·E: det(A) times
+ *   (tr P tr Q tr R - tr P tr QR - tr Q tr PR - tr R tr PQ + tr PQR + tr PRQ)·X - Σ (tr P tr Q - tr PQ)·R·X
+ *   + Σ tr P·(Q·R + R·Q)·X - Σ P·Q·R·X over all orders. */
+static damo_var *build_adj_third(build *b, damo_var *a, damo_var *const *directions) {
+  damo_var *x = build_inv(b, a), *p[3], *traces[3], *square[3], *pair[3], *sum = NULL, *scale = NULL;
+  for (int i = 0; i < 3; i++) {
+    p[i] = build_matmul(b, x, directions[i]);
+    traces[i] = adj_trace(b, x, directions[i]);
+  }
+  if (b->status != DAMO_OK) return NULL;
+  for (int i = 0; i < 3; i++) { /* of the other two, both ways */
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    damo_var *one_way = build_matmul(b, p[j], p[k]);
+    square[i] = build_add(b, one_way, build_matmul(b, p[k], p[j]));
+    pair[i] = build_sub(b, build_mul(b, traces[j], traces[k]), adj_trace(b, p[j], p[k]));
+    if (b->status != DAMO_OK) return NULL;
+    damo_var *term = build_sub(b, build_mul(b, traces[i], square[i]), build_mul(b, pair[i], p[i]));
+    term = build_sub(b, term, build_matmul(b, p[i], square[i]));
+    sum = build_add_present(b, sum, term);
+    if (i == 0) scale = build_add(b, build_mul(b, traces[0], pair[0]), adj_trace(b, p[0], square[0]));
+    if (i > 0) scale = build_sub(b, scale, build_mul(b, traces[i], adj_trace(b, p[0], p[3 - i])));
+  }
+  if (b->status != DAMO_OK) return NULL;
+  damo_var *det = adj_as_matrix(b, build_core_first(b, &det_def, NULL, &a, 1));
+  return build_mul(b, det, build_add(b, build_mul(b, scale, x), build_matmul(b, sum, x)));
+}
+
+/* A singular matrix is told by the inverse: fourth derivatives of its determinant are not there. */
+static damo_status adj_second_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *a = node->in[0], *h = node->in[1], *k = node->in[2];
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *e = build_adjoint(b, gout[0]);
+  gin[0] = build_unbroadcast(b, build_adjoint(b, build_adj_third(b, a, (damo_var *const[]){h, k, e})), a);
+  gin[1] = build_unbroadcast(b, build_adjoint(b, build_adj_second(b, a, k, e)), h);
+  gin[2] = build_unbroadcast(b, build_adjoint(b, build_adj_second(b, a, h, e)), k);
   return b->status;
 }
 
@@ -425,6 +547,16 @@ const op_def adjugate_tangent_def = {
     .n_in = 2,
     CORE_OP(adj_tangent_class),
     .grad = adj_tangent_grad,
+    .rop = adj_tangent_rop,
+    .no_check = "a sum of minors without an equation of its own: spec/linalg/solve_spec.lua has differences",
+};
+
+static const op_def adjugate_second_def = {
+    .name = "AdjugateSecond",
+    .doc = "the second derivatives of a stack of matrices' adjugates in the directions of two further stacks",
+    .n_in = 3,
+    CORE_OP(adj_second_class),
+    .grad = adj_second_grad,
     .no_check = "a sum of minors without an equation of its own: spec/linalg/solve_spec.lua has differences",
 };
 
@@ -516,4 +648,5 @@ damo_var *build_lu_adjugate(build *b, const damo_apply *factors, damo_var *w) {
 }
 
 const op_func linalg_adjugate_funcs[] = {{.name = NULL}};
-const op_def *const linalg_adjugate_classes[] = {&adjugate_def, &adjugate_tangent_def, &lu_adjugate_def, NULL};
+const op_def *const linalg_adjugate_classes[] = {&adjugate_def, &adjugate_tangent_def, &adjugate_second_def,
+                                                 &lu_adjugate_def, NULL};
