@@ -116,6 +116,7 @@ extern "C" {
 #define damo_error_kind DAMO_SYMBOL(error_kind)
 #define damo_error_message DAMO_SYMBOL(error_message)
 #define damo_error_op DAMO_SYMBOL(error_op)
+#define damo_error_operands DAMO_SYMBOL(error_operands)
 #define damo_error_status DAMO_SYMBOL(error_status)
 #define damo_fail DAMO_SYMBOL(fail)
 #define damo_from_token DAMO_SYMBOL(from_token)
@@ -384,6 +385,8 @@ DAMO_API damo_status damo_error_status(const damo_ctx *ctx);
 DAMO_API const char *damo_error_kind(const damo_ctx *ctx);     /* "shape", …; "ok" if there is none */
 DAMO_API const char *damo_error_message(const damo_ctx *ctx);  /* the message, without kind and trace */
 DAMO_API const char *damo_error_op(const damo_ctx *ctx);       /* name of the op, or NULL */
+/* dtypes and shapes of the op's operands, as "float64 (2, 3), csr float64 (3, 4)"; NULL where no op failed */
+DAMO_API const char *damo_error_operands(const damo_ctx *ctx);
 DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx); /* the node that failed, or NULL */
 /* The kind of a status: "shape" for DAMO_ESHAPE. */
 DAMO_API const char *damo_status_kind(damo_status status);

@@ -83,6 +83,7 @@
   X(error_kind) \
   X(error_message) \
   X(error_op) \
+  X(error_operands) \
   X(error_status) \
   X(fail) \
   X(from_token) \

@@ -34,6 +34,10 @@ local x = damo.dvector "x"
 local _, err = pcall(damo.compile({x}, x + damo.ones {3}), {1, 2})
 err.op ~= nil
 --> true]==],
+  ["Error.operands"] = [==[
+local _, err = pcall(damo.dot, damo.ones {2, 3}, damo.sparse.eye(2))
+err.operands
+--> float64 (2, 3), csr float64 (2, 2)]==],
   ["Error.node"] = [==[
 local x = damo.dvector "x"
 local _, err = pcall(damo.compile({x}, x + damo.ones {3}), {1, 2})

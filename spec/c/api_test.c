@@ -174,8 +174,9 @@ static void test_errors(void) {
   damo_function *f = damo_compile(ctx, xy, 2, &z, 1, NULL, NULL, 0, NULL);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a3}, 2, &out) == DAMO_ESHAPE && out == NULL);
   CHECK(damo_error_op(ctx) != NULL && damo_error_get_node(ctx) != NULL);
+  CHECK_EQ_S(damo_error_operands(ctx), "float64 (2,), float64 (3,)");
   CHECK(damo_function_call(f, (damo_array *[]){a2, c2}, 2, &out) == DAMO_ETYPE &&
-        strstr(damo_error_message(ctx), "y") != NULL);
+        strstr(damo_error_message(ctx), "y") != NULL && damo_error_operands(ctx) == NULL);
   CHECK(damo_function_call(f, &a2, 1, &out) == DAMO_EMISSING_INPUT);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a2, a2}, 3, &out) == DAMO_ETYPE);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a2}, 2, &out) == DAMO_OK && damo_array_size(out) == 2);

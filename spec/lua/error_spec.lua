@@ -30,6 +30,32 @@ describe("an error object", function()
     assert.matches(": index: position 7 is outside axis 1 of length 2", text, 1, true)
   end)
 
+  it("has dtypes and shapes of the operands", function()
+    local function operands(fn, ...)
+      local err = caught(fn, ...)
+      assert.truthy(tostring(err):find("\n  operands: " .. err.operands .. "\n", 1, true), tostring(err))
+      return err.operands
+    end
+    local x, M = damo.fvector "x", damo.TensorType("float64", { false, 3 }) "M"
+    local a = damo.ones({ 2, 3 }, "float32")
+    assert.equal("float32 (2, 3), int64 (4,)", operands(damo.add, a, damo.arange(4)))
+    assert.equal("float32 (2, 3)", operands(damo.linalg.inv, a))
+    assert.equal("float64 (?, 3), float32 (?,), float32 (?,)", operands(damo.concatenate, { M, x, x }))
+    assert.equal("csc complex64 (2, 2), float32 (3, 2)",
+      operands(damo.dot, damo.sparse.csc(damo.eye(2)):astype "complex64", damo.transpose(a)))
+    -- In a compiled Function they are the values of the call, in a loop those of the step.
+    local f = damo.compile({ x, M }, damo.dot(M, x))
+    assert.equal("float64 (2, 3), float64 (4,)", operands(f, damo.ones({ 4 }, "float32"), damo.ones { 2, 3 }))
+    local N = damo.dmatrix "N"
+    local g = damo.compile({ N }, damo.scan(function(row) return damo.dot(row, damo.ones { 4 }) end, { sequences = N }))
+    assert.truthy(operands(g, damo.ones { 2, 3 }):find("float64 (2, 3), float64 (4,)", 1, true))
+    -- A list that is too long ends with "…".
+    local many = {}
+    for i = 1, 20 do many[i] = i < 20 and a or x end
+    assert.equal(("float32 (2, 3), "):rep(8) .. "…", operands(damo.concatenate, many))
+    assert.is_nil(caught(damo.zeros, -1).operands)
+  end)
+
   it("can be concatenated with strings", function()
     local err = caught(damo.zeros, -1)
     assert.matches("^failed: value error", "failed: " .. err)

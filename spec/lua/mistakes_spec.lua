@@ -24,6 +24,10 @@ describe("the mistake", function()
       assert.equal("string", type(err.kind), tostring(err))
       assert.truthy(err.message:find(pattern), err.message)
       assert.truthy(err.trace[1]:find "^snippet:%d", err.trace[1])
+      assert.truthy(tostring(err):find(err.kind .. " error", 1, true) and tostring(err):find("snippet:%d"))
+      -- What a node or an Op's call was given is told with dtypes and shapes; other calls name what they got.
+      if err.node then assert.truthy(err.operands, "no operands: " .. tostring(err)) end
+      if err.operands then assert.truthy(tostring(err):find("\n  operands: " .. err.operands, 1, true)) end
       for _, text in ipairs { damo.explain(err), damo.explain(tostring(err)) } do
         assert.truthy(text:find(title .. ". " .. why, 1, true), text)
         assert.truthy(text:find((right:gsub("\n", "\n    ")), 1, true), text)

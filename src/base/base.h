@@ -98,12 +98,14 @@ typedef struct ctx_config {
 } ctx_config;
 
 #define ERROR_MESSAGE_MAX 2048
+#define ERROR_OPERANDS_MAX 512
 
 typedef struct ctx_error {
   damo_status status;
   char message[ERROR_MESSAGE_MAX];
-  char op[128];     /* "" when unknown */
-  damo_apply *node; /* owned, or NULL */
+  char op[128];                      /* "" when unknown */
+  char operands[ERROR_OPERANDS_MAX]; /* dtypes and shapes of the op's operands; "" when unknown */
+  damo_apply *node;                  /* owned, or NULL */
 } ctx_error;
 
 /* A table of one layer that belongs to the context (interned Types and Ops, op functions, default generator, …).
@@ -438,6 +440,8 @@ damo_status ctx_fail_memory(damo_ctx *ctx);
 void ctx_fail_add(damo_ctx *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Sets the op's name and the node (either may be NULL) of the pending error, unless they are set already. */
 void ctx_fail_at(damo_ctx *ctx, const char *op, damo_apply *node);
+/* Sets dtypes and shapes of the failing op's operands; those of a call replace those of the calls in it. */
+void ctx_fail_operands(damo_ctx *ctx, const char *operands);
 void ctx_clear_error(damo_ctx *ctx);
 /* The word of list (NULL-terminated) that is closest to word, for "did you mean …?"; NULL if none is close. */
 const char *suggest(const char *word, const char *const *list);

@@ -45,13 +45,14 @@ static size_t format_into(char *dst, size_t n, const char *fmt, va_list args) {
   return strlen(dst);
 }
 
-/* Sets the status and clears op and node of the former error. Called last, since the new message may have been
+/* Sets the status and clears op, operands and node of the former error. Called last, since the new message may have been
  * formatted from their texts. */
 static void set_status(damo_ctx *ctx, damo_status status) {
   CTX_ASSERT_THAWED(ctx);
   damo_apply *node = ctx->error.node;
   ctx->error.status = status;
   ctx->error.op[0] = '\0';
+  ctx->error.operands[0] = '\0';
   ctx->error.node = NULL;
   damo_release(node);
 }
@@ -103,6 +104,10 @@ void ctx_fail_at(damo_ctx *ctx, const char *op, damo_apply *node) {
   if (node && !e->node) e->node = damo_retain(node);
 }
 
+void ctx_fail_operands(damo_ctx *ctx, const char *operands) {
+  snprintf(ctx->error.operands, sizeof ctx->error.operands, "%s", operands);
+}
+
 void ctx_clear_error(damo_ctx *ctx) {
   ctx->error.message[0] = '\0';
   set_status(ctx, DAMO_OK);
@@ -121,5 +126,9 @@ const char *damo_error_message(const damo_ctx *ctx) {
 }
 
 const char *damo_error_op(const damo_ctx *ctx) { return ctx && ctx->error.op[0] ? ctx->error.op : NULL; }
+
+const char *damo_error_operands(const damo_ctx *ctx) {
+  return ctx && ctx->error.operands[0] ? ctx->error.operands : NULL;
+}
 
 damo_apply *damo_error_get_node(const damo_ctx *ctx) { return ctx ? ctx->error.node : NULL; }

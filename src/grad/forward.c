@@ -228,6 +228,7 @@ static damo_status push_node(push *p, damo_apply *node) {
   if (s == DAMO_OK) return keep_tangents(p, node, rout, whole);
   ctx_fail_add(p->b->ctx, "while taking the R-operator of %s", node->op->def->name);
   ctx_fail_at(p->b->ctx, node->op->def->name, node);
+  graph_fail_operands(p->b->ctx, node->in, node->n_in);
   return s;
 }
 

@@ -105,6 +105,7 @@ damo_status grad_node(build *b, damo_apply *node, damo_var *const *gout, damo_va
     if (b->status == DAMO_OK) b->status = s;
     ctx_fail_add(b->ctx, "while differentiating %s", node->op->def->name);
     ctx_fail_at(b->ctx, node->op->def->name, node);
+    graph_fail_operands(b->ctx, node->in, node->n_in);
   }
   return s;
 }

@@ -205,6 +205,7 @@ static damo_status check_rules(sweep *w, const damo_var *x) {
                  "grad: no gradient reaches %s: that of %s gave none for its input %d; it gives one for each input",
                  var_format(name, sizeof name, x), op, w->silent_input + 1);
     ctx_fail_at(w->b->ctx, op, w->silent);
+    graph_fail_operands(w->b->ctx, w->silent->in, w->silent->n_in);
   }
   ptrvec_clear(&above);
   return s;
@@ -241,6 +242,7 @@ static damo_status sweep_undefined(sweep *w, const damo_var *x, const damo_var *
     ctx_fail(ctx, DAMO_ENULL_GRADIENT, "grad: the gradient for %s is undefined: %s", name, null->type->why);
   }
   ctx_fail_at(ctx, op, node);
+  if (node != NULL) graph_fail_operands(ctx, node->in, node->n_in);
   return DAMO_ENULL_GRADIENT;
 }
 

@@ -143,7 +143,10 @@ damo_status func_call(build *b, const fn_signature *f, damo_var *const *in, int 
   }
   damo_status s = f->func->call(b, &args, out);
   if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
-  if (b->status != DAMO_OK) ctx_fail_at(b->ctx, f->name, NULL);
+  if (b->status != DAMO_OK) {
+    ctx_fail_at(b->ctx, f->name, NULL);
+    graph_fail_operands(b->ctx, in, n_in);
+  }
   return b->status;
 }
 

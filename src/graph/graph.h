@@ -439,6 +439,8 @@ damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out);
 damo_status graph_dot(damo_ctx *ctx, damo_var *const *outputs, int64_t n, strbuf *out);
 /* Short name of a Variable: its name, a constant's value, or "op.index". Returns dst. */
 char *var_format(char *dst, size_t n, const damo_var *v);
+/* Adds the dtypes and shapes of a call's operands (NULL: one that is left out) to the pending error. */
+void graph_fail_operands(damo_ctx *ctx, damo_var *const *in, int n);
 
 #include "op_def.h"
 #include "build.h"

@@ -311,7 +311,10 @@ damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) 
   } else {
     node = apply_inferred(ctx, op, in, n_in);
   }
-  if (node == NULL) ctx_fail_at(ctx, def->name, NULL);
+  if (node == NULL) {
+    ctx_fail_at(ctx, def->name, NULL);
+    graph_fail_operands(ctx, in, n_in);
+  }
   return node;
 }
 

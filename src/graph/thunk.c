@@ -102,6 +102,7 @@ static bool blame_copy(damo_ctx *ctx, const damo_apply *node) {
 
 void thunk_blame(const thunk *t, frame *f) {
   const damo_apply *node = t->node;
+  if (f->ctx->error.operands[0] == '\0') thunk_fail_operands(t, f);
   if (node->obj.ctx == f->ctx) {
     ctx_fail_at(f->ctx, thunk_name(t), t->node);
     return;

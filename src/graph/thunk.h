@@ -197,7 +197,9 @@ damo_obj *value_lend(damo_ctx *ctx, const damo_obj *v);
 
 /* The name of the node's Op. */
 const char *thunk_name(const thunk *t);
-/* Attributes the pending error to the node. */
+/* Adds the dtypes and shapes of the node's operands to the pending error: those of the values in its cells. */
+void thunk_fail_operands(const thunk *t, const frame *f);
+/* Attributes the pending error to the node, with its operands, unless it is attributed to one already. */
 void thunk_blame(const thunk *t, frame *f);
 
 #endif

@@ -1,6 +1,6 @@
 /* error: error objects, the user's lines, and the only place that raises Lua errors.
  *
- * An error object is a table {kind, message, op, node, trace, cause, where}: trace has the user's lines where the node
+ * An error object is a table {kind, message, op, operands, node, trace, cause, where}: trace has the user's lines where the node
  * was made (without a node: where the failing call was made), where is the line of the failing call. tostring gives all
  * of it.
  */
@@ -161,6 +161,7 @@ void bind_push_error(lua_State *L) {
   luaL_checkstack(L, 4, "damo");
   lua_pushstring(L, e.message);
   error_make(L, st, e.status, op, e.node);
+  error_set_string(L, "operands", e.operands);
   error_take_cause(L, st, e.message);
   bind_let_go(st, ticket);
   damo_release(e.node);
@@ -383,7 +384,7 @@ static int error_tostring(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   const char *kind = error_field(L, "kind"), *message = error_field(L, "message"), *op = error_field(L, "op"),
-             *where = error_field(L, "where");
+             *where = error_field(L, "where"), *operands = error_field(L, "operands");
   lua_pushliteral(L, "trace");
   lua_rawget(L, 1);
   lua_pushliteral(L, "node");
@@ -404,6 +405,10 @@ static int error_tostring(lua_State *L) {
   }
   luaL_addstring(&b, ": ");
   luaL_addstring(&b, message ? message : "");
+  if (operands) {
+    luaL_addstring(&b, "\n  operands: ");
+    luaL_addstring(&b, operands);
+  }
   if (has_node) {
     error_add_trace(L, &b, trace, 1, "\n  the node was made at ", "\n    called from ");
   } else {

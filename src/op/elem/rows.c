@@ -347,7 +347,10 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
   }
   if (!are_tensors(in, row->arity)) return build_row(b, &elemwise_funcs[id], in, row->arity, NULL);
   damo_var *v = build_scalar_row(b, row, in);
-  if (v == NULL) ctx_fail_at(b->ctx, row->name, NULL);
+  if (v == NULL) {
+    ctx_fail_at(b->ctx, row->name, NULL);
+    graph_fail_operands(b->ctx, in, row->arity);
+  }
   return v;
 }
 
