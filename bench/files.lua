@@ -1,4 +1,5 @@
--- Files: a graph of 10,000 nodes written, read and compiled; 10^6 numbers of %.17g in a CSV, from the page cache.
+-- Files: a graph of 10,000 nodes written, read and compiled; 10^7 numbers of %.17g in a CSV, from the page cache.
+-- Beside the least time is the rate by the time of the process, which other programs do not disturb.
 --
 --   lua bench/files.lua [numbers]
 local damo = require "damo"
@@ -23,15 +24,21 @@ local path = os.tmpname()
 row("save_graph, 10,000 nodes", best(5, function() damo.save_graph(path, { inputs = { x }, outputs = { y } }) end))
 row("load_graph, 10,000 nodes", best(20, function() damo.load_graph(path) end), "at most 10")
 
-local n = tonumber(arg[1]) or 1e6
-local file = io.open(path, "w")
+local n = tonumber(arg[1]) or 1e7
+local file = assert(io.open(path, "w"))
 for i = 1, n do
   file:write(("%.17g"):format((math.random() - 0.5) * 10 ^ math.random(-10, 10)), i % 10 == 0 and "\n" or ",")
 end
 local bytes = file:seek()
 file:close()
 for _, options in ipairs { {}, { columns = true } } do
-  local ns = best(5, function() damo.io.read_csv(path, options) end)
-  row("read_csv" .. (options.columns and ", columns" or ""), ns, ("%.0f MB/s, at least 100"):format(bytes / ns * 1e3))
+  local process = math.huge
+  local ns = best(3, function()
+    local before = os.clock()
+    damo.io.read_csv(path, options)
+    process = math.min(process, os.clock() - before)
+  end)
+  row("read_csv" .. (options.columns and ", columns" or ""), ns,
+    ("%.0f MB/s, at least 100; %.0f MB/s of process time"):format(bytes / ns * 1e3, bytes / process / 1e6))
 end
 os.remove(path)
