@@ -76,8 +76,11 @@ local function add_reference(page)
 end
 
 -- Without a built damo there is no reference of its names in Lua.
+local addresses = {} -- of the names in it
 if pcall(require, "damo") then
-  for _, page in ipairs(dofile(home .. "site/reference.lua")) do add_reference(page) end
+  local list_of_names
+  list_of_names, addresses = dofile(home .. "site/reference.lua")
+  for _, page in ipairs(list_of_names) do add_reference(page) end
 end
 add_reference(assert(loadfile(home .. "site/c_reference.lua"))(root))
 
@@ -266,12 +269,21 @@ local function with_code(html)
   end))
 end
 
+--- A sheet of another library's names, with links from damo's names to their entries in the reference.
+local function with_links(html)
+  return (html:gsub("<code>(damo%.[%w_.]+)</code>", function(name)
+    local address = addresses[name]
+    return address and ('<a href="%s"><code>%s</code></a>'):format(address, name)
+  end))
+end
+
 local i = 1
 while pages[i] do -- grows: a link to a file of code makes a page of it
   local page = pages[i]
   page.read = page.path:match "%.md$" and markdown.page(page.text, { link = linker(page), code = code_of })
     or code_page(page)
   if page.name == "examples" then page.read.html = with_code(page.read.html) end
+  if page.name:match "_names$" then page.read.html = with_links(page.read.html) end
   page.title = page.read.title or page.name
   page.label = page.label or labels[page.name] or page.title
   i = i + 1

@@ -110,6 +110,16 @@ describe("the site", function()
     -- The reference has the example of each function, run.
     assert.truthy(site.pages["names_damo_linalg.html"]:find("--&gt; [[1.41421356 0.", 1, true))
     assert.truthy(site.files["index.js"]:find("functions.html#damo.dot", 1, true))
+    -- Each of damo's names on a sheet of another library's names leads to its entry.
+    for _, sheet in ipairs { "pytensor", "numpy", "torch" } do
+      local main, count = site.pages[sheet .. "_names.html"]:match "<main>(.*)</main>", 0
+      for before, name in main:gmatch "(..)<code>(damo%.[%w_.]+)</code>" do
+        assert.equal('">', before, sheet .. ": " .. name)
+        count = count + 1
+      end
+      assert.is_true(count > 400, sheet)
+    end
+    assert.truthy(site.pages["torch_names.html"]:find('<a href="names_damo.html#damoabs"><code>damo.abs</code></a>', 1, true))
     -- The gallery has the whole code of each example.
     local gallery, count = site.pages["examples.html"], 0
     for path in io.popen("ls examples/*.lua"):lines() do

@@ -1,5 +1,6 @@
 -- reference: Markdown of one page for each module with what damo.help says of its names: calls, options, shapes,
--- gradients, an example, which spec/lua/help_spec.lua runs. It gives a list of {name, title, text}, in order.
+-- gradients, an example, which spec/lua/help_spec.lua runs. It gives a list of {name, title, text}, in order, and the
+-- addresses of the names: {["damo.dot"] = "names_damo.html#damodot"}.
 
 local damo = require "damo"
 local annotated = require "damo.help_names"
@@ -26,6 +27,22 @@ local function all_names()
   end
   for _, entry in ipairs(annotated.entries) do
     add(entry[1], entry[1]:match "^damo%.[%w_]+$" and "Graphs, calls, settings" or nil)
+  end
+  for _, entry in ipairs(annotated.entries) do -- modules are loaded when they are first used
+    local module = entry[1]:match "^damo%.([%w_]+)%."
+    if module and type(damo[module]) == "table" then add("damo." .. module, "Modules") end
+  end
+  -- Makers of inputs, Op classes of the sparse family, and modules as a whole have no row and no annotation.
+  for _, home in ipairs { "damo", "damo.sparse", "damo.nn" } do
+    local module = home == "damo" and damo or damo[home:match "%.(.*)"]
+    for _, kind in ipairs { "function", "table" } do
+      local rest_of = {}
+      for key, value in pairs(module) do
+        if type(key) == "string" and type(value) == kind then rest_of[#rest_of + 1] = home .. "." .. key end
+      end
+      table.sort(rest_of)
+      for _, path in ipairs(rest_of) do add(path, kind == "table" and "Modules" or "Inputs of graphs") end
+    end
   end
   return names
 end
@@ -103,4 +120,6 @@ for _, title in ipairs(order) do
   page.text = head:format(title) .. table.concat(page.text, "\n")
   list[#list + 1] = page
 end
-return list
+local addresses = {}
+for path, title in pairs(page_by_path) do addresses[path] = address(title, path) end
+return list, addresses
