@@ -414,8 +414,8 @@ static void test_null(void) {
   damo_ctx_interrupt(NULL);
   damo_ctx_set_sandbox(NULL);
   CHECK(!damo_ctx_is_sandbox(NULL));
-  CHECK(damo_error_status(NULL) == DAMO_EVALUE && damo_error_op(NULL) == NULL &&
-        damo_error_operands(NULL) == NULL && damo_error_get_node(NULL) == NULL);
+  CHECK(damo_error_status(NULL) == DAMO_EVALUE && damo_error_op(NULL) == NULL && damo_error_operands(NULL) == NULL &&
+        damo_error_get_node(NULL) == NULL);
   CHECK_EQ_S(damo_error_kind(NULL), "value");
   CHECK_EQ_S(damo_error_message(NULL), "the context is NULL");
   CHECK_EQ_S(damo_status_kind((damo_status)-1), "unknown");
