@@ -69,6 +69,19 @@ describe("allreduce", function()
     assert.are.same({ 0, 2 }, both(mpi.allreduce, damo.zeros { 0, 2 }).shape)
   end)
 
+  -- Short arrays travel by messages of their own (mpi/src/short.h).
+  it("gives every rank the same bits, of short and of long arrays", function()
+    for _, n in ipairs { 1, 5, 1024, 1025, 4000 } do
+      local x = damo.sin(damo.arange(1.0, n + 0.5) * (rank + 0.1)) * 10.0 ^ rank
+      local sum = mpi.allreduce(x)
+      local all = mpi.allgather(x:reshape { 1, n }, { equal = true })
+      assert.are.same({ size, n }, all.shape)
+      assert.is_true(damo.allclose(damo.sum(all, 1), sum, { rtol = 1e-13, atol = 1e-13 }))
+      for root = 0, size - 1 do assert.is_true(damo.array_equal(mpi.bcast(sum, { root = root }), sum)) end
+      assert.is_true(damo.array_equal(all[rank + 1], x))
+    end
+  end)
+
   it("refuses an order of complex numbers", function()
     local ok, err = pcall(mpi.allreduce, damo.cast(damo.ones { 2 }, "complex128"), { op = "max" })
     assert.is_false(ok)
@@ -175,6 +188,20 @@ describe("blocks", function()
         assert.are.equal(0, at_root.shape[axis])
       end
     end
+  end)
+
+  it("of scalars make a vector", function()
+    local want = {}
+    for r = 1, size do want[r] = 10 * r end
+    same(want, both(mpi.allgather, damo.array(10.0 * (rank + 1))))
+    same(want, mpi.allgather(10 * (rank + 1)))
+    assert.are.equal("bool", mpi.allgather(rank == 0).dtype)
+    local joined = mpi.gather(damo.array(10 * (rank + 1), { dtype = "int32" }))
+    assert.are.equal("int32", joined.dtype)
+    same(rank == 0 and want or damo.zeros { 0 }, joined)
+    local x = damo.dscalar "x"
+    local slope = damo.compile({ x }, damo.grad(damo.sum(damo.sqr(mpi.allgather(x * (rank + 1)))), x))
+    assert.is_true(damo.allclose(2.0 * size * (rank + 1) ^ 2 * 3.0, slope(3.0)))
   end)
 
   it("of equal lengths need no lengths", function()

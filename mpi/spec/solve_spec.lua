@@ -79,6 +79,16 @@ describe("solutions", function()
     end)
   end
 
+  it("of a system without unknowns are empty, by every method", function()
+    local A = mpi.matrix(damo.sparse.csr(damo.zeros { 0, 0 }))
+    for _, options in ipairs(methods) do
+      local x, report = A:solve(damo.zeros { 0 }, options)
+      assert.are.same({ 0 }, x.shape)
+      assert.is_truthy(report.reason:find "^CONVERGED", name_of(options))
+      assert.are.same({ 0, 2 }, (A:solve(damo.zeros { 0, 2 }, merged(options, { transposed = true }))).shape)
+    end
+  end)
+
   it("have b's kind, and a column for each of b's", function()
     local x = mpi.solve(skewed.matrix, mpi.vector(skewed.b))
     assert.are.equal(64, x.size)

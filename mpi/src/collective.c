@@ -5,6 +5,8 @@
  */
 #include "collective.h"
 
+#include "short.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +73,15 @@ static damo_status finish(run *r, int code, const char *call, int n, MPI_Request
   damo_retain(r->x);
   damo_retain(*r->to->scratch);
   return s;
+}
+
+static damo_status finish_messages(void *data, int code, int n, MPI_Request *requests) {
+  return finish(data, code, "MPI_Isend", n, requests);
+}
+
+/* Messages of n elements each, for arrays that are short_enough. */
+static short_call short_call_of(run *r, int64_t n) {
+  return (short_call){r->g, r->type, (int)n, (size_t)n * r->item, finish_messages, r};
 }
 
 static int64_t *record_shape(const group *g, int rank) {
@@ -153,6 +164,11 @@ static damo_status run_reduction(run *r) {
     memcpy(out, r->data, (size_t)n * r->item);
     return DAMO_OK;
   }
+  if (all && short_enough((size_t)n * r->item)) {
+    const short_call c = short_call_of(r, n);
+    char *space = scratch(r, c.bytes + 1);
+    return space != NULL ? short_allreduce(&c, op, r->data, out, space) : no_memory(r);
+  }
   for (int64_t at = 0; at < n || at == 0; at += CHUNK) {
     const int count = (int)(n - at < CHUNK ? n - at : CHUNK);
     const char *from = r->data + (size_t)at * r->item;
@@ -174,6 +190,11 @@ static damo_status run_bcast(run *r) {
   char *out = take_result(r, r->shape);
   if (out == NULL) return no_memory(r);
   if (r->g->size == 1) memcpy(out, r->data, (size_t)n * r->item);
+  if (r->g->size > 1 && short_enough((size_t)n * r->item)) {
+    const short_call c = short_call_of(r, n);
+    if (root) memcpy(out, r->data, c.bytes);
+    return short_bcast(&c, (int)r->f->root, out);
+  }
   for (int64_t at = 0; r->g->size > 1 && (at < n || at == 0); at += CHUNK) {
     const int count = (int)(n - at < CHUNK ? n - at : CHUNK);
     const char *mine = r->data + (size_t)at * r->item;
@@ -242,6 +263,9 @@ static damo_status join_blocks(run *r, const cut *c, int64_t *sizes, char *whole
   damo_status s = DAMO_OK;
   if (g->size == 1) {
     memcpy(to, mine, (size_t)n_mine * r->item);
+  } else if (all && r->f->equal && g->size <= SHORT_RANKS_MOST && short_enough((size_t)n_mine * r->item)) {
+    const short_call brief = short_call_of(r, n_mine);
+    s = short_allgather(&brief, mine, to);
   } else if (all && r->f->equal) {
     s = finish(r, MPI_Iallgather(mine, (int)n_mine, r->type, to, (int)n_mine, r->type, g->comm, &request),
                "MPI_Iallgather", 1, &request);

@@ -183,29 +183,39 @@ function ops.scatter(x, options)
     { axis = axis_of("scatter", x, options.axis), root = root_of("scatter", options, group), group = group.id })
 end
 
+-- A block to be joined, of a scalar its one entry; and whether it is as long on all ranks (1 or 0).
+local function block_of(name, x, options)
+  x = operand(name, x)
+  if x.ndim == 0 then return damo.reshape(x, { 1 }), 1 end
+  return x, options.equal and 1 or 0
+end
+
 --- The ranks' arrays, joined along an axis in the order of the ranks, on the root; an empty array on the others.
+-- Scalars make a vector.
 -- @tparam Variable|Array x lengths along the axis may differ between ranks
 -- @tparam[opt] table options `axis` = 1, `root` = 0, `group`; `equal`: the lengths are the same on all ranks
 -- @treturn Variable|Array
 function ops.gather(x, options)
   options = options_of("gather", options, " axis root equal group ")
-  x = operand("gather", x)
+  local equal
+  x, equal = block_of("gather", x, options)
   local group = group_of("gather", options)
   return collective("gather", x, nil, { axis = axis_of("gather", x, options.axis),
-    root = root_of("gather", options, group), equal = options.equal and 1 or 0, group = group.id })
+    root = root_of("gather", options, group), equal = equal, group = group.id })
 end
 
---- The ranks' arrays, joined along an axis in the order of the ranks, on every rank.
+--- The ranks' arrays, joined along an axis in the order of the ranks, on every rank. Scalars make a vector.
 -- @tparam Variable|Array x lengths along the axis may differ between ranks
 -- @tparam[opt] table options `axis` = 1, `group`; `equal`: the lengths are the same on all ranks, so they are not
 -- exchanged at each call
 -- @treturn Variable|Array
 function ops.allgather(x, options)
   options = options_of("allgather", options, " axis equal group ")
-  x = operand("allgather", x)
+  local equal
+  x, equal = block_of("allgather", x, options)
   local group = group_of("allgather", options)
   return collective("allgather", x, nil,
-    { axis = axis_of("allgather", x, options.axis), equal = options.equal and 1 or 0, group = group.id })
+    { axis = axis_of("allgather", x, options.axis), equal = equal, group = group.id })
 end
 
 --- Splits x along an axis, as scatter does, and gives each rank its block of every rank's x, joined along an axis.
