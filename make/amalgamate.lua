@@ -67,8 +67,9 @@ local function guard_of(text)
   return macro and macro == defined and macro:find "_H$" and macro or nil
 end
 
--- A macro that two .c files define otherwise, without an #undef between them, fails on the targets that compile both, so it
--- is an error here. Definitions under two different conditions of a file's first level are taken to exclude each other.
+-- A macro that two .c files define otherwise, without an #undef between them, fails on the targets that compile both,
+-- so it is an error here. Definitions under two different conditions of a file's first level are taken to exclude each
+-- other.
 local macros = {} -- name → { value =, path =, condition = }
 
 local function note_macro(line, path, condition)
