@@ -79,6 +79,19 @@ describe("solutions", function()
     end)
   end
 
+  -- MUMPS takes more memory than it has estimated by the percentage ICNTL(14), 20 by default, and may need more.
+  it("by MUMPS get more memory where its estimate is too small", function()
+    local block, _, first, stop = poisson.both(12, poisson.symmetric)
+    local a, b = damo.sparse.csr_matrix("a", { pattern = block }), damo.ones { stop - first }
+    for _, assume in ipairs { "pos", "sym", "gen" } do
+      local options = { pc = "mumps", options = { mat_mumps_icntl_14 = -90 }, assume = assume ~= "gen" and assume or nil }
+      local A = mpi.matrix(a)
+      local f = damo.compile({ a }, A:dot((A:solve(b, options))))
+      close(b, f(block))
+      close(b, f(block * 2))
+    end
+  end)
+
   it("of a system without unknowns are empty, by every method", function()
     local A = mpi.matrix(damo.sparse.csr(damo.zeros { 0, 0 }))
     for _, options in ipairs(methods) do

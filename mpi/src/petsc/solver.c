@@ -312,6 +312,28 @@ static PetscErrorCode read_report(KSP ksp, solve_report *report) {
   return 0;
 }
 
+/* Factorizes anew, with more memory, where MUMPS has run out of what it had estimated: which ranks take which part of the
+ * work is settled as it goes on, and on a busy machine that may need much more on some of them. ICNTL(14) of MUMPS is the
+ * percentage by which it exceeds its estimate. */
+static PetscErrorCode give_memory(const solver *v) {
+  static const char *const percentages[] = {"100", "400", "1600"};
+  for (size_t i = 0; i < sizeof percentages / sizeof *percentages; i++) {
+    PCFailedReason why = PC_NOERROR;
+    MatSolverType type = NULL;
+    PC pc;
+    PetscCall(KSPGetPC(v->ksp, &pc));
+    PetscCall(PCGetFailedReason(pc, &why));
+    if (why != PC_FACTOR_OUTMEMORY) return 0;
+    PetscCall(PCFactorGetMatSolverType(pc, &type));
+    if (type == NULL || strcmp(type, MATSOLVERMUMPS) != 0) return 0;
+    PetscCall(PetscOptionsSetValue(v->options, "-mat_mumps_icntl_14", percentages[i]));
+    PetscCall(KSPReset(v->ksp));
+    PetscCall(KSPSetOperators(v->ksp, v->m->mat, v->m->mat));
+    PetscCall(KSPSetUp(v->ksp));
+  }
+  return 0;
+}
+
 /* Makes the preconditioner, its blocks on each rank included, and agrees: a block that one rank can't factorize must not
  * leave the others waiting inside the solve. */
 static damo_status get_ready(solver *v, damo_ctx *ctx) {
@@ -321,6 +343,7 @@ static damo_status get_ready(solver *v, damo_ctx *ctx) {
   PetscErrorCode code = PetscOptionsPush(v->options);
   if (code == 0) {
     code = KSPSetUp(v->ksp);
+    if (code == 0) code = give_memory(v);
     if (code == 0) code = KSPSetUpOnBlocks(v->ksp);
     PetscOptionsPop();
   }
