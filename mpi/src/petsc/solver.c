@@ -289,16 +289,31 @@ static const char *pc_reason(KSP ksp, int reason) {
   return (int)why >= 0 ? PCFailedReasons[why] : "";
 }
 
+/* What MUMPS itself says: its manual lists the numbers. */
+static void mumps_reason(KSP ksp, char *text, size_t size) {
+  MatSolverType type = NULL;
+  PetscInt error = 0, detail = 0;
+  Mat factor;
+  PC pc;
+  text[0] = '\0';
+  if (KSPGetPC(ksp, &pc) != 0 || PCFactorGetMatSolverType(pc, &type) != 0) return;
+  if (type == NULL || strcmp(type, MATSOLVERMUMPS) != 0 || PCFactorGetMatrix(pc, &factor) != 0) return;
+  if (MatMumpsGetInfog(factor, 1, &error) != 0 || MatMumpsGetInfog(factor, 2, &detail) != 0 || error >= 0) return;
+  snprintf(text, size, ", INFOG %lld %lld of MUMPS", (long long)error, (long long)detail);
+}
+
 static damo_status tell_failure(damo_ctx *ctx, KSP ksp, const solve_report *report) {
   const char *reason = "", *ksp_type = "", *pc_type = "";
   const char *why = pc_reason(ksp, report->reason);
+  char mumps[80];
   PC pc;
+  mumps_reason(ksp, mumps, sizeof mumps);
   KSPGetConvergedReasonString(ksp, &reason);
   KSPGetType(ksp, &ksp_type);
   if (KSPGetPC(ksp, &pc) == 0) PCGetType(pc, &pc_type);
-  return library_fail(ctx, DAMO_ENUMERIC, "solve: %s%s%s%s after %lld iterations, residual %.3g (ksp %s, pc %s)",
+  return library_fail(ctx, DAMO_ENUMERIC, "solve: %s%s%s%s after %lld iterations, residual %.3g (ksp %s, pc %s%s)",
                       reason, *why != '\0' ? " (" : "", why, *why != '\0' ? ")" : "", (long long)report->iterations,
-                      report->residual, ksp_type, pc_type);
+                      report->residual, ksp_type, pc_type, mumps);
 }
 
 static PetscErrorCode read_report(KSP ksp, solve_report *report) {
