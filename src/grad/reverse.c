@@ -218,7 +218,8 @@ static damo_status sweep_disconnected(sweep *w, damo_var *x, damo_var **out) {
     case DISCONNECTED_RAISE:
       DAMO_TRY(check_rules(w, x));
       return ctx_fail(ctx, DAMO_EDISCONNECTED_INPUT,
-                      "grad: the cost does not depend on %s, or only through operations that have no gradient",
+                      "grad: the cost does not depend on %s, or only through operations that have no gradient; with "
+                      "disconnected_inputs = \"ignore\" it is 0",
                       var_format(name, sizeof name, x));
     case DISCONNECTED_WARN:
       ctx_warn(ctx, "disconnected_input", "grad: the cost does not depend on %s", var_format(name, sizeof name, x));

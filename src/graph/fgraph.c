@@ -166,10 +166,12 @@ static damo_status fgraph_check_inputs(damo_ctx *ctx, damo_var *const *inputs, i
   for (int64_t i = 0; i < n_in && s == DAMO_OK; i++) {
     char name[160];
     if (map_get(&seen, inputs[i], NULL)) {
-      s = ctx_fail(ctx, DAMO_EVALUE, "%s is listed twice among the inputs", var_format(name, sizeof name, inputs[i]));
+      s = ctx_fail(ctx, DAMO_EVALUE, "%s is listed twice among the inputs; list it once",
+                   var_format(name, sizeof name, inputs[i]));
     } else if (inputs[i]->kind != VAR_PLAIN) {
-      s = ctx_fail(ctx, DAMO_ETYPE, "%s is a %s Variable, which can't be an input",
-                   var_format(name, sizeof name, inputs[i]), inputs[i]->kind == VAR_SHARED ? "shared" : "constant");
+      s = ctx_fail(ctx, DAMO_ETYPE, "%s is a %s Variable, which can't be an input%s",
+                   var_format(name, sizeof name, inputs[i]), inputs[i]->kind == VAR_SHARED ? "shared" : "constant",
+                   inputs[i]->kind == VAR_SHARED ? ": set_value changes it, givens replace it" : "");
     } else {
       s = map_put(&seen, inputs[i], 1);
     }

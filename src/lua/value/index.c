@@ -336,8 +336,9 @@ static damo_status view_check_items(const index_view_maker *v, const basic_key *
   damo_ctx *ctx = v->a->obj.ctx;
   if (ellipses > 1) return ctx_fail(ctx, DAMO_EINDEX, "%s: an ellipsis may stand once", v->func);
   if (used > v->a->ndim) {
-    return ctx_fail(ctx, DAMO_EINDEX, "%s: too many indices: %d for an Array with %d %s", v->func, used, v->a->ndim,
-                    v->a->ndim == 1 ? "axis" : "axes");
+    return ctx_fail(ctx, DAMO_EINDEX,
+                    "%s: too many indices: %d for an Array with %d %s; several positions of one axis are damo.idx{…}",
+                    v->func, used, v->a->ndim, v->a->ndim == 1 ? "axis" : "axes");
   }
   if (v->a->ndim + added > DAMO_MAX_NDIM) {
     return ctx_fail(ctx, DAMO_EINDEX, "%s: more than %d axes", v->func, DAMO_MAX_NDIM);

@@ -29,7 +29,8 @@ static damo_status dimshuffle_init(damo_op *op) {
     d->from[i] = is_new ? -1 : (int8_t)(v->u.i - 1);
     if (is_new) continue;
     if (seen >> d->from[i] & 1)
-      return ctx_fail(op->obj.ctx, DAMO_EVALUE, "dimshuffle: axis %d is named twice", d->from[i] + 1);
+      return ctx_fail(op->obj.ctx, DAMO_EVALUE, "dimshuffle: axis %d is named twice; \"x\" adds an axis",
+                      d->from[i] + 1);
     seen |= (uint32_t)1 << d->from[i];
   }
   return DAMO_OK;
