@@ -329,8 +329,8 @@ static PetscErrorCode read_report(KSP ksp, solve_report *report) {
 
 /* Factorizes anew, with more memory, where MUMPS has run out of what it had estimated: which ranks take which part of the
  * work is settled as it goes on, and on a busy machine that may need much more on some of them. ICNTL(14) of MUMPS is the
- * percentage by which it exceeds its estimate. */
-static PetscErrorCode give_memory(const solver *v) {
+ * percentage by which it exceeds its estimate. *anew: it did. */
+static PetscErrorCode give_memory(const solver *v, bool *anew) {
   static const char *const percentages[] = {"100", "400", "1600"};
   for (size_t i = 0; i < sizeof percentages / sizeof *percentages; i++) {
     PCFailedReason why = PC_NOERROR;
@@ -342,6 +342,7 @@ static PetscErrorCode give_memory(const solver *v) {
     PetscCall(PCFactorGetMatSolverType(pc, &type));
     if (type == NULL || strcmp(type, MATSOLVERMUMPS) != 0) return 0;
     PetscCall(PetscOptionsSetValue(v->options, "-mat_mumps_icntl_14", percentages[i]));
+    *anew = true;
     PetscCall(KSPReset(v->ksp));
     PetscCall(KSPSetOperators(v->ksp, v->m->mat, v->m->mat));
     PetscCall(KSPSetUp(v->ksp));
@@ -353,12 +354,13 @@ static PetscErrorCode give_memory(const solver *v) {
  * leave the others waiting inside the solve. */
 static damo_status get_ready(solver *v, damo_ctx *ctx) {
   library *lib = v->m->lib;
+  bool anew = false;
   if (v->ready_version == v->m->version) return DAMO_OK;
   library_enter(lib);
   PetscErrorCode code = PetscOptionsPush(v->options);
   if (code == 0) {
     code = KSPSetUp(v->ksp);
-    if (code == 0) code = give_memory(v);
+    if (code == 0) code = give_memory(v, &anew);
     if (code == 0) code = KSPSetUpOnBlocks(v->ksp);
     PetscOptionsPop();
   }
@@ -387,7 +389,11 @@ damo_status solver_run(solver *v, damo_ctx *ctx, bool transposed, const double *
   library_enter(lib);
   PetscErrorCode code = PetscOptionsPush(v->options);
   if (code == 0) {
+    bool anew = false;
     code = solve_arrays(v, transposed, b, x, &used);
+    /* A solve factorizes where PETSc's matrix is newer than the preconditioner. */
+    if (code == 0 && used == v->ksp) code = give_memory(v, &anew);
+    if (code == 0 && anew) code = solve_arrays(v, transposed, b, x, &used);
     PetscOptionsPop();
   }
   if (code == 0) code = read_report(used, report);
