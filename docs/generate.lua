@@ -825,14 +825,15 @@ local function message_of(wrong)
   local load = loadstring or load -- luacheck: ignore
   local _, err = pcall(assert(load("local damo = require 'damo'\n" .. wrong)))
   if type(err) ~= "table" then return tostring(err) end -- Lua's own, where it compares no object with a number
-  return ("%s error: %s"):format(err.kind, err.message)
+  local operands = err.operands and ("; operands: %s"):format(err.operands) or ""
+  return ("%s error: %s%s"):format(err.kind, err.message:match "[^\n]*", operands)
 end
 
 local function mistakes_page(mistakes)
   local out = { mistakes_head }
   for _, m in ipairs(mistakes) do
     local wrong, right = m[2]:gsub("\n", "\n    "), m[5]:gsub("\n", "\n    ")
-    local message = message_of(m[2]):match "[^\n]*"
+    local message = message_of(m[2])
     out[#out + 1] = ("## %s\n\n%s\n\n    %s\n\n> %s\n\nInstead:\n\n    %s\n"):format(m[1], m[4], wrong, message, right)
   end
   return table.concat(out, "\n")
