@@ -237,6 +237,7 @@ local calls = {
   gammainc_grad_a = function(x) return damo.gammainc_grad_a(2, 1 + damo.sqr(x)) end,
   betainc_grad_a = function(x) return damo.betainc_grad_a(2, 3, damo.sigmoid(x)) end,
   betainc_grad_b = function(x) return damo.betainc_grad_b(2, 3, damo.sigmoid(x)) end,
+  zeta_grad_ss = function(x) return damo.zeta_grad_ss(2, 1 + damo.sqr(x)) end,
   zeta_grad_s = function(x) return damo.zeta_grad_s(2, 1 + damo.sqr(x)) end,
 }
 

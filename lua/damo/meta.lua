@@ -4892,6 +4892,21 @@ function damo.zeta_grad_s(s, q, options) end
 ---@overload fun(self: damo.Variable, q: damo.Operand, options?: any): damo.Variable
 function Tensor:zeta_grad_s(q, options) end
 
+---second derivative of hurwitz_zeta in s
+---@param s damo.Operand
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(s: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function damo.zeta_grad_ss(s, q, options) end
+
+---second derivative of hurwitz_zeta in s
+---@param q damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, q: damo.Operand, options?: any): damo.Variable
+function Tensor:zeta_grad_ss(q, options) end
+
 ---zeta function of Riemann, for every real x
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
@@ -4917,6 +4932,19 @@ function damo.riemann_zeta_grad(x, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:riemann_zeta_grad(options) end
+
+---its second derivative
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(x: damo.Variable, options?: any): damo.Variable
+function damo.riemann_zeta_grad_ss(x, options) end
+
+---its second derivative
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, options?: any): damo.Variable
+function Tensor:riemann_zeta_grad_ss(options) end
 
 ---n-th derivative of psi, n whole
 ---@param n damo.Operand

@@ -219,6 +219,10 @@ describe("distributions", function()
     assert.near(0.2863264536645034, d:var()[1], 1e-14)
     assert.equal(INF, d:var()[2])
     assert.is_true(d:var()[3] ~= d:var()[3])
+    local a = damo.dscalar "a"
+    local function second(y) return damo.compile({ a }, damo.grad(damo.grad(y, a), a))(2.5) end
+    assert.near(-0.35045248787741275, second(dist.Zipf(a):logp(3)), 1e-14)
+    assert.near(-0.24380714986936241, second(dist.Zipf(a):logcdf(3)), 1e-14)
     assert.equal(6274, dist.Zipf(2.5):icdf(0.999999))
     assert.equal(707, dist.Zipf(1.05):icdf(0.3))
     assert.has_error(function() dist.Zipf(1) end)

@@ -9,6 +9,7 @@ local loose = {
   hyp1f1_grad_a = 1e-12, hyp1f1_grad_b = 1e-12,
   hyp2f1_grad_a = 1e-12, hyp2f1_grad_b = 1e-12, hyp2f1_grad_c = 1e-12,
   zeta_grad_s = 1e-13, riemann_zeta_grad = 1e-13, expn_grad_n = 1e-13,
+  zeta_grad_ss = 1e-12, riemann_zeta_grad_ss = 1e-12,
   jv_grad_v = 1e-12, yv_grad_v = 1e-12, ive_grad_v = 1e-12, kve_grad_v = 1e-13,
   gammainc_grad_a = 1e-12, betainc_grad_a = 1e-12, betainc_grad_b = 1e-12,
   gammaincinv = 2e-14, gammainccinv = 2e-14, betaincinv = 2e-14,
@@ -68,13 +69,13 @@ end)
 local first, two, three = { true }, { true, true }, { true, true, true }
 local no_slope = {
   polygamma = first, spherical_jn = first, gammainc_grad_a = first, betainc_grad_a = two, betainc_grad_b = two,
-  zeta_grad_s = first, expn_grad_n = first, jv_grad_v = first, yv_grad_v = first, ive_grad_v = first,
+  zeta_grad_ss = first, expn_grad_n = first, jv_grad_v = first, yv_grad_v = first, ive_grad_v = first,
   kve_grad_v = first, ellipdinc = { false, true }, ellipkinc_grad_m = { false, true }, hyp1f1_grad_a = two,
   hyp1f1_grad_b = two,
-  riemann_zeta_grad = first, hyp2f1_grad_a = three, hyp2f1_grad_b = three, hyp2f1_grad_c = three,
+  riemann_zeta_grad_ss = first, hyp2f1_grad_a = three, hyp2f1_grad_b = three, hyp2f1_grad_c = three,
 }
 local no_second = {
-  riemann_zeta = true, riemann_zeta_grad = true, ellipkinc = true, ellipeinc = true, ellipdinc = true,
+  riemann_zeta_grad = true, riemann_zeta_grad_ss = true, ellipkinc = true, ellipeinc = true, ellipdinc = true,
   ellipkinc_grad_m = true, jacobi_am = true, jacobi_sn = true, jacobi_cn = true, jacobi_dn = true,
 }
 

@@ -186,10 +186,13 @@ F["spherical_jn"] = Function(spherical, at=WHOLE, ints=[[0, 1, 2], [1, 3, 2]], d
 ZETA = dict(at=[[1.5, 2.25, 4.5, 3.0], X2], ints=[[2, 3, 5], [1, 3, 2]])
 F["hurwitz_zeta"] = Function(mpmath.zeta, domain=[scale(1.01, 30), scale(0.01, 100)], **ZETA)
 F["zeta_grad_s"] = Function(lambda s, q: mpmath.zeta(s, q, 1), domain=[scale(1.05, 30), scale(0.01, 20)], **ZETA)
+F["zeta_grad_ss"] = Function(lambda s, q: mpmath.zeta(s, q, 2), domain=[scale(1.05, 30), scale(0.01, 20)], **ZETA)
 F["riemann_zeta"] = Function(mpmath.zeta, at=[[1.5, 2.25, -0.5, 0.25]], ints=[[0, 3, 2]],
                              domain=[either(between(-20, 1), scale(1.01, 50))], keep=lambda s: s > 0 or abs(s / 2 - round(s / 2)) > 0.1)
 F["riemann_zeta_grad"] = Function(lambda s: mpmath.zeta(s, 1, 1), at=[[1.5, 2.25, -0.5, 0.25]], ints=[[0, 3, 2]],
                                   domain=[either(between(-2, 0.9), scale(1.05, 30))])
+F["riemann_zeta_grad_ss"] = Function(lambda s: mpmath.zeta(s, 1, 2), at=[[1.5, 2.25, -0.5, 0.25]], ints=[[0, 3, 2]],
+                                     domain=[either(between(-2, 0.9), scale(1.05, 30))])
 F["polygamma"] = Function(lambda n, x: mpmath.polygamma(int(n), x), at=[[0.0, 1.0, 3.0, 2.0], X2], ints=[[0, 1, 2], [1, 3, 2]],
                           domain=[whole(1, 20), either(scale(0.01, 100), between(0.2, 10))])
 F["expn"] = Function(mpmath.expint, at=[[0.5, 1.0, 3.0, 2.0], X2], ints=[[0, 1, 2], [1, 3, 2]],

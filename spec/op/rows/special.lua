@@ -110,7 +110,10 @@ return function(h)
       want = { inf, inf, math.pi ^ 2 / 6, 1.0000000009313274, nan, nan, 9.3792466449891238, nan }, f32 = false },
     { { 1e300, 1e300 }, { 1.5, 0.5 }, want = { 0, inf }, f32 = false },
   } })
-  row("zeta_grad_s", { grad = { 2 }, literal = false })
+  row("zeta_grad_s", { literal = false })
+  row("zeta_grad_ss", { grad = { 2 }, literal = false })
+  row("riemann_zeta_grad_ss", { grad = false, special = { { { -2, -20.5, 0, 1, nan, inf },
+    want = { -0.065763516187425196, -305.98639811732234, -2.0063564559085849, nan, nan, 0 }, f32 = false } } })
   row("riemann_zeta", { special = {
     { { 1, -2, 0, inf, nan, -1 }, want = { inf, 0, -0.5, 1, nan, -1 / 12 }, f32 = false },
     { { -1e-300, -1e-10, -0.01, -1e20 }, want = { -0.5, -0.49999999990810615, -0.49090994160533713, 0 }, tol = 1e-13, f32 = false },

@@ -57,8 +57,10 @@
   X(spherical_jn, 2)                                                                                                  \
   X(hurwitz_zeta, 2)                                                                                                  \
   X(zeta_grad_s, 2)                                                                                                   \
+  X(zeta_grad_ss, 2)                                                                                                  \
   X(riemann_zeta, 1)                                                                                                  \
   X(riemann_zeta_grad, 1)                                                                                             \
+  X(riemann_zeta_grad_ss, 1)                                                                                          \
   X(polygamma, 2)                                                                                                     \
   X(expn, 2)                                                                                                          \
   X(expn_grad_n, 2)                                                                                                   \

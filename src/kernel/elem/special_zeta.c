@@ -137,6 +137,58 @@ double special_riemann_zeta_grad(double s) {
   return slope;
 }
 
+/* zeta(s, q), q > 0, and its first two derivatives in s, by the formula of zeta_sum, term by term; f is (s)_(2k-1) w^(1-2k)
+ * with its derivatives. */
+static void zeta_derivatives(double s, double q, double *d) {
+  double sum[3] = {0, 0, 0}, w = q;
+  for (; w < 10 + 0.75 * s; w += 1) {
+    const double term = pow(w, -s), slope = -log(w), bend = term * slope * slope;
+    sum[0] += term;
+    sum[1] += term * slope;
+    sum[2] += bend;
+    if (w > 3 && bend <= 1e-18 * sum[2]) break;
+  }
+  const double power = pow(w, -s), slope = -log(w), u = 1 / (w * w), r = 1 / (s - 1);
+  double f[3] = {s / w, 1 / w, 0}, whole[3] = {w * r + 0.5, -w * r * r, 2 * w * r * r * r};
+  for (int k = 0; k < 10; k++) {
+    for (int i = 0; i < 3; i++) whole[i] += zeta_bernoulli[k] * f[i];
+    const double a = s + 2 * k + 1, b = s + 2 * k + 2, g = a * b * u, g_1 = (a + b) * u, g_2 = 2 * u;
+    f[2] = f[2] * g + 2 * f[1] * g_1 + f[0] * g_2;
+    f[1] = f[1] * g + f[0] * g_1;
+    f[0] *= g;
+  }
+  d[0] = sum[0] + power * whole[0];
+  d[1] = sum[1] + power * (whole[1] + slope * whole[0]);
+  d[2] = sum[2] + power * (whole[2] + 2 * slope * whole[1] + slope * slope * whole[0]);
+}
+
+double special_zeta_grad_ss(double s, double q) {
+  double edge, d[3];
+  if (zeta_edge(s, q, &edge) || q < 0) return NAN;
+  zeta_derivatives(s, q, d);
+  return d[2];
+}
+
+/* That of zeta_reflected, F = factor g with g = sin(pi s / 2) zeta(1 - s): factor' = factor l. */
+double special_riemann_zeta_grad_ss(double s) {
+  double d[3];
+  if (isnan(s) || s == -INFINITY || s == 1) return NAN;
+  if (isinf(s)) return 0;
+  if (!zeta_reflects(s)) {
+    zeta_derivatives(s, 1, d);
+    return d[2];
+  }
+  zeta_derivatives(1 - s, 1, d);
+  int sign;
+  const dd log_2pi = {1.8378770664093456, -7.756588316134483e-17}, x = dd_sum(1, -s);
+  const double factor = 2 * dd_exp(dd_add(dd_mul_d(log_2pi, s - 1), special_gammaln_signed(x, &sign)));
+  const double r = s - 4 * rint(s / 4), half = ZETA_PI / 2, sine = sin(half * r), cosine = cos(half * r);
+  const double l = log_2pi.hi - special_psi(1 - s), bend = special_tri_gamma(1 - s);
+  const double g = sine * d[0], g_1 = half * cosine * d[0] - sine * d[1];
+  const double g_2 = sine * d[2] - ZETA_PI * cosine * d[1] - half * half * g;
+  return factor * ((l * l + bend) * g + 2 * l * g_1 + g_2);
+}
+
 /* DLMF 5.15.1: (-1)^(n+1) n! zeta(n + 1, x), for whole n >= 1. */
 double special_polygamma(double n, double x) {
   if (isnan(n) || isnan(x) || n < 0 || n != floor(n)) return NAN;

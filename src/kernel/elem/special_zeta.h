@@ -3,12 +3,14 @@
 #ifndef DAMO_KERNEL_ELEM_SPECIAL_ZETA_H
 #define DAMO_KERNEL_ELEM_SPECIAL_ZETA_H
 
-/* Hurwitz's zeta(s, q) for s > 1 (DLMF 25.11.1), and its derivative in s. */
+/* Hurwitz's zeta(s, q) for s > 1 (DLMF 25.11.1), and its first two derivatives in s. */
 double special_hurwitz_zeta(double s, double q);
 double special_zeta_grad_s(double s, double q);
-/* Riemann's zeta(s) for every s, and its derivative. */
+double special_zeta_grad_ss(double s, double q);
+/* Riemann's zeta(s) for every s, and its first two derivatives. */
 double special_riemann_zeta(double s);
 double special_riemann_zeta_grad(double s);
+double special_riemann_zeta_grad_ss(double s);
 /* The second derivative of psi; nan at its poles. */
 double special_tetra_gamma(double x);
 /* The n-th derivative of psi, n >= 0 whole. */

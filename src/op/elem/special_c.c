@@ -26,7 +26,7 @@ static const struct {
     OWN(beta, BETA), OWN(betaln, BETA), OWN(betainc, BETA), OWN(betainc_grad_a, BETA), OWN(betainc_grad_b, BETA),
     OWN(betaincinv, BETA),
     OWN(log_ndtr, NORMAL), OWN(ndtri, NORMAL), OWN(ndtri_exp, NORMAL), OWN(sinc, NORMAL), OWN(owens_t, NORMAL),
-    OWN(tetra_gamma, ZETA), OWN(hurwitz_zeta, ZETA), OWN(zeta_grad_s, ZETA), OWN(riemann_zeta, ZETA),
+    OWN(tetra_gamma, ZETA), OWN(hurwitz_zeta, ZETA), OWN(zeta_grad_s, ZETA), OWN(zeta_grad_ss, ZETA), OWN(riemann_zeta_grad_ss, ZETA), OWN(riemann_zeta, ZETA),
     OWN(riemann_zeta_grad, ZETA), OWN(polygamma, ZETA), OWN(expn, ZETA), OWN(expn_grad_n, ZETA), OWN(exp1, ZETA),
     OWN(expi, ZETA),
     OWN(lambertw_principal, ZETA), OWN(lambertw_lower, ZETA),

@@ -251,14 +251,27 @@ damo_var *elemwise_d_hurwitz_zeta(build *b, damo_var *const *in, damo_var *out, 
 damo_var *elemwise_d_zeta_grad_s(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *s = in[0], *q = in[1];
-  if (i == 0) return build_null(b, "the second derivative of zeta in s is not implemented");
+  if (i == 0) return build_mul(b, g, build_zeta_grad_ss(b, s, q));
   damo_var *above = plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_s(b, above, q));
   return negated(b, build_mul(b, g, build_add(b, build_hurwitz_zeta(b, above, q), d)));
+}
+
+damo_var *elemwise_d_zeta_grad_ss(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  damo_var *s = in[0], *q = in[1];
+  if (i == 0) return build_null(b, "the third derivative of zeta in s is not implemented");
+  damo_var *above = plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_ss(b, above, q));
+  return negated(b, build_mul(b, g, build_add(b, special_scaled(b, build_zeta_grad_s(b, above, q), 2), d)));
 }
 
 damo_var *elemwise_d_riemann_zeta(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
   return build_mul(b, g, build_riemann_zeta_grad(b, in[0]));
+}
+
+damo_var *elemwise_d_riemann_zeta_grad(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return build_mul(b, g, build_riemann_zeta_grad_ss(b, in[0]));
 }
 
 /* n - 1, or 0 where that is negative */

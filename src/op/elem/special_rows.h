@@ -64,8 +64,10 @@
   X(spherical_jn, ORDER, FLOAT, SPECIAL(spherical_jn), D(spherical_jn), "spherical Bessel function of whole order")   \
   X(hurwitz_zeta, ZETA, FLOAT, SPECIAL(hurwitz_zeta), D(hurwitz_zeta), "sum of (q + k)^-s, k >= 0")                   \
   X(zeta_grad_s, ZETA, FLOAT, SPECIAL(zeta_grad_s), D(zeta_grad_s), "derivative of hurwitz_zeta in s")                \
+  X(zeta_grad_ss, ZETA, FLOAT, SPECIAL(zeta_grad_ss), D(zeta_grad_ss), "second derivative of hurwitz_zeta in s")      \
   X(riemann_zeta, UNARY, FLOAT, SPECIAL(riemann_zeta), D(riemann_zeta), "zeta function of Riemann, for every real x") \
-  X(riemann_zeta_grad, UNARY, FLOAT, SPECIAL(riemann_zeta_grad), NO_GRADIENT, "derivative of riemann_zeta")           \
+  X(riemann_zeta_grad, UNARY, FLOAT, SPECIAL(riemann_zeta_grad), D(riemann_zeta_grad), "derivative of riemann_zeta")  \
+  X(riemann_zeta_grad_ss, UNARY, FLOAT, SPECIAL(riemann_zeta_grad_ss), NO_GRADIENT, "its second derivative")          \
   X(polygamma, ORDER, FLOAT, SPECIAL(polygamma), D(polygamma), "n-th derivative of psi, n whole")                     \
   X(expn, ORDER, FLOAT, SPECIAL(expn), D(expn), "exponential integral, of exp(-x t) / t^n from 1 on")                 \
   X(expn_grad_n, ORDER, FLOAT, SPECIAL(expn_grad_n), D(expn_grad_n), "derivative of expn in n")                       \
