@@ -9,7 +9,7 @@
 
 #define HALF_PI 1.57079632679489661923
 
-static damo_var *integral_times(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
+static damo_var *scaled_by(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
 static damo_var *one_less(build *b, damo_var *x) { return build_sub(b, build_num(b, 1), x); }
 static damo_var *one_above(build *b, damo_var *x) { return build_add(b, x, build_num(b, 1)); }
 
@@ -18,7 +18,7 @@ static damo_var *one_above(build *b, damo_var *x) { return build_add(b, x, build
 /* 1 - 2 x F(x), DLMF 7.10.1 turned */
 damo_var *elemwise_d_dawsn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  return build_mul(b, g, one_less(b, integral_times(b, build_mul(b, in[0], out), 2)));
+  return build_mul(b, g, one_less(b, scaled_by(b, build_mul(b, in[0], out), 2)));
 }
 
 /* f(x) / x, 1 at 0 */
@@ -49,12 +49,12 @@ damo_var *elemwise_d_coshint(build *b, damo_var *const *in, damo_var *out, damo_
 
 damo_var *elemwise_d_fresnels(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_mul(b, g, build_sin(b, integral_times(b, build_sqr(b, in[0]), HALF_PI)));
+  return build_mul(b, g, build_sin(b, scaled_by(b, build_sqr(b, in[0]), HALF_PI)));
 }
 
 damo_var *elemwise_d_fresnelc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_mul(b, g, build_cos(b, integral_times(b, build_sqr(b, in[0]), HALF_PI)));
+  return build_mul(b, g, build_cos(b, scaled_by(b, build_sqr(b, in[0]), HALF_PI)));
 }
 
 /* ---- Airy's functions: w'' = x w (DLMF 9.2.1) -------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ damo_var *elemwise_d_ellipkinc(build *b, damo_var *const *in, damo_var *out, dam
 damo_var *elemwise_d_ellipeinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   if (i == 0) return build_mul(b, g, elliptic_delta(b, in));
-  return integral_times(b, build_mul(b, g, build_ellipdinc(b, in[0], in[1])), -0.5);
+  return scaled_by(b, build_mul(b, g, build_ellipdinc(b, in[0], in[1])), -0.5);
 }
 
 static damo_var *no_second_in_m(build *b) {
@@ -115,7 +115,7 @@ damo_var *elemwise_d_ellipkinc_grad_m(build *b, damo_var *const *in, damo_var *o
   (void)out;
   if (i == 1) return no_second_in_m(b);
   damo_var *s = build_sqr(b, build_sin(b, in[0])), *delta = elliptic_delta(b, in);
-  return integral_times(b, build_mul(b, g, build_true_div(b, s, build_mul(b, build_sqr(b, delta), delta))), 0.5);
+  return scaled_by(b, build_mul(b, g, build_true_div(b, s, build_mul(b, build_sqr(b, delta), delta))), 0.5);
 }
 
 /* ---- Jacobi's functions: those of the amplitude, whose derivatives are dn (DLMF 22.16.2) and, since F(am, m) = u, -dn dF/dm  */
@@ -147,8 +147,7 @@ damo_var *elemwise_d_jacobi_dn(build *b, damo_var *const *in, damo_var *out, dam
   damo_var *sn = build_jacobi_sn(b, in[0], in[1]), *cn = build_jacobi_cn(b, in[0], in[1]);
   damo_var *both = build_mul(b, in[1], build_mul(b, sn, cn));
   if (i == 0) return build_neg(b, build_mul(b, g, both));
-  damo_var *slope =
-      build_add(b, integral_times(b, build_sqr(b, sn), 0.5), build_mul(b, both, amplitude_slope(b, in, 1)));
+  damo_var *slope = build_add(b, scaled_by(b, build_sqr(b, sn), 0.5), build_mul(b, both, amplitude_slope(b, in, 1)));
   return build_neg(b, build_mul(b, g, build_true_div(b, slope, out)));
 }
 

@@ -22,7 +22,7 @@ typedef struct band_props {
 
 static bool band_lower(const damo_op *op) { return prop_bool_or(OP_PROPS(op, band_props)->lower, false); }
 
-static damo_status banded_core_check(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
+static damo_status half_band_check(damo_ctx *ctx, const damo_op *op, const int64_t *dim) {
   if (dim[0] != 0) return DAMO_OK;
   return ctx_fail(ctx, DAMO_ESHAPE, "%s: operand 1 has no diagonal", op->def->core->func);
 }
@@ -68,7 +68,7 @@ static const core_class cholesky_band_class = {
     .func = "cholesky_banded",
     .needs_lapack = core_needs_lapack,
     .form = {.signature = "(w,n)->(w,n)", .in_layout = "-", .out_layout = "c", .from = "1"},
-    .check = banded_core_check,
+    .check = half_band_check,
     .run = cholesky_band_run};
 
 /* ---- Its derivatives ---------------------------------------------------------------------------------------------- */
