@@ -382,9 +382,9 @@ DAMO_API void damo_ctx_set_print(damo_ctx *ctx, damo_print_fn fn, void *user);
 
 /* The last error of the context. Texts and node are borrowed, valid until the next failing call. */
 DAMO_API damo_status damo_error_status(const damo_ctx *ctx);
-DAMO_API const char *damo_error_kind(const damo_ctx *ctx);     /* "shape", …; "ok" if there is none */
-DAMO_API const char *damo_error_message(const damo_ctx *ctx);  /* the message, without kind and trace */
-DAMO_API const char *damo_error_op(const damo_ctx *ctx);       /* name of the op, or NULL */
+DAMO_API const char *damo_error_kind(const damo_ctx *ctx);    /* "shape", …; "ok" if there is none */
+DAMO_API const char *damo_error_message(const damo_ctx *ctx); /* the message, without kind and trace */
+DAMO_API const char *damo_error_op(const damo_ctx *ctx);      /* name of the op, or NULL */
 /* dtypes and shapes of the op's operands, as "float64 (2, 3), csr float64 (3, 4)"; NULL where no op failed */
 DAMO_API const char *damo_error_operands(const damo_ctx *ctx);
 DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx); /* the node that failed, or NULL */
