@@ -2,6 +2,8 @@
 local damo = require "damo"
 local harness = require "spec.batch.harness"
 
+local zero, one = damo.constant(damo.array(0, "float64")), damo.constant(damo.array(1, "float64"))
+
 local function one_of(inputs, outputs, options) return damo.graph.OpFromGraph(inputs, outputs, options) end
 
 -- The number of Scans above the outputs, those of the loops' inner graphs included.
@@ -38,7 +40,7 @@ describe("a Scan over a batch", function()
     { name = "of several states, one of which the batch does not reach", cores = { { 3 } }, loop = true,
       fn = function(x)
         return damo.scan(function(a, b) return a / 2 + 1, b + a * x end,
-          { outputs_info = { damo.constant(1.0), damo.zeros { 3 } }, n_steps = 3 })
+          { outputs_info = { one, damo.zeros { 3 } }, n_steps = 3 })
       end },
     { name = "of collected values, backwards", cores = { { 4 } }, loop = true, fn = function(x)
       return damo.map(function(v) return damo.sqr(v), v * 3 end, { sequences = x, go_backwards = true })
@@ -46,12 +48,12 @@ describe("a Scan over a batch", function()
     { name = "in a loop", cores = { { 2, 3 }, {} }, loop = true, fn = function(x, y)
       return damo.scan(function(row, s)
         return s + damo.scan(function(v, p) return p * y + v end,
-          { sequences = row, outputs_info = damo.constant(1.0) })[-1]
-      end, { sequences = x, outputs_info = damo.constant(0.0) })
+          { sequences = row, outputs_info = one })[-1]
+      end, { sequences = x, outputs_info = zero })
     end },
     { name = "until a step that all share", cores = { {} }, loop = true, grad = false, fn = function(y)
       return damo.scan(function(i, s) return { i + 1, s * y }, damo.until_(damo.ge(i, 3)) end,
-        { outputs_info = { damo.constant(1), damo.constant(1.0) }, n_steps = 9 })
+        { outputs_info = { damo.constant(1), one }, n_steps = 9 })
     end },
     { name = "of float32", cores = { { 3 } }, dtypes = { "float32" }, loop = true, fn = function(x)
       return damo.scan(function(v, s) return s * v end,
@@ -73,11 +75,11 @@ describe("a Scan over a batch", function()
   it("that stops where an entry says so, updates or counts steps of the batch, goes over the entries", function()
     local x, X = damo.dscalar "x", damo.dvector "X"
     local y = damo.while_loop(function(s) return damo.le(s, x) end, function(s) return s * 2 end,
-      damo.constant(1.0), { max_steps = 20 })
+      one, { max_steps = 20 })
     local f = damo.compile({ X }, damo.graph.vectorize_graph(y, { [x] = X }))
     assert.same({ 4, 16 }, f({ 3, 10 }):totable())
     local n, N = damo.lscalar "n", damo.lvector "N"
-    local z = damo.scan(function(s) return s * 2 end, { outputs_info = damo.constant(1.0), n_steps = n })[-1]
+    local z = damo.scan(function(s) return s * 2 end, { outputs_info = one, n_steps = n })[-1]
     assert.same({ 8, 8 }, damo.compile({ N }, damo.graph.vectorize_graph(z, { [n] = N }))({ 3, 3 }):totable())
   end)
 end)
