@@ -86,6 +86,7 @@ static damo_var *cosine_turn(build *b, damo_var *x, damo_var *phase, int sign) {
 static damo_var *cosine_turned_real(build *b, damo_var *z, damo_var *phase) {
   if (z == NULL || phase == NULL) return NULL;
   damo_var *re = build_real(b, z), *im = build_imag(b, z);
+  if (re == NULL) return NULL;
   damo_var *c = build_cast(b, build_cos(b, phase), var_dtype(re)),
            *s = build_cast(b, build_sin(b, phase), var_dtype(re));
   return build_add(b, build_mul(b, re, c), build_mul(b, im, s));

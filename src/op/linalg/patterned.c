@@ -43,6 +43,7 @@ static damo_status fn_solve_toeplitz(build *b, const fn_args *a, ptrvec *out) {
 /* The transform of n points and the inverse of one, which has a factor 1/n: of real operands by half the spectrum, of
  * complex ones as the conjugate of the transform of the conjugate. */
 static damo_var *circulant_transform(build *b, damo_var *x, int axis) {
+  if (x == NULL) return NULL;
   const bool is_complex = dtype_is_complex(var_dtype(x));
   return build_fft_along(b, is_complex ? FFT_COMPLEX : FFT_TO_HALF, x, NULL, axis);
 }

@@ -14,6 +14,7 @@ static damo_var *trig_half(build *b, damo_var *x) { return build_mul(b, x, build
 
 /* i·x */
 static damo_var *times_i(build *b, damo_var *x) {
+  if (x == NULL) return NULL;
   if (!dtype_is_complex(var_dtype(x))) return build_complex(b, build_zeros_like(b, x), x);
   return build_complex(b, build_neg(b, build_imag(b, x)), build_real(b, x));
 }
