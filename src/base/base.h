@@ -173,12 +173,13 @@ struct damo_ctx {
   void *warning_user;
   damo_print_fn on_print;
   void *print_user;
+  /* Written by other threads: in a word of their own, since compilers read neighbouring flags by one load. */
   atomic_bool interrupted; /* damo_ctx_interrupt was called, and no call has seen it yet */
+  atomic_bool due;         /* a look between thunks is due: after long work, or damo_ctx_interrupt */
   uint64_t n_effects;      /* runs of impure Ops of the host, which can't be run a second time */
   bool was_interrupted;    /* ctx_poll has seen it since the last call began that is in no other */
   bool watching;           /* an ordinary call of a Function is under way, and points look whether it must end */
   bool looking;            /* a point looks now: what it runs is not cut */
-  atomic_bool due;         /* a look between thunks is due: after long work, or damo_ctx_interrupt */
   damo_status stop;        /* what a point has found: the call computes nothing further, and fails with it */
   int64_t looked;          /* the time of the last look */
   /* Set by the binding: called by ctx_poll; its error ends the call under way. */
