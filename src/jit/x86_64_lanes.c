@@ -154,18 +154,17 @@ static void lanes_ints(lanes_emitter *e, const jit_inst *i) {
   }
 }
 
-/* There are comparisons for equal and greater; the others are those with the operands in the other order, or turned
- * around. */
+/* AVX2 compares integers for equal and for greater. The other relations swap the operands, negate the result, or both. */
 static void lanes_compare_ints(lanes_emitter *e, const jit_inst *i) {
   const bool is_long = i->type == JIT_I64, swaps = i->imm == JIT_LT || i->imm == JIT_GE;
-  const bool turns = i->imm == JIT_NE || i->imm == JIT_LE || i->imm == JIT_GE,
+  const bool negates = i->imm == JIT_NE || i->imm == JIT_LE || i->imm == JIT_GE,
              equal = i->imm == JIT_EQ || i->imm == JIT_NE;
   const int x = swaps ? i->in[1] : i->in[0], y = swaps ? i->in[0] : i->in[1], t = LANES_SCRATCH;
   if (equal)
     int_three(e, i, is_long ? 2 : 1, is_long ? 0x29 : 0x76, i->out, x, y);
   else
     int_three(e, i, is_long ? 2 : 1, is_long ? 0x37 : 0x66, i->out, x, y);
-  if (turns) {
+  if (negates) {
     int_three(e, i, 1, 0x76, t, t, t); /* all bits */
     int_three(e, i, 1, 0xEF, i->out, i->out, t);
   }

@@ -39,7 +39,7 @@ static double dawson_sum(double x) {
   return sum / INTEGRAL_SQRT_PI;
 }
 
-/* x >= 7: the asymptotic series of DLMF 7.12.1, turned by 90 degrees. */
+/* x >= 7: the asymptotic series of erfc, DLMF 7.12.1, at the imaginary argument i x. */
 static double dawson_large(double x) {
   const double u = 1 / (2 * x * x);
   double sum = 1;

@@ -15,7 +15,7 @@ static damo_var *one_above(build *b, damo_var *x) { return build_add(b, x, build
 
 /* ---- Integrals ------------------------------------------------------------------------------------------------------- */
 
-/* 1 - 2 x F(x), DLMF 7.10.1 turned */
+/* F'(x) = 1 - 2 x F(x), by differentiating the definition, DLMF 7.2.5. */
 damo_var *elemwise_d_dawsn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
   return build_mul(b, g, one_less(b, scaled_by(b, build_mul(b, in[0], out), 2)));
