@@ -1,8 +1,8 @@
 /* error: error objects, the user's lines, and the only place that raises Lua errors.
  *
- * An error object is a table {kind, message, op, operands, node, trace, cause, where}: trace has the user's lines where the node
- * was made (without a node: where the failing call was made), where is the line of the failing call. tostring gives all
- * of it.
+ * An error object is a table {kind, message, op, operands, node, trace, cause, where}: trace has the user's lines where
+ * the node was made (without a node: where the failing call was made), where is the line of the failing call. tostring
+ * gives all of it.
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -543,17 +543,17 @@ static damo_status try_rules(damo_fgraph *fg, damo_apply *node, void *const *lis
   build_init(&b, fg->obj.ctx);
   if (w->shares) b.finder = &w->finder;
   damo_obj **trace = &graph_notes_of(fg->obj.ctx)->trace, *outer = *trace;
+  *trace = node->trace != NULL ? &node->trace->obj : NULL;
   damo_status s = DAMO_OK;
   for (int64_t k = 0; k < n && !changed && s == DAMO_OK; k++) {
     const rewrite_rule *r = list[(first + k) % n];
     if (r->sinks && w->sinking == 0) continue;
     const int64_t start = profile_clock(w->profile);
-    *trace = node->trace != NULL ? &node->trace->obj : NULL;
     s = try_rule(r, fg, node, w, &b, repl, &changed);
-    *trace = outer;
     if (s == DAMO_OK && w->profile != NULL) s = profile_count(w->profile, r, start, changed);
     if (changed) *used = r;
   }
+  *trace = outer;
   build_end(&b);
   return s;
 }

@@ -136,8 +136,8 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
 
 /* ---- Entry points ------------------------------------------------------------------------------------------------ */
 
-/* Looks for sparse operands and Variables among the arguments, and takes the state from one. (Operands inside a list are looked at when they are
- * read; the core finds the sparse row for them itself.) */
+/* Looks for sparse operands and Variables among the arguments, and takes the state from one. (Operands inside a list
+ * are looked at when they are read; the core finds the sparse row for them itself.) */
 static bool call_scan(lua_State *L, bind_fn_call *c, int top) {
   bool sparse = false;
   for (int i = 1; i <= c->f->n_operands && i <= top; i++) {
