@@ -8,6 +8,7 @@
 #include "build_arith.h"
 #include "build_math.h"
 #include "build_special.h"
+#include "grad_terms.h"
 #include "masked.h"
 #include "op/shape/shape_int.h"
 
@@ -20,7 +21,6 @@
 /* ---- Formulas ---------------------------------------------------------------------------------------------------- */
 
 static damo_var *times_number(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
-static damo_var *build_one_minus(build *b, damo_var *x) { return build_sub(b, build_num(b, 1), x); }
 static damo_var *build_one_plus(build *b, damo_var *x) { return build_add(b, build_num(b, 1), x); }
 
 /* g times, or over, the conjugate of a derivative. */
@@ -232,7 +232,7 @@ damo_var *elemwise_d_log1p(build *b, damo_var *const *in, damo_var *out, damo_va
 
 damo_var *elemwise_d_sigmoid(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;
-  return times_conj(b, g, build_mul(b, out, build_one_minus(b, out)));
+  return times_conj(b, g, build_mul(b, out, grad_one_less(b, out)));
 }
 
 damo_var *elemwise_d_softplus(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -265,7 +265,7 @@ damo_var *elemwise_d_tan(build *b, damo_var *const *in, damo_var *out, damo_var 
 
 damo_var *elemwise_d_arcsin(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return over_conj(b, g, build_sqrt(b, build_one_minus(b, build_sqr(b, in[0]))));
+  return over_conj(b, g, build_sqrt(b, grad_one_less(b, build_sqr(b, in[0]))));
 }
 
 damo_var *elemwise_d_arccos(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -289,7 +289,7 @@ damo_var *elemwise_d_cosh(build *b, damo_var *const *in, damo_var *out, damo_var
 
 damo_var *elemwise_d_tanh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;
-  return times_conj(b, g, build_one_minus(b, build_sqr(b, out)));
+  return times_conj(b, g, grad_one_less(b, build_sqr(b, out)));
 }
 
 damo_var *elemwise_d_arcsinh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -307,7 +307,7 @@ damo_var *elemwise_d_arccosh(build *b, damo_var *const *in, damo_var *out, damo_
 
 damo_var *elemwise_d_arctanh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return over_conj(b, g, build_one_minus(b, build_sqr(b, in[0])));
+  return over_conj(b, g, grad_one_less(b, build_sqr(b, in[0])));
 }
 
 damo_var *elemwise_d_deg2rad(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {

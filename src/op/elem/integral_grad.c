@@ -5,20 +5,17 @@
 #include "build_arith.h"
 #include "build_math.h"
 #include "build_special.h"
+#include "grad_terms.h"
 #include "op/shape/shape_int.h"
 
 #define HALF_PI 1.57079632679489661923
-
-static damo_var *scaled_by(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
-static damo_var *one_less(build *b, damo_var *x) { return build_sub(b, build_num(b, 1), x); }
-static damo_var *one_above(build *b, damo_var *x) { return build_add(b, x, build_num(b, 1)); }
 
 /* ---- Integrals ------------------------------------------------------------------------------------------------------- */
 
 /* F'(x) = 1 - 2 x F(x), by differentiating the definition, DLMF 7.2.5. */
 damo_var *elemwise_d_dawsn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  return build_mul(b, g, one_less(b, scaled_by(b, build_mul(b, in[0], out), 2)));
+  return build_mul(b, g, grad_one_less(b, grad_scaled(b, build_mul(b, in[0], out), 2)));
 }
 
 /* f(x) / x, 1 at 0 */
@@ -49,12 +46,12 @@ damo_var *elemwise_d_coshint(build *b, damo_var *const *in, damo_var *out, damo_
 
 damo_var *elemwise_d_fresnels(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_mul(b, g, build_sin(b, scaled_by(b, build_sqr(b, in[0]), HALF_PI)));
+  return build_mul(b, g, build_sin(b, grad_scaled(b, build_sqr(b, in[0]), HALF_PI)));
 }
 
 damo_var *elemwise_d_fresnelc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_mul(b, g, build_cos(b, scaled_by(b, build_sqr(b, in[0]), HALF_PI)));
+  return build_mul(b, g, build_cos(b, grad_scaled(b, build_sqr(b, in[0]), HALF_PI)));
 }
 
 /* ---- Airy's functions: w'' = x w (DLMF 9.2.1) -------------------------------------------------------------------------- */
@@ -84,7 +81,7 @@ damo_var *elemwise_d_airy_bi_prime(build *b, damo_var *const *in, damo_var *out,
 /* sqrt(1 - m sin²) as sqrt(cos² + (1 - m) sin²), which does not cancel near the end of a quarter */
 static damo_var *elliptic_delta(build *b, damo_var *const *in) {
   damo_var *s = build_sqr(b, build_sin(b, in[0])), *c = build_sqr(b, build_cos(b, in[0]));
-  return build_sqrt(b, build_add(b, c, build_mul(b, one_less(b, in[1]), s)));
+  return build_sqrt(b, build_add(b, c, build_mul(b, grad_one_less(b, in[1]), s)));
 }
 
 damo_var *elemwise_d_ellipkinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -97,7 +94,7 @@ damo_var *elemwise_d_ellipkinc(build *b, damo_var *const *in, damo_var *out, dam
 damo_var *elemwise_d_ellipeinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   if (i == 0) return build_mul(b, g, elliptic_delta(b, in));
-  return scaled_by(b, build_mul(b, g, build_ellipdinc(b, in[0], in[1])), -0.5);
+  return grad_scaled(b, build_mul(b, g, build_ellipdinc(b, in[0], in[1])), -0.5);
 }
 
 static damo_var *no_second_in_m(build *b) {
@@ -115,7 +112,7 @@ damo_var *elemwise_d_ellipkinc_grad_m(build *b, damo_var *const *in, damo_var *o
   (void)out;
   if (i == 1) return no_second_in_m(b);
   damo_var *s = build_sqr(b, build_sin(b, in[0])), *delta = elliptic_delta(b, in);
-  return scaled_by(b, build_mul(b, g, build_true_div(b, s, build_mul(b, build_sqr(b, delta), delta))), 0.5);
+  return grad_scaled(b, build_mul(b, g, build_true_div(b, s, build_mul(b, build_sqr(b, delta), delta))), 0.5);
 }
 
 /* ---- Jacobi's functions: those of the amplitude, whose derivatives are dn (DLMF 22.16.2) and, since F(am, m) = u, -dn dF/dm  */
@@ -147,7 +144,7 @@ damo_var *elemwise_d_jacobi_dn(build *b, damo_var *const *in, damo_var *out, dam
   damo_var *sn = build_jacobi_sn(b, in[0], in[1]), *cn = build_jacobi_cn(b, in[0], in[1]);
   damo_var *both = build_mul(b, in[1], build_mul(b, sn, cn));
   if (i == 0) return build_neg(b, build_mul(b, g, both));
-  damo_var *slope = build_add(b, scaled_by(b, build_sqr(b, sn), 0.5), build_mul(b, both, amplitude_slope(b, in, 1)));
+  damo_var *slope = build_add(b, grad_scaled(b, build_sqr(b, sn), 0.5), build_mul(b, both, amplitude_slope(b, in, 1)));
   return build_neg(b, build_mul(b, g, build_true_div(b, slope, out)));
 }
 
@@ -156,7 +153,7 @@ damo_var *elemwise_d_jacobi_dn(build *b, damo_var *const *in, damo_var *out, dam
 /* A row of hyp1f1 at a + 1, b + 1. */
 typedef damo_var *kummer_row(build *b, damo_var *a, damo_var *second, damo_var *x);
 static damo_var *kummer_above(build *b, kummer_row *f, damo_var *const *in) {
-  return f(b, one_above(b, in[0]), one_above(b, in[1]), in[2]);
+  return f(b, grad_plus_one(b, in[0]), grad_plus_one(b, in[1]), in[2]);
 }
 
 /* In x: a / b M(a + 1; b + 1; x), DLMF 13.3.15. */

@@ -8,6 +8,7 @@
 #include "build_arith.h"
 #include "build_math.h"
 #include "build_special.h"
+#include "grad_terms.h"
 #include "op/shape/shape_int.h"
 
 #define SPECIAL_PI 3.14159265358979323846
@@ -15,9 +16,6 @@
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define SQRT_HALF 0.70710678118654752440
 
-static damo_var *special_scaled(build *b, damo_var *x, double c) { return build_mul(b, x, build_num(b, c)); }
-static damo_var *less_one(build *b, damo_var *x) { return build_sub(b, x, build_num(b, 1)); }
-static damo_var *plus_one(build *b, damo_var *x) { return build_add(b, x, build_num(b, 1)); }
 static damo_var *negated(build *b, damo_var *x) { return build_neg(b, x); }
 static damo_var *equals_zero(build *b, damo_var *x) { return build_eq(b, x, build_num(b, 0)); }
 
@@ -25,12 +23,12 @@ static damo_var *equals_zero(build *b, damo_var *x) { return build_eq(b, x, buil
 
 /* x^(a-1) exp(-x), the integrand of DLMF 8.2.1. */
 static damo_var *gamma_integrand(build *b, damo_var *a, damo_var *x) {
-  return build_exp(b, build_sub(b, build_xlogy(b, less_one(b, a), x), x));
+  return build_exp(b, build_sub(b, build_xlogy(b, grad_less_one(b, a), x), x));
 }
 
 /* The same over gamma(a): the density of a gamma variable. */
 static damo_var *gamma_density(build *b, damo_var *a, damo_var *x) {
-  damo_var *power = build_sub(b, build_xlogy(b, less_one(b, a), x), x);
+  damo_var *power = build_sub(b, build_xlogy(b, grad_less_one(b, a), x), x);
   return build_exp(b, build_sub(b, power, build_gammaln(b, a)));
 }
 
@@ -94,7 +92,8 @@ damo_var *elemwise_d_beta(build *b, damo_var *const *in, damo_var *out, damo_var
 
 /* x^(a-1) (1-x)^(b-1) / beta(a, b) */
 static damo_var *beta_density(build *b, damo_var *const *in, damo_var *x) {
-  damo_var *low = build_xlogy(b, less_one(b, in[0]), x), *high = build_xlog1py(b, less_one(b, in[1]), negated(b, x));
+  damo_var *low = build_xlogy(b, grad_less_one(b, in[0]), x),
+           *high = build_xlog1py(b, grad_less_one(b, in[1]), negated(b, x));
   return build_exp(b, build_sub(b, build_add(b, low, high), build_betaln(b, in[0], in[1])));
 }
 
@@ -136,14 +135,15 @@ damo_var *elemwise_d_poch(build *b, damo_var *const *in, damo_var *out, damo_var
 }
 
 damo_var *elemwise_d_binom(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  damo_var *own = build_psi(b, plus_one(b, in[i])), *rest = build_psi(b, plus_one(b, build_sub(b, in[0], in[1])));
+  damo_var *own = build_psi(b, grad_plus_one(b, in[i])),
+           *rest = build_psi(b, grad_plus_one(b, build_sub(b, in[0], in[1])));
   damo_var *slope = i == 0 ? build_sub(b, own, rest) : build_sub(b, rest, own);
   return build_mul(b, g, build_mul(b, out, slope));
 }
 
 damo_var *elemwise_d_factorial(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  damo_var *d = build_mul(b, out, build_psi(b, plus_one(b, in[0])));
+  damo_var *d = build_mul(b, out, build_psi(b, grad_plus_one(b, in[0])));
   return build_mul(b, g, build_switch(b, build_lt(b, in[0], build_num(b, 0)), build_num(b, 0), d));
 }
 
@@ -151,12 +151,12 @@ damo_var *elemwise_d_factorial(build *b, damo_var *const *in, damo_var *out, dam
 
 /* exp(-x²/2) / sqrt(2 pi) */
 static damo_var *normal_density(build *b, damo_var *x) {
-  return special_scaled(b, build_exp(b, special_scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
+  return grad_scaled(b, build_exp(b, grad_scaled(b, build_sqr(b, x), -0.5)), 1 / SQRT_2_PI);
 }
 
 /* The density over the distribution function: sqrt(2/pi) / erfcx(-x / sqrt(2)). */
 static damo_var *normal_hazard(build *b, damo_var *x) {
-  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, special_scaled(b, x, -SQRT_HALF)));
+  return build_true_div(b, build_num(b, SQRT_2_OVER_PI), build_erfcx(b, grad_scaled(b, x, -SQRT_HALF)));
 }
 
 damo_var *elemwise_d_ndtr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -184,12 +184,12 @@ damo_var *elemwise_d_owens_t(build *b, damo_var *const *in, damo_var *out, damo_
   (void)out;
   damo_var *h = in[0], *a = in[1];
   if (i == 0) {
-    damo_var *e = build_erf(b, special_scaled(b, build_mul(b, a, h), SQRT_HALF));
-    return special_scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
+    damo_var *e = build_erf(b, grad_scaled(b, build_mul(b, a, h), SQRT_HALF));
+    return grad_scaled(b, build_mul(b, g, build_mul(b, normal_density(b, h), e)), -0.5);
   }
-  damo_var *w = plus_one(b, build_sqr(b, a)),
-           *e = build_exp(b, special_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
-  return special_scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
+  damo_var *w = grad_plus_one(b, build_sqr(b, a)),
+           *e = build_exp(b, grad_scaled(b, build_mul(b, build_sqr(b, h), w), -0.5));
+  return grad_scaled(b, build_mul(b, g, build_true_div(b, e, w)), 0.5 / SPECIAL_PI);
 }
 
 /* ---- Logarithms and sines ---------------------------------------------------------------------------------------------- */
@@ -202,8 +202,8 @@ damo_var *elemwise_d_logit(build *b, damo_var *const *in, damo_var *out, damo_va
 /* -pi j_1(pi x), j_1 being the spherical Bessel function */
 damo_var *elemwise_d_sinc(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  damo_var *j = build_spherical_jn(b, build_num(b, 1), special_scaled(b, in[0], SPECIAL_PI));
-  return special_scaled(b, build_mul(b, g, j), -SPECIAL_PI);
+  damo_var *j = build_spherical_jn(b, build_num(b, 1), grad_scaled(b, in[0], SPECIAL_PI));
+  return grad_scaled(b, build_mul(b, g, j), -SPECIAL_PI);
 }
 
 /* In y: x / y, 0 where x is 0. */
@@ -217,13 +217,13 @@ damo_var *elemwise_d_xlogy(build *b, damo_var *const *in, damo_var *out, damo_va
 damo_var *elemwise_d_xlog1py(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   if (i == 0) return build_mul(b, g, build_log1p(b, in[1]));
-  damo_var *d = build_true_div(b, in[0], plus_one(b, in[1]));
+  damo_var *d = build_true_div(b, in[0], grad_plus_one(b, in[1]));
   return build_mul(b, g, build_switch(b, equals_zero(b, in[0]), build_num(b, 0), d));
 }
 
 damo_var *elemwise_d_entr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return negated(b, build_mul(b, g, plus_one(b, build_log(b, in[0]))));
+  return negated(b, build_mul(b, g, grad_plus_one(b, build_log(b, in[0]))));
 }
 
 /* ---- zeta, exponential integrals, Lambert's W ---------------------------------------------------------------------------- */
@@ -237,14 +237,14 @@ damo_var *elemwise_d_tetra_gamma(build *b, damo_var *const *in, damo_var *out, d
 damo_var *elemwise_d_polygamma(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   if (i == 0) return build_null(b, "the order of polygamma is whole");
-  return build_mul(b, g, build_polygamma(b, plus_one(b, in[0]), in[1]));
+  return build_mul(b, g, build_polygamma(b, grad_plus_one(b, in[0]), in[1]));
 }
 
 /* In q: -s zeta(s + 1, q), DLMF 25.11.17. */
 damo_var *elemwise_d_hurwitz_zeta(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   if (i == 0) return build_mul(b, g, build_zeta_grad_s(b, in[0], in[1]));
-  damo_var *d = build_mul(b, in[0], build_hurwitz_zeta(b, plus_one(b, in[0]), in[1]));
+  damo_var *d = build_mul(b, in[0], build_hurwitz_zeta(b, grad_plus_one(b, in[0]), in[1]));
   return negated(b, build_mul(b, g, d));
 }
 
@@ -252,7 +252,7 @@ damo_var *elemwise_d_zeta_grad_s(build *b, damo_var *const *in, damo_var *out, d
   (void)out;
   damo_var *s = in[0], *q = in[1];
   if (i == 0) return build_mul(b, g, build_zeta_grad_ss(b, s, q));
-  damo_var *above = plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_s(b, above, q));
+  damo_var *above = grad_plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_s(b, above, q));
   return negated(b, build_mul(b, g, build_add(b, build_hurwitz_zeta(b, above, q), d)));
 }
 
@@ -260,8 +260,8 @@ damo_var *elemwise_d_zeta_grad_ss(build *b, damo_var *const *in, damo_var *out, 
   (void)out;
   damo_var *s = in[0], *q = in[1];
   if (i == 0) return build_null(b, "the third derivative of zeta in s is not implemented");
-  damo_var *above = plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_ss(b, above, q));
-  return negated(b, build_mul(b, g, build_add(b, special_scaled(b, build_zeta_grad_s(b, above, q), 2), d)));
+  damo_var *above = grad_plus_one(b, s), *d = build_mul(b, s, build_zeta_grad_ss(b, above, q));
+  return negated(b, build_mul(b, g, build_add(b, grad_scaled(b, build_zeta_grad_s(b, above, q), 2), d)));
 }
 
 damo_var *elemwise_d_riemann_zeta(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -275,13 +275,13 @@ damo_var *elemwise_d_riemann_zeta_grad(build *b, damo_var *const *in, damo_var *
 }
 
 /* n - 1, or 0 where that is negative */
-static damo_var *order_below(build *b, damo_var *n) { return build_maximum(b, less_one(b, n), build_num(b, 0)); }
+static damo_var *order_below(build *b, damo_var *n) { return build_maximum(b, grad_less_one(b, n), build_num(b, 0)); }
 
 /* -E_(n-1) (DLMF 8.19.13), which for n < 1 is -(exp(-x) + (1 - n) E_n) / x (DLMF 8.19.12). */
 damo_var *elemwise_d_expn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   damo_var *n = in[0], *x = in[1];
   if (i == 0) return build_mul(b, g, build_expn_grad_n(b, n, x));
-  damo_var *part = build_mul(b, less_one(b, n), out);
+  damo_var *part = build_mul(b, grad_less_one(b, n), out);
   damo_var *low = build_true_div(b, build_sub(b, build_exp(b, negated(b, x)), part), x);
   damo_var *below = build_expn(b, order_below(b, n), x);
   return negated(b, build_mul(b, g, build_switch(b, build_lt(b, n, build_num(b, 1)), low, below)));
@@ -290,7 +290,7 @@ damo_var *elemwise_d_expn(build *b, damo_var *const *in, damo_var *out, damo_var
 damo_var *elemwise_d_expn_grad_n(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   damo_var *n = in[0], *x = in[1];
   if (i == 0) return build_null(b, "the second derivative of expn in n is not implemented");
-  damo_var *part = build_mul(b, less_one(b, n), out);
+  damo_var *part = build_mul(b, grad_less_one(b, n), out);
   damo_var *low = negated(b, build_true_div(b, build_add(b, build_expn(b, n, x), part), x));
   damo_var *below = build_expn_grad_n(b, order_below(b, n), x);
   return negated(b, build_mul(b, g, build_switch(b, build_lt(b, n, build_num(b, 1)), low, below)));
@@ -309,7 +309,7 @@ damo_var *elemwise_d_expi(build *b, damo_var *const *in, damo_var *out, damo_var
 /* exp(-w) / (1 + w) */
 damo_var *elemwise_d_lambertw(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)i;
-  damo_var *d = build_true_div(b, build_exp(b, negated(b, out)), plus_one(b, out));
+  damo_var *d = build_true_div(b, build_exp(b, negated(b, out)), grad_plus_one(b, out));
   return build_mul(b, g, build_conj_if_complex(b, d));
 }
 
@@ -361,8 +361,8 @@ typedef damo_var *bessel_row(build *b, damo_var *v, damo_var *x);
 
 /* (f(v - 1, x) - f(v + 1, x)) / 2, or with sign 1 the sum (DLMF 10.6.1, 10.29.1). */
 static damo_var *bessel_slope(build *b, bessel_row *f, damo_var *v, damo_var *x, int sign) {
-  damo_var *low = f(b, less_one(b, v), x), *high = f(b, plus_one(b, v), x);
-  return special_scaled(b, sign > 0 ? build_add(b, low, high) : build_sub(b, low, high), 0.5);
+  damo_var *low = f(b, grad_less_one(b, v), x), *high = f(b, grad_plus_one(b, v), x);
+  return grad_scaled(b, sign > 0 ? build_add(b, low, high) : build_sub(b, low, high), 0.5);
 }
 
 damo_var *elemwise_d_jv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -431,7 +431,7 @@ damo_var *elemwise_d_spherical_jn(build *b, damo_var *const *in, damo_var *out, 
   (void)out;
   damo_var *n = in[0], *x = in[1];
   if (i == 0) return build_null(b, "the order of spherical_jn is whole");
-  damo_var *above = plus_one(b, n), *low = build_mul(b, n, build_spherical_jn(b, order_below(b, n), x));
+  damo_var *above = grad_plus_one(b, n), *low = build_mul(b, n, build_spherical_jn(b, order_below(b, n), x));
   damo_var *d = build_sub(b, low, build_mul(b, above, build_spherical_jn(b, above, x)));
   return build_mul(b, g, build_true_div(b, d, build_add(b, n, above)));
 }
@@ -441,13 +441,13 @@ damo_var *elemwise_d_spherical_jn(build *b, damo_var *const *in, damo_var *out, 
 /* With D = (K - E) / m, K' = (K - D) / (2 (1 - m)) and E' = -D / 2 (DLMF 19.4.1, 19.4.2). */
 damo_var *elemwise_d_ellipk(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  damo_var *rest = special_scaled(b, build_sub(b, build_num(b, 1), in[0]), 2);
+  damo_var *rest = grad_scaled(b, build_sub(b, build_num(b, 1), in[0]), 2);
   return build_mul(b, g, build_true_div(b, build_sub(b, out, build_ellipd(b, in[0])), rest));
 }
 
 damo_var *elemwise_d_ellipe(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return special_scaled(b, build_mul(b, g, build_ellipd(b, in[0])), -0.5);
+  return grad_scaled(b, build_mul(b, g, build_ellipd(b, in[0])), -0.5);
 }
 
 /* ((K - D) / (1 - m) - D) / (2 m), which cancels near 0: there the series pi/4 (3/8 + 15/32 m). */
@@ -455,8 +455,8 @@ damo_var *elemwise_d_ellipd(build *b, damo_var *const *in, damo_var *out, damo_v
   (void)i;
   damo_var *m = in[0], *rest = build_sub(b, build_num(b, 1), m);
   damo_var *k = build_true_div(b, build_sub(b, build_ellipk(b, m), out), rest);
-  damo_var *d = build_true_div(b, build_sub(b, k, out), special_scaled(b, m, 2));
-  damo_var *series = build_add(b, special_scaled(b, m, SPECIAL_PI * 15 / 128), build_num(b, SPECIAL_PI * 3 / 32));
+  damo_var *d = build_true_div(b, build_sub(b, k, out), grad_scaled(b, m, 2));
+  damo_var *series = build_add(b, grad_scaled(b, m, SPECIAL_PI * 15 / 128), build_num(b, SPECIAL_PI * 3 / 32));
   damo_var *small = build_lt(b, build_abs(b, m), build_num(b, 1e-5));
   return build_mul(b, g, build_switch(b, small, series, d));
 }
@@ -464,7 +464,7 @@ damo_var *elemwise_d_ellipd(build *b, damo_var *const *in, damo_var *out, damo_v
 /* A row of hyp2f1 at a + 1, b + 1, c + 1. */
 typedef damo_var *hyper_row(build *b, damo_var *a, damo_var *second, damo_var *c, damo_var *x);
 static damo_var *hyper_above(build *b, hyper_row *f, damo_var *const *in) {
-  return f(b, plus_one(b, in[0]), plus_one(b, in[1]), plus_one(b, in[2]), in[3]);
+  return f(b, grad_plus_one(b, in[0]), grad_plus_one(b, in[1]), grad_plus_one(b, in[2]), in[3]);
 }
 
 /* In x: a b / c F(a + 1, b + 1; c + 1; x), DLMF 15.5.1. */
