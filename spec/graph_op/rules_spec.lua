@@ -543,6 +543,23 @@ describe("a join of a split", function()
   end)
 end)
 
+describe("the order of operands", function()
+  it("does not depend on what was made before the graph", function()
+    local cap = damo.config.memo_cap
+    damo.config.memo_cap = 0 -- each graph is rewritten, though it is equal to the one before
+    local function program(made_before)
+      for _ = 1, made_before do damo.dvector() end
+      local x, y, z = damo.dvector "x", damo.dvector "y", damo.dvector "z"
+      local f = damo.compile({ x, y, z }, x * y * x * z * y * z + x * x * 3 + y * y * 3 + z * z * 3,
+        { mode = damo.Mode { optimizer = "fast_run", exclude = { "fusion" } } })
+      return damo.printing.debugprint(f, { file = "str" })
+    end
+    local first = program(0)
+    for k = 1, 20 do assert.equal(first, program(37 * k)) end
+    damo.config.memo_cap = cap
+  end)
+end)
+
 describe("no rule goes on for ever", function()
   it("in random graphs of sums, products and transposes", function()
     local m, n = damo.dmatrix "m", damo.dmatrix "n"

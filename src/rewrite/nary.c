@@ -29,12 +29,13 @@ static bool is_floating(const damo_var *v) { return type_is_tensor(v->type) && d
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 /* Where an operand stands: by its number of axes that are not of length 1, then constants, leaves, nodes of the user's
- * graph, these by age (origin), and nodes that rules have made, by a hash of their Ops and leaves down to a depth. None of it
- * depends on the order in which rules have made the nodes. */
+ * graph, these by age (origin), and nodes that rules have made, by a hash of their Ops and of the Types of their leaves
+ * down to a depth, and where these are alike by the ages of their leaves. None of it depends on the order in which rules
+ * have made the nodes, nor on what the context has made before the graph: ids are compared, never hashed. */
 typedef struct place {
   int axes, kind;
-  uint64_t key,
-      id; /* id: of the Variable, so that no two places are equal: a form would otherwise not be the only one */
+  uint64_t key;
+  const damo_var *v;
 } place;
 
 #define PLACE_DEPTH 3
@@ -57,7 +58,7 @@ static uint64_t place_key(const damo_var *v, int depth) {
     const size_t bytes = (size_t)array_size(a) * dtype_size(array_dtype(a));
     return hash_bytes(3, a->data, bytes < 64 ? bytes : 64);
   }
-  if (v->owner == NULL) return v->id;
+  if (v->owner == NULL) return hash_mix(11, (uint64_t)var_ndim(v) << 8 | (uint64_t)var_dtype(v));
   const damo_op *op = v->owner->op;
   uint64_t h = hash_mix(hash_bytes(5, op->def->name, strlen(op->def->name)), (uint64_t)v->index);
   for (int i = 0; i < op->n_props; i++) h = hash_mix(h, prop_key(h, &op->props[i]));
@@ -68,10 +69,13 @@ static uint64_t place_key(const damo_var *v, int depth) {
 }
 
 static place operand_order(const damo_var *v) {
-  place p = {.kind = 2, .key = v->origin, .id = v->id};
-  if (v->kind == VAR_CONSTANT || v->owner == NULL) {
-    p.kind = v->kind == VAR_CONSTANT ? 0 : 1;
+  place p = {.kind = 2, .key = v->origin, .v = v};
+  if (v->kind == VAR_CONSTANT) {
+    p.kind = 0;
     p.key = place_key(v, 1);
+  } else if (v->owner == NULL) {
+    p.kind = 1;
+    p.key = v->id;
   } else if (v->origin == 0) {
     p.kind = 3;
     p.key = place_key(v, PLACE_DEPTH);
@@ -80,10 +84,37 @@ static place operand_order(const damo_var *v) {
   return p;
 }
 
+#define PLACE_LEAVES 16
+
+/* Adds the ids of the leaves above v that are no constants, ascending, to the n in ids; the new n, at most PLACE_LEAVES. */
+static int leaf_ids(const damo_var *v, int depth, uint64_t *ids, int n) {
+  if (v->kind == VAR_CONSTANT || n == PLACE_LEAVES) return n;
+  if (v->owner == NULL) {
+    int k = n;
+    for (; k > 0 && ids[k - 1] > v->id; k--) ids[k] = ids[k - 1];
+    ids[k] = v->id;
+    return n + 1;
+  }
+  for (int i = 0; depth > 1 && i < v->owner->n_in && i < 8; i++) n = leaf_ids(v->owner->in[i], depth - 1, ids, n);
+  return n;
+}
+
+/* Of two nodes whose hashes are equal: the one with the older leaves; where these are the same, the older one, since
+ * a form would otherwise not be the only one. */
+static bool leaves_before(const damo_var *u, const damo_var *v) {
+  uint64_t x[PLACE_LEAVES], y[PLACE_LEAVES];
+  const int nx = leaf_ids(u, PLACE_DEPTH, x, 0), ny = leaf_ids(v, PLACE_DEPTH, y, 0);
+  for (int k = 0; k < nx && k < ny; k++) {
+    if (x[k] != y[k]) return x[k] < y[k];
+  }
+  return nx != ny ? nx < ny : u->id < v->id;
+}
+
 static bool place_before(const place *a, const place *b) {
   if (a->axes != b->axes) return a->axes < b->axes;
   if (a->kind != b->kind) return a->kind < b->kind;
-  return a->key != b->key ? a->key < b->key : a->id < b->id;
+  if (a->key != b->key) return a->key < b->key;
+  return a->kind == 3 ? leaves_before(a->v, b->v) : a->v->id < b->v->id;
 }
 
 bool operand_before(const damo_var *u, const damo_var *v) {
