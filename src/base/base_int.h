@@ -12,6 +12,21 @@ void ctx_settle(damo_ctx *ctx);
  * then settles it. */
 bool lent_let_go(damo_ctx *owner);
 
+/* Small blocks of the default allocator; all zero: none yet. */
+#define SLAB_STEP ((size_t)16)
+#define SLAB_CLASSES 16
+#define SLAB_MOST (SLAB_STEP * SLAB_CLASSES)
+typedef struct slab_link slab_link;
+typedef struct mem_slab {
+  slab_link *free[SLAB_CLASSES], *chunks;
+  char *at;
+  size_t left, chunk; /* bytes left at `at`; size of the last chunk */
+} mem_slab;
+void *slab_alloc(mem_slab *s, size_t size); /* 0 < size <= SLAB_MOST; NULL: no memory */
+void slab_release(mem_slab *s, void *block, size_t size);
+bool slab_is_same_class(size_t osize, size_t nsize); /* of two such sizes: one block serves both */
+void slab_free(mem_slab *s);
+
 /* The default allocator: heap_alloc is a damo_alloc_fn, its user data a mem_heap. NULL: no memory. */
 typedef struct mem_heap mem_heap;
 mem_heap *heap_new(void);

@@ -1,10 +1,10 @@
 /* heap: the default allocator of a context.
  *
- * It is malloc with two additions for large blocks. They are allocated on huge pages (madvise), which costs a fraction
+ * It is malloc with additions. Small blocks are cut from chunks (slab.c). Large ones are allocated on huge pages (madvise), which costs a fraction
  * of the page faults. And freed blocks are cached: the C library would return them to the system, which clears every
  * page again for the next result of the same size. The cache holds at most peak - used bytes, bounded by spare_low from
- * below and spare_high from above; the context's counts do not include it, and it is emptied when malloc fails. Debug
- * builds cache nothing, so that a sanitizer sees each block freed.
+ * below and spare_high from above; the context's counts do not include it, and it is emptied when malloc fails. In debug
+ * builds each block is malloc's, and none is cached, so that a sanitizer sees it freed.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */
@@ -22,9 +22,9 @@
 #define LARGE_PAGE ((size_t)2 << 20)
 
 #ifdef DAMO_DEBUG
-static const size_t spare_low = 0, spare_high = 0;
+static const size_t spare_low = 0, spare_high = 0, small_most = 0;
 #else
-static const size_t spare_low = (size_t)32 << 20, spare_high = (size_t)256 << 20;
+static const size_t spare_low = (size_t)32 << 20, spare_high = (size_t)256 << 20, small_most = SLAB_MOST;
 #endif
 #define SPARE_LEAST ((size_t)16 << 10) /* the C library caches smaller ones itself */
 #define SPARE_MOST 128
@@ -38,6 +38,7 @@ struct mem_heap {
   heap_spare spares[SPARE_MOST]; /* n cached blocks, oldest first, `bytes` in total */
   int n;
   size_t bytes, used, peak; /* used: bytes in use by the context */
+  mem_slab small;
 };
 
 #if DAMO_POSIX
@@ -66,6 +67,7 @@ static void drop_oldest(mem_heap *h) {
 
 void heap_free(mem_heap *h) {
   while (h->n > 0) drop_oldest(h);
+  slab_free(&h->small);
   free(h);
 }
 
@@ -136,15 +138,33 @@ static void *take(mem_heap *h, void *ptr, size_t size) {
   return heap_block_grow(ptr, size);
 }
 
+/* A block that is small before, or after, or both; NULL: no memory. */
+static void *take_small(mem_heap *h, void *ptr, size_t osize, size_t nsize) {
+  const bool was_small = ptr && osize <= small_most;
+  if (was_small && nsize <= small_most && slab_is_same_class(osize, nsize)) return ptr;
+  void *got = nsize <= small_most ? slab_alloc(&h->small, nsize) : take(h, NULL, nsize);
+  if (!got || !ptr) return got;
+  memcpy(got, ptr, osize < nsize ? osize : nsize);
+  if (was_small)
+    slab_release(&h->small, ptr, osize);
+  else
+    heap_release(h, ptr, osize);
+  return got;
+}
+
 void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
   mem_heap *h = user;
   if (nsize == 0) {
     damo_assert(!ptr || h->used >= osize);
-    heap_release(h, ptr, osize);
+    if (ptr && osize <= small_most)
+      slab_release(&h->small, ptr, osize);
+    else
+      heap_release(h, ptr, osize);
     h->used -= ptr ? osize : 0;
     return NULL;
   }
-  void *got = take(h, ptr, nsize);
+  void *got =
+      nsize <= small_most || (ptr && osize <= small_most) ? take_small(h, ptr, osize, nsize) : take(h, ptr, nsize);
   if (!got) return NULL;
   h->used += nsize - (ptr ? osize : 0);
   if (h->used > h->peak) h->peak = h->used;

@@ -9,7 +9,10 @@
 
 /* ---- Features and checks ----------------------------------------------------------------------------------------- */
 
-bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node) { return map_get(&fg->nodes, node, NULL); }
+/* A node of two graphs knows the last one alone. */
+bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node) {
+  return node->member_of == fg->number || map_get(&fg->nodes, node, NULL);
+}
 
 damo_status fgraph_attach(damo_fgraph *fg, fg_feature *feature) {
   DAMO_TRY(ptrvec_push(&fg->features, feature));
@@ -36,16 +39,43 @@ damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out) {
   return fgraph_toposort_plain(fg, out);
 }
 
+/* graph_toposort's order as it was after that number of changes. Phases of compiling that change nothing ask for it
+ * again and again, and a walk over a big graph is one miss of the cache after another. */
+typedef struct fg_order {
+  ptrvec nodes; /* borrowed */
+  uint64_t changes;
+} fg_order;
+
+static damo_status order_nodes(const damo_fgraph *fg) {
+  fg_order *o = fg->order;
+  o->nodes.n = 0;
+  o->changes = UINT64_MAX;
+  DAMO_TRY(graph_toposort(fg->obj.ctx, (damo_var *const *)fg->outputs.at, fg->outputs.n,
+                          (damo_var *const *)fg->inputs.at, fg->inputs.n, &o->nodes));
+  o->changes = fg->changes;
+  return DAMO_OK;
+}
+
 damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out) {
-  map stops;
-  map_init(&stops, fg->obj.ctx);
-  damo_status s = DAMO_OK;
-  for (int64_t i = 0; i < fg->inputs.n && s == DAMO_OK; i++) s = map_put(&stops, fg->inputs.at[i], 1);
-  if (s == DAMO_OK) {
-    s = graph_toposort_map(fg->obj.ctx, (damo_var *const *)fg->outputs.at, fg->outputs.n, &stops, out);
-  }
-  map_clear(&stops);
-  return s;
+  const fg_order *o = fg->order;
+  if (o->changes != fg->changes) DAMO_TRY(order_nodes(fg));
+  DAMO_TRY(ptrvec_reserve(out, out->n + o->nodes.n));
+  if (o->nodes.n > 0) memcpy(out->at + out->n, o->nodes.at, (size_t)o->nodes.n * sizeof *out->at);
+  out->n += o->nodes.n;
+  return DAMO_OK;
+}
+
+void fgraph_drop_order(damo_fgraph *fg) {
+  ptrvec_clear(&fg->order->nodes);
+  fg->order->changes = UINT64_MAX;
+}
+
+static damo_status order_new(damo_fgraph *fg) {
+  fg->order = mem_alloc(fg->obj.ctx, sizeof *fg->order);
+  if (fg->order == NULL) return DAMO_EMEMORY;
+  ptrvec_init(&fg->order->nodes, fg->obj.ctx);
+  fg->order->changes = UINT64_MAX;
+  return DAMO_OK;
 }
 
 static bool has_client(const damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
@@ -120,7 +150,10 @@ static void fgraph_destroy(damo_obj *obj) {
   }
   for (size_t i = 0; i < fg->nodes.cap; i++) {
     map_cell *c = &fg->nodes.cells[i];
-    if (c->key != 0) damo_release((damo_apply *)c->key);
+    if (c->key == 0) continue;
+    damo_apply *node = (damo_apply *)c->key;
+    if (node->member_of == fg->number) node->member_of = 0;
+    damo_release(node);
   }
   map_clear(&fg->clients);
   map_clear(&fg->nodes);
@@ -129,6 +162,8 @@ static void fgraph_destroy(damo_obj *obj) {
   ptrvec_release_all(&fg->outputs);
   ptrvec_clear(&fg->features);
   ptrvec_clear(&fg->work);
+  if (fg->order != NULL) ptrvec_clear(&fg->order->nodes);
+  mem_free(obj->ctx, fg->order, sizeof *fg->order);
   obj_free(obj, sizeof *fg);
 }
 
@@ -195,8 +230,9 @@ damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, da
   map_init(&fg->input_set, ctx);
   map own;
   map_init(&own, ctx);
-  damo_status s = clone ? take_copies(fg, inputs, n_in, outputs, n_out, memo != NULL ? memo : &own)
-                        : take_originals(fg, inputs, n_in, outputs, n_out);
+  damo_status s = order_new(fg);
+  if (s == DAMO_OK && clone) s = take_copies(fg, inputs, n_in, outputs, n_out, memo != NULL ? memo : &own);
+  if (s == DAMO_OK && !clone) s = take_originals(fg, inputs, n_in, outputs, n_out);
   map_clear(&own);
   for (int64_t i = 0; i < fg->inputs.n && s == DAMO_OK; i++) s = map_put(&fg->input_set, fg->inputs.at[i], 1);
   if (s == DAMO_OK) s = fgraph_import_outputs(fg);

@@ -14,17 +14,22 @@ static bool is_used(const damo_fgraph *fg, const damo_apply *node) {
   return false;
 }
 
+static void forget_node(damo_fgraph *fg, damo_apply *node) {
+  map_remove(&fg->nodes, node);
+  if (node->member_of == fg->number) node->member_of = 0;
+}
+
 static void drop_node(damo_fgraph *fg, damo_apply *node) {
   for (int64_t i = 0; i < fg->features.n; i++) {
     fg_feature *f = fg->features.at[i];
     if (f->on_prune != NULL) f->on_prune(fg, f->user, node);
   }
-  map_remove(&fg->nodes, node);
+  forget_node(fg, node);
   for (int i = 0; i < node->n_in; i++) {
     damo_apply *owner = node->in[i]->owner;
     clients_remove(fg, node->in[i], node, i);
     clients_settle(fg, node->in[i]);
-    if (owner != NULL && map_get(&fg->nodes, owner, NULL) && !is_used(fg, owner)) {
+    if (owner != NULL && fgraph_has_node(fg, owner) && !is_used(fg, owner)) {
       damo_assert(fg->work.n < fg->work.cap);
       fg->work.at[fg->work.n++] = owner; /* pushed once, when its last use goes */
     }
@@ -33,7 +38,7 @@ static void drop_node(damo_fgraph *fg, damo_apply *node) {
 }
 
 void fgraph_prune(damo_fgraph *fg, damo_apply *node) {
-  if (node == NULL || !map_get(&fg->nodes, node, NULL) || is_used(fg, node)) return;
+  if (node == NULL || !fgraph_has_node(fg, node) || is_used(fg, node)) return;
   fg->work.n = 0;
   fg->work.at[fg->work.n++] = node;
   while (fg->work.n > 0) drop_node(fg, fg->work.at[--fg->work.n]);
@@ -90,7 +95,7 @@ static void unimport(damo_fgraph *fg, damo_apply *node, int n) {
     clients_remove(fg, node->in[n], node, n);
     clients_settle(fg, node->in[n]);
   }
-  map_remove(&fg->nodes, node);
+  forget_node(fg, node);
   damo_release(node);
 }
 
@@ -114,6 +119,7 @@ static damo_status import_node(damo_fgraph *fg, damo_apply *node) {
   DAMO_TRY(ptrvec_reserve(&fg->work, (int64_t)fg->nodes.n + 2));
   for (int i = 0; i < node->n_in; i++) DAMO_TRY(check_leaf(fg, node->in[i]));
   DAMO_TRY(map_put(&fg->nodes, node, 1));
+  node->member_of = fg->number;
   damo_retain(node);
   for (int i = 0; i < node->n_in; i++) {
     if (clients_add(fg, node->in[i], node, i) == DAMO_OK) continue;

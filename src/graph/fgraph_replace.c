@@ -90,6 +90,7 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
   log->at[log->n++] = (fgraph_change){node, index, s == DAMO_OK, old};
   if (s == DAMO_OK) return DAMO_OK;
   step_back(fg, &log->at[log->n - 1]);
+  fgraph_drop_order(fg);
   tell_back(fg, heard, node, index, now, old);
   return s;
 }
@@ -97,6 +98,7 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
 /* Undoes every step of the log, last first, and empties it. Lists of clients are settled after the last step, since
  * undoing an earlier step may need the space of a later one's list. */
 static void undo(damo_fgraph *fg, change_log *log) {
+  fgraph_drop_order(fg);
   for (int64_t i = log->n - 1; i >= 0; i--) {
     fgraph_change *c = &log->at[i];
     if (!c->notified) continue; /* move_use has undone it */

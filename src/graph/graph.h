@@ -180,6 +180,7 @@ struct damo_apply {
   uint64_t walk; /* number of the last walk that has met it (damo_ctx.walks) */
   uint64_t pass; /* number, of the same kind, of the last pass that has left a note */
   int32_t note;
+  uint64_t member_of; /* number of the last FunctionGraph that has taken it in and has it still */
   int32_t n_in, n_out;
   damo_var **in;  /* owned */
   damo_var **out; /* owned by this node, whose references count for them */
@@ -334,6 +335,7 @@ struct damo_fgraph {
   ptrvec features;  /* fg_feature* , borrowed */
   ptrvec work;      /* stack of fgraph_prune, reserved on import so that pruning can't fail */
   uint64_t changes; /* number of changes made so far, by which a rewriter notices them */
+  struct fg_order *order; /* the last topological order */
 };
 
 /* A FunctionGraph over the given Variables, or, with `clone`, over a copy of their graph with new inputs. Leaves other
@@ -348,6 +350,8 @@ bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node);
 /* Appends borrowed nodes in dependency order: the one of a feature (a destroy handler), else graph_toposort's. */
 damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out);
 damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out); /* always graph_toposort's order */
+/* Frees the memory of the order that fgraph_toposort_plain keeps until the next change. */
+void fgraph_drop_order(damo_fgraph *fg);
 /* Every use of `old` becomes a use of `now`, whose graph is imported; nodes left without users are dropped. type error
  * when now's Type is not one of old's values, inconsistency when a cycle would arise (checked; nothing changed then),
  * missing_input when now's graph has a leaf that is not in the fgraph. */

@@ -39,7 +39,7 @@ static damo_status dfs_drain(dfs_walk *w, ptrvec *out) {
 }
 
 damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out) {
-  dfs_walk w = {.number = ++ctx->walks, .stops = stops};
+  dfs_walk w = {.number = ++ctx->walks, .stops = stops != NULL && stops->n > 0 ? stops : NULL};
   ptrvec_init(&w.stack, ctx);
   damo_status s = DAMO_OK;
   for (int64_t k = 0; k < n && s == DAMO_OK; k++) {
@@ -58,8 +58,10 @@ damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, d
   map stop;
   map_init(&stop, ctx);
   damo_status s = DAMO_OK;
-  for (int64_t i = 0; i < n_stops && s == DAMO_OK; i++) s = map_put(&stop, stops[i], 1);
-  if (s == DAMO_OK) s = graph_toposort_map(ctx, outputs, n, n_stops > 0 ? &stop : NULL, out);
+  for (int64_t i = 0; i < n_stops && s == DAMO_OK; i++) {
+    if (stops[i]->owner != NULL) s = map_put(&stop, stops[i], 1);
+  }
+  if (s == DAMO_OK) s = graph_toposort_map(ctx, outputs, n, &stop, out);
   map_clear(&stop);
   return s;
 }
