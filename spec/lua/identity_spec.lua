@@ -100,6 +100,96 @@ describe("what is reachable", function()
   end)
 end)
 
+describe("the nodes of many gradients", function()
+  local n = 60
+
+  -- A cost of two leaves whose gradients have some hundred nodes.
+  local function model()
+    local x, y = damo.dscalar "x", damo.dscalar "y"
+    local cost = x
+    for _ = 1, n do cost = damo.sin(cost) * y end
+    return cost, x, y
+  end
+
+  it("have one userdata each, met from any side", function()
+    local cost, x, y = model()
+    local g = damo.grad(cost, { x, y })
+    local seen, count = {}, 0
+    for _, v in ipairs(damo.graph.ancestors { g[1] }) do seen[v] = true end
+    for _, v in ipairs(damo.graph.ancestors { g[2] }) do
+      if seen[v] then count = count + 1 end
+    end
+    assert.is_true(count > 2 * n)
+    assert.is_true(seen[g[1].owner.inputs[1]])
+    assert.is_true(rawequal(g[1].owner.outputs[1], g[1]))
+  end)
+
+  it("keep their tags, and those of the older graph", function()
+    local function gradients()
+      local cost, x, y = model()
+      x.tag.note, cost.owner.inputs[1].tag.note = "leaf", "node"
+      local wrt = { x, y }
+      local g = damo.grad(cost, wrt)
+      wrt[1], wrt[2] = nil, nil
+      return g
+    end
+    local g = gradients()
+    settle()
+    local notes = {}
+    g[1].owner.inputs[1].tag.mine = true
+    settle()
+    for _, v in ipairs(damo.graph.ancestors { g[1], g[2] }) do
+      if v.tag.note then notes[#notes + 1] = v.tag.note end
+    end
+    table.sort(notes)
+    assert.same({ "leaf", "node" }, notes)
+    assert.is_true(g[1].owner.inputs[1].tag.mine)
+  end)
+
+  it("keep what one gradient was asked for, though only another one is left", function()
+    local cost, x, y = model()
+    local both = damo.grad(cost, { x, y })
+    for _, v in ipairs(damo.graph.ancestors { both[1] }) do v.tag.mark = "seen" end
+    cost, x, y = nil, nil, nil -- luacheck: ignore
+    local other = both[2]
+    both = nil -- luacheck: ignore
+    settle()
+    local marks = 0
+    for _, v in ipairs(damo.graph.ancestors { other }) do
+      if v.tag.mark then marks = marks + 1 end
+    end
+    assert.is_true(marks > n)
+  end)
+
+  it("are reached through what was made of a gradient, and through a second derivative", function()
+    local function second()
+      local cost, x, y = model()
+      y.tag.note = "leaf"
+      return damo.grad(damo.grad(cost, x) * 2, y) * 3
+    end
+    local h = second()
+    settle()
+    local found = 0
+    for _, v in ipairs(damo.graph.ancestors { h }) do
+      if v.tag.note == "leaf" then found = found + 1 end
+      v.tag.mark = true
+    end
+    assert.equal(1, found)
+    settle()
+    for _, v in ipairs(damo.graph.ancestors { h }) do assert.is_true(v.tag.mark) end
+  end)
+
+  it("are freed with the gradients", function()
+    local before = settle()
+    for _ = 1, 40 do
+      local cost, x, y = model()
+      local g = damo.grad(cost, { x, y })
+      x.tag.gradient = g -- a cycle through the older graph
+    end
+    assert.equal(before, settle())
+  end)
+end)
+
 describe("garbage", function()
   it("is a Lua Op that captures its own output, and the Function that runs it", function()
     local before = settle()

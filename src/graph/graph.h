@@ -238,6 +238,8 @@ damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, d
                            ptrvec *out);
 /* graph_toposort with the stops as the keys of a map (NULL: none). */
 damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out);
+/* graph_toposort over nodes whose id is `first` or more alone: the walk stops at older ones. */
+damo_status graph_toposort_since(damo_ctx *ctx, damo_var *const *outputs, int64_t n, uint64_t first, ptrvec *out);
 /* All Variables that outputs depend on, themselves included, each once. */
 damo_status graph_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
 /* The ancestors that have no owner (inputs, constants, shared). */

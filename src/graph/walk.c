@@ -6,8 +6,8 @@
  * a graph walks over it. Alternate entries of the stack: a node, the input to visit next. */
 typedef struct dfs_walk {
   ptrvec stack;
-  uint64_t number;
-  const map *stops; /* damo_var*, or NULL */
+  uint64_t number, first; /* first: the least id of a node that it enters */
+  const map *stops;       /* damo_var*, or NULL */
 } dfs_walk;
 
 static damo_status dfs_enter(dfs_walk *w, damo_apply *node) {
@@ -18,7 +18,7 @@ static damo_status dfs_enter(dfs_walk *w, damo_apply *node) {
 
 /* The node that makes v, if the walk shall enter it. */
 static damo_apply *dfs_owner(const dfs_walk *w, const damo_var *v) {
-  if (v->owner == NULL || v->owner->walk == w->number) return NULL;
+  if (v->owner == NULL || v->owner->walk == w->number || v->owner->id < w->first) return NULL;
   return w->stops != NULL && map_get(w->stops, v, NULL) ? NULL : v->owner;
 }
 
@@ -38,19 +38,29 @@ static damo_status dfs_drain(dfs_walk *w, ptrvec *out) {
   return DAMO_OK;
 }
 
-damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out) {
-  dfs_walk w = {.number = ++ctx->walks, .stops = stops != NULL && stops->n > 0 ? stops : NULL};
-  ptrvec_init(&w.stack, ctx);
+static damo_status dfs_run(damo_ctx *ctx, dfs_walk *w, damo_var *const *outputs, int64_t n, ptrvec *out) {
+  w->number = ++ctx->walks;
+  ptrvec_init(&w->stack, ctx);
   damo_status s = DAMO_OK;
   for (int64_t k = 0; k < n && s == DAMO_OK; k++) {
-    damo_apply *node = dfs_owner(&w, outputs[k]);
+    damo_apply *node = dfs_owner(w, outputs[k]);
     if (node == NULL) continue;
     damo_assert(node->obj.ctx == ctx);
-    s = dfs_enter(&w, node);
-    if (s == DAMO_OK) s = dfs_drain(&w, out);
+    s = dfs_enter(w, node);
+    if (s == DAMO_OK) s = dfs_drain(w, out);
   }
-  ptrvec_clear(&w.stack);
+  ptrvec_clear(&w->stack);
   return s;
+}
+
+damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out) {
+  dfs_walk w = {.stops = stops != NULL && stops->n > 0 ? stops : NULL};
+  return dfs_run(ctx, &w, outputs, n, out);
+}
+
+damo_status graph_toposort_since(damo_ctx *ctx, damo_var *const *outputs, int64_t n, uint64_t first, ptrvec *out) {
+  dfs_walk w = {.first = first};
+  return dfs_run(ctx, &w, outputs, n, out);
 }
 
 damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *stops, int64_t n_stops,

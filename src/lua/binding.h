@@ -37,11 +37,11 @@
 
 #define BIND_BUCKETS 256
 
-/* A graph that was read from a file. */
-#define BIND_MOST_LOADED 16
-typedef struct bind_loaded {
+/* A graph that the core has made at once: read from a file, or gradients. */
+#define BIND_MOST_FRESH 16
+typedef struct bind_fresh {
   uint64_t first, end; /* numbers of its Variables and nodes */
-} bind_loaded;
+} bind_fresh;
 
 /* How native memory drives Lua's collector: the algorithm and the terms are explained in collect.c. Sizes are bytes of
  * native memory (ctx->bytes); "cycle" is a cycle of Lua's collector. */
@@ -77,8 +77,9 @@ typedef struct bind_state {
   int ref_error;   /* metatable of error objects */
   int ref_pending; /* list of userdata whose neighbours are not wrapped yet (object.c), n_pending long */
   int n_pending;
-  bind_loaded loaded[BIND_MOST_LOADED]; /* graphs that were read, of which only the roots have userdata (object.c) */
-  int n_loaded;
+  bind_fresh fresh[BIND_MOST_FRESH]; /* graphs of which only the roots have userdata (object.c) */
+  int n_fresh;
+  uint64_t n_made; /* number of userdata made so far */
   int n_orphans; /* references that are not in a userdata yet: kept here so that a raise loses none (bind_hold) */
   void *orphans[32];
   damo_trace *trace;              /* the trace that graph_notes.trace borrows; owned here */
@@ -263,10 +264,13 @@ void bind_push(lua_State *L, void *take_obj);
 void bind_push_in(lua_State *L, bind_state *st, void *take_obj);
 /* bind_push for a result of a call that has called bind_gc_pressure already: does not call it again. */
 void bind_push_result(lua_State *L, bind_state *st, void *take_obj);
-/* Makes the userdata of the roots of a graph that has just been read, whose Variables and nodes, which have no Lua parts,
- * are numbered from first to before end; the other objects get theirs when a script asks for one. Pushes what keeps the
- * roots alive. */
-void bind_push_loaded(lua_State *L, damo_var *const *roots, int64_t n, uint64_t first, uint64_t end);
+/* Makes the userdata of the roots of a graph that the core has just made, whose Variables and nodes, which have no Lua
+ * parts, are numbered from first to before end; the other objects get theirs when a script asks for one. keep: the index of
+ * a table with the userdata above which all older objects of that graph are (0: it has none). Pushes what keeps the roots
+ * alive. */
+void bind_push_fresh(lua_State *L, damo_var *const *roots, int64_t n, uint64_t first, uint64_t end, int keep);
+/* Whether a node, a Variable or a value of the nodes may have a Lua part. */
+bool bind_have_lua_parts(const ptrvec *nodes);
 /* bind_push for a borrowed reference. */
 void bind_push_borrowed(lua_State *L, const void *obj);
 /* Pushes obj's userdata if it exists, else pushes nothing and returns false. */

@@ -105,6 +105,7 @@ static void link_box(bind_state *st, bind_box *box) {
   if (st->boxes) st->boxes->before = box;
   st->boxes = box;
   st->gc.made++;
+  st->n_made++;
 }
 
 static void unlink_box(bind_state *st, bind_box *box) {
@@ -170,6 +171,17 @@ static bool anchor_props_have_op(const prop_value *props, int n) {
 /* Whether the Op may have a Lua part: a class written in Lua, or Ops among its properties. */
 static bool anchor_op_has_lua(const damo_op *op) { return op->owner || anchor_props_have_op(op->props, op->n_props); }
 
+bool bind_have_lua_parts(const ptrvec *nodes) {
+  for (int64_t k = 0; k < nodes->n; k++) {
+    const damo_apply *node = nodes->at[k];
+    if (anchor_op_has_lua(node->op)) return true;
+    for (int i = 0; i < node->n_in; i++) {
+      if (value_anchor(node->in[i]->value)) return true;
+    }
+  }
+  return false;
+}
+
 /* Whether the object has no neighbours to anchor: its userdata is complete as soon as it is made. */
 static bool object_is_leaf(const damo_obj *obj) {
   const damo_var *v = (const damo_var *)obj;
@@ -223,17 +235,18 @@ void bind_let_go(bind_state *st, int ticket) {
   while (st->n_orphans > 0 && !st->orphans[st->n_orphans - 1]) st->n_orphans--;
 }
 
-/* ---- Graphs just read --------------------------------------------------------------------------------------------- */
+/* ---- Fresh graphs ------------------------------------------------------------------------------------------------- */
 
-/* A graph that was read from a file has no Lua parts, so its nodes need no userdata until a script asks for one of them:
- * only its roots (inputs, outputs, shared Variables) have userdata, each of which keeps all the others alive. When the
+/* A graph without Lua parts that the core has made at once, read from a file or differentiated, needs no userdata for its
+ * nodes until a script asks for one of them: only its roots (of a file inputs, outputs, shared Variables; the gradients)
+ * have userdata, each of which keeps all the others alive, and those of the older graph that the new one uses. When the
  * first other object gets a userdata, the roots are anchored as any userdata are. What belongs to the graph is told by
- * its number, since a read graph's Variables and nodes are numbered one after the other. The registry has, in the order
- * of st->loaded, the list of roots, weakly. */
-static const char loaded_key = 'l';
+ * its number, since its Variables and nodes are numbered one after the other. The registry has, in the order of
+ * st->fresh, the list of roots, weakly. */
+static const char fresh_key = 'l';
 
-static void push_loaded_lists(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded_key);
+static void push_fresh_lists(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &fresh_key);
   if (!lua_isnil(L, -1)) return;
   lua_pop(L, 1);
   lua_newtable(L);
@@ -242,13 +255,13 @@ static void push_loaded_lists(lua_State *L) {
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &loaded_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &fresh_key);
 }
 
 /* Removes entry i; the table of lists is at the top. The last entry takes its place. */
-static void drop_loaded(lua_State *L, bind_state *st, int i) {
-  const int last = --st->n_loaded;
-  st->loaded[i] = st->loaded[last];
+static void drop_fresh(lua_State *L, bind_state *st, int i) {
+  const int last = --st->n_fresh;
+  st->fresh[i] = st->fresh[last];
   lua_rawgeti(L, -1, last + 1);
   lua_rawseti(L, -2, i + 1);
   lua_pushnil(L);
@@ -256,10 +269,10 @@ static void drop_loaded(lua_State *L, bind_state *st, int i) {
 }
 
 /* Puts the roots of entry i into the pending list, and removes the entry. */
-static void wake_loaded(lua_State *L, bind_state *st, int i) {
+static void wake_fresh(lua_State *L, bind_state *st, int i) {
   BIND_HEIGHT(L);
   luaL_checkstack(L, 12, "damo");
-  push_loaded_lists(L);
+  push_fresh_lists(L);
   lua_rawgeti(L, -1, i + 1);
   const int roots = lua_gettop(L), n = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 0;
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
@@ -267,24 +280,24 @@ static void wake_loaded(lua_State *L, bind_state *st, int i) {
     lua_rawgeti(L, roots, k);
     bind_peer(L, -1);
     lua_pushnil(L);
-    lua_setfield(L, -2, "loaded");
+    lua_setfield(L, -2, "fresh");
     lua_pop(L, 1);
     lua_rawseti(L, -2, st->n_pending + 1);
     st->n_pending++;
   }
   lua_pop(L, 2);
-  drop_loaded(L, st, i);
+  drop_fresh(L, st, i);
   lua_pop(L, 1);
   BIND_LEAVES(L, 0);
 }
 
 /* To be called before obj gets a userdata. */
-static void look_for_loaded(lua_State *L, bind_state *st, const damo_obj *obj) {
+static void look_for_fresh(lua_State *L, bind_state *st, const damo_obj *obj) {
   if (obj->kind != OBJ_VAR && obj->kind != OBJ_APPLY) return;
   const uint64_t id = obj->kind == OBJ_VAR ? ((const damo_var *)obj)->id : ((const damo_apply *)obj)->id;
-  for (int i = 0; i < st->n_loaded; i++) {
-    if (id < st->loaded[i].first || id >= st->loaded[i].end) continue;
-    wake_loaded(L, st, i);
+  for (int i = 0; i < st->n_fresh; i++) {
+    if (id < st->fresh[i].first || id >= st->fresh[i].end) continue;
+    wake_fresh(L, st, i);
     return;
   }
 }
@@ -294,7 +307,7 @@ static void look_for_loaded(lua_State *L, bind_state *st, const damo_obj *obj) {
 static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
   BIND_HEIGHT(L);
   int ticket = bind_hold(st, take_obj);
-  if (st->n_loaded > 0) look_for_loaded(L, st, take_obj);
+  if (st->n_fresh > 0) look_for_fresh(L, st, take_obj);
   bind_box *box = lua_newuserdatauv(L, sizeof *box, take_obj->kind == OBJ_ARRAY && leaf ? 0 : 1);
   *box = (bind_box){.obj = take_obj, .magic = &box_magic, .state = st, .kind = take_obj->kind};
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[take_obj->kind]);
@@ -532,18 +545,22 @@ void bind_push_borrowed(lua_State *L, const void *obj) { bind_push(L, damo_retai
 
 void bind_peer(lua_State *L, int idx) { push_peer(L, lua_absindex(L, idx), 0); }
 
-void bind_push_loaded(lua_State *L, damo_var *const *roots, int64_t n, uint64_t first, uint64_t end) {
+void bind_push_fresh(lua_State *L, damo_var *const *roots, int64_t n, uint64_t first, uint64_t end, int keep) {
   bind_state *st = bind_get(L);
   luaL_checkstack(L, 16, "damo");
-  push_loaded_lists(L);
-  for (int i = st->n_loaded - 1; i >= 0; i--) {
+  push_fresh_lists(L);
+  for (int i = st->n_fresh - 1; i >= 0; i--) {
     lua_rawgeti(L, -1, i + 1);
     const bool gone = lua_isnil(L, -1);
     lua_pop(L, 1);
-    if (gone) drop_loaded(L, st, i);
+    if (gone) drop_fresh(L, st, i);
   }
   lua_createtable(L, (int)n, 0);
-  if (st->n_loaded < BIND_MOST_LOADED) {
+  if (keep != 0) {
+    lua_pushvalue(L, keep);
+    lua_setfield(L, -2, "older");
+  }
+  if (st->n_fresh < BIND_MOST_FRESH) {
     int k = 0;
     for (int64_t i = 0; i < n; i++) {
       if (push_existing(L, st, &roots[i]->obj)) {
@@ -553,13 +570,13 @@ void bind_push_loaded(lua_State *L, damo_var *const *roots, int64_t n, uint64_t 
       object_push_box(L, st, damo_retain(roots[i]), true);
       bind_peer(L, -1);
       lua_pushvalue(L, -3);
-      lua_setfield(L, -2, "loaded");
+      lua_setfield(L, -2, "fresh");
       lua_pop(L, 1);
       lua_rawseti(L, -2, ++k);
     }
     lua_pushvalue(L, -1);
-    lua_rawseti(L, -3, st->n_loaded + 1);
-    st->loaded[st->n_loaded++] = (bind_loaded){first, end};
+    lua_rawseti(L, -3, st->n_fresh + 1);
+    st->fresh[st->n_fresh++] = (bind_fresh){first, end};
   }
   lua_remove(L, -2);
 }

@@ -204,7 +204,7 @@ bool bind_read_graph(lua_State *L, int options, const char *func, const io_from 
   if (!made->foreign) {
     int64_t n;
     damo_var **roots = graph_file_roots(L, made, &n);
-    bind_push_loaded(L, roots, n, first, end);
+    bind_push_fresh(L, roots, n, first, end, 0);
   }
   graph_file_push_lists(L, made);
   made->handed_on = true;

@@ -6,9 +6,59 @@
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* Pushes the gradients in the vault as `like` was given: one Variable, or a list with nil for each that does not exist.
- */
-static int grad_push_gradients(lua_State *L, void **vault, const bind_list *like) {
+/* What stood before gradients were made, and the Variables that they are made of: `of`, lists of them. */
+typedef struct grad_start {
+  uint64_t first, n_made;
+  bind_list of[4];
+} grad_start;
+
+static grad_start grad_begin(const bind_state *st) {
+  return (grad_start){.first = st->ctx->next_id, .n_made = st->n_made};
+}
+
+#define GRAD_FRESH_LEAST 64 /* nodes: fewer get their userdata at once */
+
+/* Whether the new nodes above the gradients are many and have no Lua parts, and no callback has seen one of them. */
+static bool grad_is_fresh(const bind_state *st, damo_var *const *roots, int64_t n, const grad_start *start) {
+  if (st->n_made != start->n_made || st->ctx->next_id - start->first < GRAD_FRESH_LEAST) return false;
+  ptrvec nodes;
+  ptrvec_init(&nodes, st->ctx);
+  const damo_status s = graph_toposort_since(st->ctx, roots, n, start->first, &nodes);
+  const bool fresh = s == DAMO_OK && nodes.n >= GRAD_FRESH_LEAST && !bind_have_lua_parts(&nodes);
+  if (s != DAMO_OK) ctx_clear_error(st->ctx); /* then they get their userdata, or the error is told */
+  ptrvec_clear(&nodes);
+  return fresh;
+}
+
+/* Pushes a list of the userdata of what the gradients are made of. */
+static void grad_push_older(lua_State *L, const grad_start *start) {
+  int n = 0;
+  lua_newtable(L);
+  for (size_t k = 0; k < sizeof start->of / sizeof *start->of; k++) {
+    for (int64_t i = 0; i < start->of[k].n; i++) {
+      if (!bind_push_existing(L, start->of[k].at[i])) continue;
+      lua_rawseti(L, -2, ++n);
+    }
+  }
+}
+
+/* Gradients of a big graph have userdata alone; their nodes get theirs when the script asks for one. The arguments, above
+ * which all older nodes are, stay alive with them. Leaves a value on the stack that keeps these. */
+static void grad_push_fresh(lua_State *L, void *const *vault, const bind_list *like, const grad_start *start) {
+  const bind_state *st = bind_get(L);
+  int64_t n = 0;
+  damo_var **roots = bind_alloc(L, (size_t)like->n, sizeof *roots);
+  for (int64_t i = 0; i < like->n; i++) {
+    if (vault[i]) roots[n++] = vault[i];
+  }
+  if (!grad_is_fresh(st, roots, n, start)) return;
+  grad_push_older(L, start);
+  bind_push_fresh(L, roots, n, start->first, st->ctx->next_id, lua_gettop(L));
+}
+
+/* Pushes the gradients in the vault as `like` was given: one Variable, or a list with nil for each that does not exist. */
+static int grad_push_gradients(lua_State *L, void **vault, const bind_list *like, const grad_start *start) {
+  grad_push_fresh(L, vault, like, start);
   if (like->single) {
     bind_push_slot(L, vault, 0);
   } else {
@@ -110,8 +160,13 @@ static int grad_call(lua_State *L) {
   bind_list wrt = bind_var_list(L, 2, false, "grad", "wrt");
   void **out = bind_vault(L, wrt.n);
   bind_set_trace(L);
+  grad_start start = grad_begin(bind_get(L));
+  start.of[0] = (bind_list){.at = &cost, .n = cost != NULL};
+  start.of[1] = wrt;
+  start.of[2] = (bind_list){.at = (damo_var **)o.known, .n = o.n_known};
+  start.of[3] = (bind_list){.at = (damo_var **)o.known_of, .n = o.n_known};
   bind_check(L, grad_take_gradients(L, cost, &wrt, &o, out));
-  return grad_push_gradients(L, out, &wrt);
+  return grad_push_gradients(L, out, &wrt, &start);
 }
 
 /* ---- Lop, Rop ---------------------------------------------------------------------------------------------------- */
@@ -143,8 +198,12 @@ static int grad_call_lop(lua_State *L) {
   o.n_known = f.n;
   void **out = bind_vault(L, wrt.n);
   bind_set_trace(L);
+  grad_start start = grad_begin(bind_get(L));
+  start.of[0] = f;
+  start.of[1] = wrt;
+  start.of[2] = weights;
   bind_check(L, grad_take_gradients(L, NULL, &wrt, &o, out));
-  return grad_push_gradients(L, out, &wrt);
+  return grad_push_gradients(L, out, &wrt, &start);
 }
 
 /* damo.Rop(f, wrt, eval_points, options): the Jacobian-vector product, ∂f/∂wrt · eval_points. */
@@ -164,10 +223,14 @@ static int grad_call_rop(lua_State *L) {
   void **out = bind_vault(L, f.n);
   bind_set_trace(L);
   bind_entry e = bind_enter(L);
+  grad_start start = grad_begin(e.state);
+  start.of[0] = f;
+  start.of[1] = wrt;
+  start.of[2] = eval;
   damo_status s =
       bind_leave_deferred(e, grad_forward(e.state->ctx, f.at, f.n, wrt.at, eval.at, wrt.n, &o, (damo_var **)out));
   bind_check(L, s);
-  return grad_push_gradients(L, out, &f);
+  return grad_push_gradients(L, out, &f, &start);
 }
 
 /* ---- Missing gradients ------------------------------------------------------------------------------------------- */
