@@ -80,7 +80,7 @@ typedef struct bind_state {
   bind_fresh fresh[BIND_MOST_FRESH]; /* graphs of which only the roots have userdata (object.c) */
   int n_fresh;
   uint64_t n_made; /* number of userdata made so far */
-  int n_orphans; /* references that are not in a userdata yet: kept here so that a raise loses none (bind_hold) */
+  int n_orphans;   /* references that are not in a userdata yet: kept here so that a raise loses none (bind_hold) */
   void *orphans[32];
   damo_trace *trace;              /* the trace that graph_notes.trace borrows; owned here */
   const void *newaxis, *ellipsis; /* addresses of the userdata damo.newaxis and damo.ellipsis */

@@ -205,11 +205,19 @@ static bool opens_sum(const damo_var *v) {
   return is_number(v) && (match_scalar(v, SCALAR_add) || match_scalar(v, SCALAR_sub) || match_scalar(v, SCALAR_neg));
 }
 
+/* The list of v alone; what is behind its length is not set, since lists are made by the thousand. */
+static void factor_list_begin(factor_list *p, damo_var *v) {
+  p->at[0] = v;
+  p->below[0] = p->negative = false;
+  p->n = 1;
+  p->n_gone = 0;
+}
+
 /* Splits v into the operands of its tree, through nodes of its dtype that have no other use; false if there are too
  * many. */
 static bool collect(const damo_fgraph *fg, damo_var *v, bool (*opens)(const damo_var *v), bool product,
                     factor_list *p) {
-  *p = (factor_list){.at = {v}, .n = 1};
+  factor_list_begin(p, v);
   for (int k = 0; k < p->n;) {
     damo_var *f = p->at[k];
     if (!opens(f) || (f != v && !match_single_use(fg, f)) || var_dtype(f) != var_dtype(v)) {
@@ -300,7 +308,7 @@ static damo_var *fill_to_gone(build *b, damo_var *now, const factor_list *p) {
 /* Takes axes of length 1 off operands beside one that has the result's rank. */
 static bool strip_operands(build *b, factor_list *p, int ndim) {
   bool any = false;
-  for (int k = 0; k < p->n && b->status == DAMO_OK; k++) {
+  for (int k = 0; ndim > 0 && k < p->n && b->status == DAMO_OK; k++) {
     bool other = false;
     for (int i = 0; i < p->n; i++)
       other = other || (i != k && var_ndim(p->at[i]) == ndim && !match_single_entry(p->at[i]));
@@ -518,7 +526,7 @@ damo_var *factor_list_build(build *b, factor_list *p, damo_dtype dtype) {
 
 /* The product v as a list without its constant (*c): false if it has none, or v is read elsewhere too. */
 static bool split_numerator(const damo_fgraph *fg, damo_var *v, factor_list *p, coefficient *c) {
-  *p = (factor_list){.at = {v}, .n = 1};
+  factor_list_begin(p, v);
   if (v->owner != NULL && (!match_single_use(fg, v) || !opens_factors(v) || !collect(fg, v, opens_factors, true, p)))
     return false;
   for (int k = 0; k < p->n; k++) {
