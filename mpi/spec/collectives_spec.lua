@@ -50,6 +50,20 @@ describe("allreduce", function()
     same({ size == 1, true, false }, both(function(v) return mpi.allreduce(v, { op = "min" }) end, x))
   end)
 
+  it("wraps sums of short integers, however many", function()
+    for _, dtype in ipairs { "int8", "uint8", "int16", "uint16" } do
+      local range = dtype:find "8" and 256 or 65536
+      for _, n in ipairs { 1, 3, 100, 40000 } do
+        local x = damo.cast(damo.zeros { n } + range / 2 - 1, dtype)
+        local want = (range / 2 - 1) * size % range
+        if dtype:sub(1, 1) == "i" and want >= range / 2 then want = want - range end
+        local got = mpi.allreduce(x)
+        assert.are.equal(dtype, got.dtype)
+        assert.is_true(damo.array_equal(got, damo.cast(damo.zeros { n } + want, dtype)), dtype)
+      end
+    end
+  end)
+
   it("passes nan on", function()
     local nan = 0 / 0
     local x = damo.array { rank == 0 and nan or 1.0, rank == size - 1 and nan or 2.0 }

@@ -25,39 +25,6 @@ MPI_Datatype mpi_type(damo_dtype dtype) {
   return MPI_DATATYPE_NULL;
 }
 
-/* MPI leaves open what its own maximum makes of a nan. */
-#define EXTREME(name, ctype, better)                                                   \
-  static void name(void *in, void *inout, int *n, MPI_Datatype *type) {                \
-    const ctype *a = in;                                                               \
-    ctype *b = inout;                                                                  \
-    (void)type;                                                                        \
-    for (int i = 0; i < *n; i++) b[i] = isnan(a[i]) || a[i] better b[i] ? a[i] : b[i]; \
-  }
-EXTREME(max_float, float, >)
-EXTREME(max_double, double, >)
-EXTREME(min_float, float, <)
-EXTREME(min_double, double, <)
-
-static MPI_Op extreme_operation(world *w, reduction op, damo_dtype dtype) {
-  static MPI_User_function *const functions[] = {max_float, max_double, min_float, min_double};
-  const int k = 2 * (op == MIN) + (dtype == DAMO_FLOAT64);
-  if (w->extremes[k] == MPI_OP_NULL) MPI_Op_create(functions[k], 1, &w->extremes[k]);
-  return w->extremes[k];
-}
-
-MPI_Op mpi_operation(world *w, damo_ctx *ctx, reduction op, damo_dtype dtype) {
-  const bool sum_like = op == SUM || op == PROD;
-  if (dtype == DAMO_BOOL) return op == SUM || op == MAX ? MPI_LOR : MPI_LAND;
-  if (sum_like) return op == SUM ? MPI_SUM : MPI_PROD;
-  if (dtype == DAMO_COMPLEX64 || dtype == DAMO_COMPLEX128) {
-    damo_fail(ctx, DAMO_ETYPE, "mpi: there is no largest or smallest of complex numbers: reduce their absolute values");
-    return MPI_OP_NULL;
-  }
-  /* Without MPI there is one rank, and nothing is reduced. */
-  if ((dtype == DAMO_FLOAT32 || dtype == DAMO_FLOAT64) && w->uses_mpi) return extreme_operation(w, op, dtype);
-  return op == MAX ? MPI_MAX : MPI_MIN;
-}
-
 #define ADD(ctype, n_parts) \
   for (size_t i = 0; i < n * (n_parts); i++) ((ctype *)sum)[i] = (ctype)(((ctype *)sum)[i] + ((const ctype *)term)[i])
 void add_elements(damo_dtype dtype, void *sum, const void *term, size_t n) {
@@ -80,6 +47,60 @@ void add_elements(damo_dtype dtype, void *sum, const void *term, size_t n) {
     case DAMO_COMPLEX128: ADD(double, 2); break;
     case DAMO_N_DTYPES: break;
   }
+}
+
+/* MPI leaves open what its own maximum makes of a nan. */
+#define EXTREME(name, ctype, better)                                                   \
+  static void name(void *in, void *inout, int *n, MPI_Datatype *type) {                \
+    const ctype *a = in;                                                               \
+    ctype *b = inout;                                                                  \
+    (void)type;                                                                        \
+    for (int i = 0; i < *n; i++) b[i] = isnan(a[i]) || a[i] better b[i] ? a[i] : b[i]; \
+  }
+EXTREME(max_float, float, >)
+EXTREME(max_double, double, >)
+EXTREME(min_float, float, <)
+EXTREME(min_double, double, <)
+
+/* Sums of short integers, signed or not, wrap, as everywhere in damo; those of Open MPI's vector code saturate. */
+static void add_bytes(void *in, void *inout, int *n, MPI_Datatype *type) {
+  (void)type;
+  add_elements(DAMO_UINT8, inout, in, (size_t)*n);
+}
+
+static void add_words(void *in, void *inout, int *n, MPI_Datatype *type) {
+  (void)type;
+  add_elements(DAMO_UINT16, inout, in, (size_t)*n);
+}
+
+/* The operation of damo's own for this reduction, -1 where MPI's does. Without MPI there is one rank, and nothing is
+ * reduced. */
+static int own_operation(const world *w, reduction op, damo_dtype dtype) {
+  const bool is_float = dtype == DAMO_FLOAT32 || dtype == DAMO_FLOAT64;
+  const size_t size = damo_dtype_size(dtype);
+  if (!w->uses_mpi) return -1;
+  if (is_float && (op == MAX || op == MIN)) return 2 * (op == MIN) + (dtype == DAMO_FLOAT64);
+  return op == SUM && size <= 2 ? 3 + (int)size : -1;
+}
+
+static MPI_Op make_operation(world *w, int k) {
+  static MPI_User_function *const functions[] = {max_float, max_double, min_float, min_double, add_bytes, add_words};
+  _Static_assert(sizeof functions / sizeof *functions == WORLD_OWN_OPERATIONS, "an operation for each place");
+  if (w->operations[k] == MPI_OP_NULL) MPI_Op_create(functions[k], 1, &w->operations[k]);
+  return w->operations[k];
+}
+
+MPI_Op mpi_operation(world *w, damo_ctx *ctx, reduction op, damo_dtype dtype) {
+  const bool sum_like = op == SUM || op == PROD;
+  if (dtype == DAMO_BOOL) return op == SUM || op == MAX ? MPI_LOR : MPI_LAND;
+  const int own = own_operation(w, op, dtype);
+  if (own >= 0) return make_operation(w, own);
+  if (sum_like) return op == SUM ? MPI_SUM : MPI_PROD;
+  if (dtype == DAMO_COMPLEX64 || dtype == DAMO_COMPLEX128) {
+    damo_fail(ctx, DAMO_ETYPE, "mpi: there is no largest or smallest of complex numbers: reduce their absolute values");
+    return MPI_OP_NULL;
+  }
+  return op == MAX ? MPI_MAX : MPI_MIN;
 }
 
 bool is_flat(const damo_array *x) {

@@ -31,7 +31,7 @@ world *world_new(void) {
   if (w == NULL) return NULL;
   w->calls = &calls;
   w->comm = w->control = MPI_COMM_NULL;
-  for (int k = 0; k < 4; k++) w->extremes[k] = MPI_OP_NULL;
+  for (int k = 0; k < WORLD_OWN_OPERATIONS; k++) w->operations[k] = MPI_OP_NULL;
   w->size = 1;
   w->refs = 1;
   return w;
@@ -94,8 +94,8 @@ void world_close(world *w) {
   MPI_Finalized(&ended);
   groups_close(w, w->uses_mpi && !ended);
   if (w->uses_mpi && !ended) {
-    for (int k = 0; k < 4; k++) {
-      if (w->extremes[k] != MPI_OP_NULL) MPI_Op_free(&w->extremes[k]);
+    for (int k = 0; k < WORLD_OWN_OPERATIONS; k++) {
+      if (w->operations[k] != MPI_OP_NULL) MPI_Op_free(&w->operations[k]);
     }
     if (w->comm != MPI_COMM_NULL) MPI_Comm_free(&w->comm);
     if (w->control != MPI_COMM_NULL) MPI_Comm_free(&w->control);
@@ -134,6 +134,11 @@ damo_status world_usable(const world *w, damo_ctx *ctx) {
  * made the library's progress, which brings the message of a fault too. */
 #define TESTS_A_POLL 32
 
+damo_status world_look(world *w, damo_ctx *ctx, damo_status (*look)(void *data), void *data) {
+  const damo_status s = w->poll != NULL ? w->poll(w, ctx) : DAMO_OK;
+  return s == DAMO_OK && look != NULL ? look(data) : s;
+}
+
 damo_status world_wait_looking(world *w, damo_ctx *ctx, int n, MPI_Request *requests, damo_status (*look)(void *data),
                                void *data) {
   for (int tests = 1;; tests++) {
@@ -143,8 +148,7 @@ damo_status world_wait_looking(world *w, damo_ctx *ctx, int n, MPI_Request *requ
     if (done) return DAMO_OK;
     if (tests < TESTS_A_POLL) continue;
     tests = 0;
-    damo_status s = w->poll != NULL ? w->poll(w, ctx) : DAMO_OK;
-    if (s == DAMO_OK && look != NULL) s = look(data);
+    const damo_status s = world_look(w, ctx, look, data);
     if (s != DAMO_OK) return s;
   }
 }

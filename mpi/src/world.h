@@ -28,6 +28,7 @@ typedef struct world_calls {
 } world_calls;
 
 #define WORLD_MAX_AT_CLOSE 8
+#define WORLD_OWN_OPERATIONS 6
 
 struct world {
   const world_calls *calls;
@@ -53,7 +54,8 @@ struct world {
   int n_at_close;
   struct group *groups; /* list of all groups; the first made, the last in the list, is that of all ranks */
   int n_groups;
-  MPI_Op extremes[4];     /* maximum and minimum of floats, made when they are wanted; MPI_OP_NULL before */
+  /* Reductions that damo does in a way of its own, made when they are wanted; MPI_OP_NULL before. See datatype.c. */
+  MPI_Op operations[WORLD_OWN_OPERATIONS];
   int64_t n_collectives;  /* nodes of collectives made so far: equal on all ranks, since all run the same script */
   struct bucket *buckets; /* those of MpiBucketStart that have run */
   int64_t n_buckets;      /* made so far */
@@ -91,6 +93,8 @@ damo_status world_wait(world *w, damo_ctx *ctx, int n, MPI_Request *requests);
 /* The same; look(data) is called while the rank waits, too, and an error of it ends the waiting. */
 damo_status world_wait_looking(world *w, damo_ctx *ctx, int n, MPI_Request *requests, damo_status (*look)(void *data),
                                void *data);
+/* What waiting does from time to time: looks for a fault, then calls look(data) if there is one. MPI makes progress. */
+damo_status world_look(world *w, damo_ctx *ctx, damo_status (*look)(void *data), void *data);
 /* DAMO_OK for MPI_SUCCESS, else an io error with the name of MPI's function and MPI's text. */
 damo_status world_check(world *w, damo_ctx *ctx, int code, const char *call);
 /* A state error unless the world can communicate: after a fault, and after world_close. */
