@@ -91,7 +91,7 @@ static damo_status agree_on(bucket *b, damo_ctx *ctx, const damo_array *x, bool 
   int64_t record[RECORD_WORDS];
   record_fill(record, &b->f, damo_array_dtype(x), damo_array_ndim(x), damo_array_shape(x), NULL);
   const damo_status s = group_enter(b->g, ctx, record);
-  if (s != DAMO_OK || (!check && group_has_agreed(b->g, record))) return s;
+  if (s != DAMO_OK || (!check && group_has_agreed(b->g, group_hash(record)))) return s;
   return group_compare(b->g, ctx, record);
 }
 

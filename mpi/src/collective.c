@@ -5,6 +5,7 @@
  */
 #include "collective.h"
 
+#include "board.h"
 #include "short.h"
 
 #include <limits.h>
@@ -20,8 +21,8 @@ typedef struct run {
   MPI_Datatype type;
   size_t item;
   int ndim;
-  int64_t shape[DAMO_MAX_NDIM]; /* of x */
-  const char *data;             /* x's elements, flat */
+  const int64_t *shape; /* of x */
+  const char *data;     /* x's elements, flat */
   const sink *to;
   damo_array *result;
 } run;
@@ -79,9 +80,15 @@ static damo_status finish_messages(void *data, int code, int n, MPI_Request *req
   return finish(data, code, "MPI_Isend", n, requests);
 }
 
+/* What a board's slots are marked with: the collective, one of its options, and bytes. */
+static uint64_t call_of(const run *r, int64_t option, size_t bytes) {
+  return ((uint64_t)r->f->kind << 48) + ((uint64_t)option << 32) + bytes;
+}
+
 /* Messages of n elements each, for arrays that are short_enough. */
 static short_call short_call_of(run *r, int64_t n) {
-  return (short_call){r->g, r->type, (int)n, (size_t)n * r->item, finish_messages, r};
+  const uint64_t what = call_of(r, r->f->kind <= REDUCE ? r->f->op : r->f->root, (size_t)n * r->item);
+  return (short_call){r->g, r->ctx, what, r->type, (int)n, (size_t)n * r->item, finish_messages, r};
 }
 
 static int64_t *record_shape(const group *g, int rank) {
@@ -92,7 +99,7 @@ static int64_t *record_shape(const group *g, int rank) {
 
 /* How an array of a shape is cut along an axis into a block for each rank. */
 typedef struct cut {
-  int64_t shape[DAMO_MAX_NDIM]; /* of the whole */
+  const int64_t *shape; /* of the whole */
   int ndim;
   int axis;
   int64_t *lengths; /* a rank's */
@@ -282,9 +289,7 @@ static damo_status join_blocks(run *r, const cut *c, int64_t *sizes, char *whole
 }
 
 static cut cut_along(const run *r, const int64_t *shape, int64_t axis, int64_t *lengths) {
-  cut c = {.ndim = r->ndim, .axis = (int)axis, .lengths = lengths};
-  if (r->ndim > 0) memcpy(c.shape, shape, (size_t)r->ndim * sizeof *shape);
-  return c;
+  return (cut){.shape = shape, .ndim = r->ndim, .axis = (int)axis, .lengths = lengths};
 }
 
 /* The lengths of the ranks' blocks along an axis, as the records of all ranks tell. */
@@ -443,6 +448,48 @@ typedef struct message {
   int tag;
 } message;
 
+static bool is_other(const run *r, int64_t rank) { return rank >= 0 && rank != r->g->rank; }
+
+/* Whether a message of n elements goes by the board; its two ranks have the same n. */
+static bool goes_by_board(const run *r, int64_t n) { return r->g->board != NULL && short_enough((size_t)n * r->item); }
+
+/* Short messages lie one after the other in the sender's slot, also those that nobody takes. */
+static damo_status show_messages(run *r, const message *m, int n) {
+  bool sends = false;
+  char *data;
+  for (int k = 0; k < n; k++) sends = sends || (is_other(r, m[k].to) && goes_by_board(r, m[k].n_send));
+  if (!sends) return DAMO_OK;
+  const damo_status s = board_begin(r->g, r->ctx, &data);
+  if (s != DAMO_OK) return s;
+  for (int k = 0; k < n; k++) {
+    const size_t bytes = (size_t)m[k].n_send * r->item;
+    if (!goes_by_board(r, m[k].n_send)) continue;
+    if (is_other(r, m[k].to)) memcpy(data, m[k].send, bytes);
+    data += bytes;
+  }
+  board_show(r->g, call_of(r, 0, (size_t)m[0].n_send * r->item));
+  return DAMO_OK;
+}
+
+/* The sender's messages are as long as those that this rank receives: of a halo, whose ranks all lend as many layers, and
+ * of a single message. */
+static damo_status read_messages(run *r, const message *m, int n) {
+  size_t at = 0;
+  for (int k = 0; k < n; k++) {
+    const char *data;
+    const size_t bytes = (size_t)m[k].n_receive * r->item;
+    if (!goes_by_board(r, m[k].n_receive)) continue;
+    if (is_other(r, m[k].from)) {
+      const uint64_t what = call_of(r, 0, (size_t)m[0].n_receive * r->item);
+      const damo_status s = board_read(r->g, r->ctx, (int)m[k].from, what, &data);
+      if (s != DAMO_OK) return s;
+      memcpy(m[k].receive, data + at, bytes);
+    }
+    at += bytes;
+  }
+  return DAMO_OK;
+}
+
 static damo_status exchange_messages(run *r, const message *m, int n) {
   MPI_Request requests[4];
   int n_requests = 0, code = MPI_SUCCESS;
@@ -450,23 +497,26 @@ static damo_status exchange_messages(run *r, const message *m, int n) {
     if (m[k].n_send > INT_MAX || m[k].n_receive > INT_MAX)
       return fail_run(r, DAMO_EVALUE, "more than 2^31 - 1 elements for one rank; send them in several pieces");
   }
+  damo_status s = show_messages(r, m, n);
+  if (s == DAMO_OK) s = read_messages(r, m, n);
+  if (s != DAMO_OK) return s;
   for (int k = 0; k < n && code == MPI_SUCCESS; k++) {
     if (m[k].from == r->g->rank) {
       memcpy(m[k].receive, m[k].send, (size_t)m[k].n_send * r->item);
       continue;
     }
-    if (m[k].from >= 0) {
+    if (m[k].from >= 0 && !goes_by_board(r, m[k].n_receive)) {
       code = MPI_Irecv(m[k].receive, (int)m[k].n_receive, r->type, (int)m[k].from, m[k].tag, r->g->comm,
                        &requests[n_requests]);
       n_requests += code == MPI_SUCCESS;
     }
   }
   for (int k = 0; k < n && code == MPI_SUCCESS; k++) {
-    if (m[k].to < 0 || m[k].to == r->g->rank) continue;
+    if (!is_other(r, m[k].to) || goes_by_board(r, m[k].n_send)) continue;
     code = MPI_Isend(m[k].send, (int)m[k].n_send, r->type, (int)m[k].to, m[k].tag, r->g->comm, &requests[n_requests]);
     n_requests += code == MPI_SUCCESS;
   }
-  return r->g->size > 1 ? finish(r, code, "MPI_Isend", n_requests, requests) : DAMO_OK;
+  return n_requests > 0 || code != MPI_SUCCESS ? finish(r, code, "MPI_Isend", n_requests, requests) : DAMO_OK;
 }
 
 static damo_status run_sendrecv(run *r) {
@@ -571,14 +621,19 @@ static bool needs_lengths(const form *f) {
 }
 
 static damo_status agree(run *r, bool check) {
-  int64_t record[RECORD_WORDS];
+  announcement *to_tell = r->to->last;
+  int64_t *record = to_tell->record;
   const int64_t *like = r->like != NULL ? damo_array_shape(r->like) : r->shape;
-  const bool reversed = r->f->adjoint && r->like != NULL;
-  record_fill(record, r->f, r->dtype, r->ndim, reversed ? like : r->shape, like);
+  const int64_t *shape = r->f->adjoint && r->like != NULL ? like : r->shape;
+  if (to_tell->hash == 0 || !record_is_of(record, r->f, r->dtype, r->ndim, shape, like)) {
+    record_fill(record, r->f, r->dtype, r->ndim, shape, like);
+    to_tell->hash = group_hash(record);
+  }
   const damo_status s = group_enter(r->g, r->ctx, record);
   if (s != DAMO_OK) return s;
   const world *w = r->g->w;
-  if (r->g->size == 1 || check || w->check || w->check_call || needs_lengths(r->f) || !group_has_agreed(r->g, record))
+  if (r->g->size == 1 || check || w->check || w->check_call || needs_lengths(r->f) ||
+      !group_has_agreed(r->g, to_tell->hash))
     return group_compare(r->g, r->ctx, record);
   /* Blocks of equal lengths are as long as this rank's. */
   memcpy(r->g->records, record, record_bytes(record));
@@ -623,7 +678,7 @@ damo_status collective_run(const form *f, group *g, damo_ctx *ctx, const damo_ar
   r.type = mpi_type(r.dtype);
   r.item = damo_dtype_size(r.dtype);
   r.ndim = damo_array_ndim(x);
-  if (r.ndim > 0) memcpy(r.shape, damo_array_shape(x), (size_t)r.ndim * sizeof *r.shape);
+  r.shape = damo_array_shape(x);
   damo_status s = flatten(&r, &flat);
   if (s == DAMO_OK) s = agree(&r, check);
   if (s == DAMO_OK) s = dispatch(&r);

@@ -8,11 +8,18 @@
 
 #include "record.h"
 
+/* What the ranks compare, as it was at a collective's last run: it is made anew for another operand. */
+typedef struct announcement {
+  uint64_t hash; /* 0: there is none yet */
+  int64_t record[RECORD_WORDS];
+} announcement;
+
 /* Where the result goes: out makes an array of that shape, NULL on failure. */
 typedef struct sink {
   damo_array *(*out)(void *data, damo_dtype dtype, int ndim, const int64_t *shape);
   void *data;
   damo_array **scratch; /* bytes that are kept from one run to the next, owned by the caller; *scratch may be NULL */
+  announcement *last;   /* the caller's, for runs of the same form */
 } sink;
 
 /* Runs the collective. like: the second operand of an adjoint and of SENDRECV, else NULL. check: the ranks compare what

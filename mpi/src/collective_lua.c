@@ -69,7 +69,8 @@ static int run_on_values(lua_State *L, world *w, const form *f, const damo_array
   damo_ctx *ctx = damo_lua_get_context(L);
   damo_array *scratch = NULL;
   value_sink result = {ctx, NULL};
-  const sink to = {new_result, &result, &scratch};
+  announcement first = {.hash = 0};
+  const sink to = {new_result, &result, &scratch, &first};
   const damo_status s = collective_run(f, group_at(L, w, f->group), ctx, x, like, false, &to);
   damo_release(scratch);
   if (s == DAMO_OK) return push_and_drop(L, result.result);

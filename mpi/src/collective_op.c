@@ -154,6 +154,7 @@ typedef struct collective_state {
   form f;
   group *g;
   damo_array *scratch;
+  announcement last;
 } collective_state;
 
 static void state_clear(void *state) {
@@ -188,7 +189,7 @@ static damo_status perform(damo_thunk *t) {
   damo_array *next = damo_thunk_output(t, 1, DAMO_INT64, 0, NULL);
   if (next == NULL) return damo_error_status(ctx);
   *(int64_t *)damo_array_data(next) = *ticket;
-  const sink to = {thunk_result, t, &st->scratch};
+  const sink to = {thunk_result, t, &st->scratch, &st->last};
   return collective_run(&st->f, st->g, ctx, damo_thunk_input(t, 0), two ? damo_thunk_input(t, 1) : NULL,
                         (*ticket & TICKET_CHECK) != 0, &to);
 }

@@ -1,6 +1,7 @@
 /* group.c: groups of ranks, places, comparison of records. */
 #include "group.h"
 
+#include "board.h"
 #include "faults.h"
 #include "record.h"
 
@@ -20,6 +21,7 @@ static void group_free(group *g, bool has_mpi) {
     MPI_Cancel(&g->notice);
     MPI_Request_free(&g->notice);
   }
+  board_close(g, has_mpi);
   if (has_mpi && g->comm != MPI_COMM_NULL && g->comm != g->w->comm) MPI_Comm_free(&g->comm);
   if (has_mpi && g->control != MPI_COMM_NULL) MPI_Comm_free(&g->control);
   free(g->records);
@@ -69,6 +71,7 @@ static group *group_over(world *w, damo_ctx *ctx, MPI_Comm comm, uint64_t key) {
   g->id = w->n_groups++;
   g->next = w->groups;
   w->groups = g;
+  board_open(g);
   return g;
 }
 
@@ -136,12 +139,13 @@ damo_status group_enter(group *g, damo_ctx *ctx, int64_t *record) {
   }
   faults_count(g->w, g->key);
   record[RECORD_PLACE] = ++g->place;
+  if (g->board != NULL) board_enter(g);
   record[RECORD_SENT] = 0;
   memcpy(history_of(g, g->place), record, record_bytes(record));
   return DAMO_OK;
 }
 
-static uint64_t hash_of(const int64_t *record) {
+uint64_t group_hash(const int64_t *record) {
   uint64_t h = 14695981039346656037u;
   for (int i = RECORD_SEQ; i < RECORD_SHAPE + record[RECORD_NDIM]; i++) {
     h = (h ^ (uint64_t)record[i]) * 1099511628211u;
@@ -156,16 +160,14 @@ static int slot_of(const group *g, uint64_t h) {
   return at;
 }
 
-bool group_has_agreed(const group *g, const int64_t *record) {
-  return !g->doubts && g->agreed[slot_of(g, hash_of(record))] != 0;
-}
+bool group_has_agreed(const group *g, uint64_t hash) { return !g->doubts && g->agreed[slot_of(g, hash)] != 0; }
 
 void groups_doubt(world *w) {
   for (group *g = w->groups; g != NULL; g = g->next) g->doubts = true;
 }
 
 static void note_agreed(group *g, const int64_t *record) {
-  const uint64_t h = hash_of(record);
+  const uint64_t h = group_hash(record);
   if (g->n_agreed == GROUP_MAX_AGREED) {
     memset(g->agreed, 0, sizeof g->agreed);
     g->n_agreed = 0;
@@ -301,6 +303,13 @@ static damo_status look_for_notices(void *data) {
 
 damo_status group_wait(group *g, damo_ctx *ctx, int n, MPI_Request *requests) {
   waiting at = {g, ctx};
-  history_of(g, g->place)[RECORD_SENT] = 1;
+  group_note_sent(g);
   return world_wait_looking(g->w, ctx, n, requests, look_for_notices, &at);
+}
+
+void group_note_sent(group *g) { history_of(g, g->place)[RECORD_SENT] = 1; }
+
+damo_status group_look(group *g, damo_ctx *ctx) {
+  waiting at = {g, ctx};
+  return world_look(g->w, ctx, look_for_notices, &at);
 }

@@ -35,12 +35,14 @@ enum { RECORD_SPLIT = -1, RECORD_SAME = -2, RECORD_GONE = -3, RECORD_BARRIER = -
 #define GROUP_MAX_AGREED 1024 /* hashes of records that all ranks know to agree; then they are forgotten */
 
 typedef struct group group;
+typedef struct board board;
 struct group {
   world *w;
   group *next;
   int id, rank, size;
   uint64_t key;           /* the same on the members of the group, another one in every other group */
   MPI_Comm comm, control; /* MPI_COMM_NULL in a group of one */
+  board *board;           /* for short data of ranks on one machine; NULL without one */
   int64_t place;          /* of the collective that this rank is at, or was at last */
   int64_t compared;       /* the last place whose records were compared */
   int64_t told;           /* the first place after `compared` that another rank wants compared; 0: none */
@@ -70,8 +72,10 @@ void groups_close(world *w, bool has_mpi);
 
 /* Goes to the next place, and writes it into the record. A state error if the group can't communicate. */
 damo_status group_enter(group *g, damo_ctx *ctx, int64_t *record);
-/* Whether this record has been compared before, so that its place does not count, and the group is not in doubt. */
-bool group_has_agreed(const group *g, const int64_t *record);
+/* What a record is known by, whatever its place; never 0. */
+uint64_t group_hash(const int64_t *record);
+/* Whether a record of that hash has been compared before, and the group is not in doubt. */
+bool group_has_agreed(const group *g, uint64_t hash);
 /* Compares the records of all ranks at this place, the last one entered, by records_judge, and leaves them in
  * g->records. */
 damo_status group_compare(group *g, damo_ctx *ctx, int64_t *record);
@@ -80,5 +84,9 @@ damo_status group_compare(group *g, damo_ctx *ctx, int64_t *record);
 damo_status group_meet(group *g, damo_ctx *ctx, int64_t kind, const char *name);
 /* Waits for requests of this place, and takes part in comparisons that other ranks want meanwhile. */
 damo_status group_wait(group *g, damo_ctx *ctx, int n, MPI_Request *requests);
+/* For who waits otherwise: notes that this rank has sent its data of this place. */
+void group_note_sent(group *g);
+/* Then, from time to time: looks for a fault, which is the error then, and takes part in comparisons as group_wait does. */
+damo_status group_look(group *g, damo_ctx *ctx);
 
 #endif

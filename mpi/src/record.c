@@ -53,6 +53,20 @@ void record_fill(int64_t *record, const form *f, damo_dtype dtype, int ndim, con
   if (ndim > 0 && f->kind == SENDRECV) memcpy(record + RECORD_SHAPE + ndim, like, (size_t)ndim * sizeof *like);
 }
 
+static bool equal_lengths(const int64_t *a, const int64_t *b, int n) {
+  int d = 0;
+  while (d < n && a[d] == b[d]) d++;
+  return d == n;
+}
+
+bool record_is_of(const int64_t *record, const form *f, damo_dtype dtype, int ndim, const int64_t *shape,
+                  const int64_t *like) {
+  const int64_t *lengths = record + RECORD_SHAPE;
+  const bool two = f->kind == SENDRECV;
+  return record[RECORD_DTYPE] == (int64_t)dtype && record[RECORD_NDIM] == (two ? 2 * ndim : ndim) &&
+         equal_lengths(lengths, shape, ndim) && (!two || equal_lengths(lengths + ndim, like, ndim));
+}
+
 /* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 static const int64_t *record_of(const group *g, int r) { return g->records + (size_t)r * RECORD_WORDS; }

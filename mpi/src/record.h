@@ -38,6 +38,9 @@ const char *reduction_name(reduction op);
 /* Fills in the record but for its place. shape: of the operand, of `like` in an adjoint; like: of SENDRECV's second
  * operand. */
 void record_fill(int64_t *record, const form *f, damo_dtype dtype, int ndim, const int64_t *shape, const int64_t *like);
+/* Whether a record that record_fill has made of this form is of an operand of that dtype and shape. */
+bool record_is_of(const int64_t *record, const form *f, damo_dtype dtype, int ndim, const int64_t *shape,
+                  const int64_t *like);
 /* The bytes of a record that mean anything: of those that are no collective's, all, for they may hold a text. */
 size_t record_bytes(const int64_t *record);
 /* Whether the records of all ranks in g->records fit together: DAMO_OK, or an error with the same text on every rank. */

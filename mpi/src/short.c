@@ -3,6 +3,8 @@
  * (2005). */
 #include "short.h"
 
+#include "board.h"
+
 #include <string.h>
 
 #define TAG_SHORT 31
@@ -35,6 +37,54 @@ static damo_status exchange_with(const short_call *c, int rank, const char *mine
   return c->wait(c->data, code, 2, requests);
 }
 
+/* ---- On a board -------------------------------------------------------------------------------------------------- */
+
+static bool reads_board(const short_call *c) {
+  return c->g->board != NULL && c->bytes * (size_t)(c->g->size - 1) <= SHORT_BOARD_MOST;
+}
+
+static damo_status show(const short_call *c, const char *in) {
+  char *data;
+  const damo_status s = board_begin(c->g, c->ctx, &data);
+  if (s != DAMO_OK) return s;
+  memcpy(data, in, c->bytes);
+  board_show(c->g, c->what);
+  return DAMO_OK;
+}
+
+/* In order of the ranks. */
+static damo_status reduce_board(const short_call *c, MPI_Op op, const char *in, char *out) {
+  damo_status s = show(c, in);
+  for (int r = 0; r < c->g->size && s == DAMO_OK; r++) {
+    const char *from = in;
+    if (r != c->g->rank && (s = board_read(c->g, c->ctx, r, c->what, &from)) != DAMO_OK) return s;
+    const int code = r > 0 ? MPI_Reduce_local(from, out, c->count, c->type, op) : MPI_SUCCESS;
+    if (r == 0) memcpy(out, from, c->bytes);
+    if (code != MPI_SUCCESS) s = c->wait(c->data, code, 0, NULL);
+  }
+  return s;
+}
+
+static damo_status gather_board(const short_call *c, const char *in, char *out) {
+  damo_status s = show(c, in);
+  memcpy(out + (size_t)c->g->rank * c->bytes, in, c->bytes);
+  for (int r = 0; r < c->g->size && s == DAMO_OK; r++) {
+    const char *from;
+    if (r == c->g->rank) continue;
+    s = board_read(c->g, c->ctx, r, c->what, &from);
+    if (s == DAMO_OK) memcpy(out + (size_t)r * c->bytes, from, c->bytes);
+  }
+  return s;
+}
+
+static damo_status bcast_board(const short_call *c, int root, char *array) {
+  const char *from;
+  if (c->g->rank == root) return show(c, array);
+  const damo_status s = board_read(c->g, c->ctx, root, c->what, &from);
+  if (s == DAMO_OK) memcpy(array, from, c->bytes);
+  return s;
+}
+
 /* ---- Reductions -------------------------------------------------------------------------------------------------- */
 
 /* have := lower op have, where the other array comes from a lower rank, else have op other: in order of the ranks, so that
@@ -56,6 +106,7 @@ static int doubling_number(int rank, int rest) {
 static int doubling_rank(int number, int rest) { return number < rest ? 2 * number + 1 : number + rest; }
 
 damo_status short_allreduce(const short_call *c, MPI_Op op, const char *in, char *out, char *space) {
+  if (reads_board(c)) return reduce_board(c, op, in, out);
   const int rank = c->g->rank, size = c->g->size;
   int power = 1;
   while (power <= size / 2) power *= 2;
@@ -81,6 +132,7 @@ damo_status short_allreduce(const short_call *c, MPI_Op op, const char *in, char
 /* ---- Broadcast and gathering ------------------------------------------------------------------------------------- */
 
 damo_status short_bcast(const short_call *c, int root, char *array) {
+  if (c->g->board != NULL) return bcast_board(c, root, array);
   MPI_Request requests[TREE_MOST];
   const int rank = c->g->rank, size = c->g->size, from_root = (rank - root + size) % size;
   int64_t bit = 1;
@@ -99,6 +151,7 @@ damo_status short_bcast(const short_call *c, int root, char *array) {
 }
 
 damo_status short_allgather(const short_call *c, const char *in, char *out) {
+  if (reads_board(c)) return gather_board(c, in, out);
   MPI_Request requests[2 * SHORT_RANKS_MOST];
   const int rank = c->g->rank, size = c->g->size;
   int n = 0, code = MPI_SUCCESS;

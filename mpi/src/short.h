@@ -1,19 +1,23 @@
-/* short: collectives of short arrays, made of messages between two ranks.
+/* short: collectives of short arrays, on the group's board or by messages between two ranks.
  *
  * In: a group, this rank's array. Out: the same as MPI_Iallreduce, MPI_Ibcast and MPI_Iallgather give, in less time: MPI
  * schedules its nonblocking collectives, which for a few bytes takes as long as the messages. The blocking ones are no
- * choice: who waits in one hears of no other rank's error.
+ * choice: who waits in one hears of no other rank's error. Where the ranks share memory each reads the others' arrays
+ * there, which takes less time than messages do.
  */
 #ifndef DAMO_MPI_SHORT_H
 #define DAMO_MPI_SHORT_H
 
 #include "group.h"
 
-#define SHORT_MOST 8192     /* bytes of a rank's array */
-#define SHORT_RANKS_MOST 16 /* of allgather, which sends from each rank to each */
+#define SHORT_MOST 8192        /* bytes of a rank's array */
+#define SHORT_RANKS_MOST 16    /* of allgather, which sends from each rank to each */
+#define SHORT_BOARD_MOST 32768 /* bytes that a rank reads of the others on a board: more go by fewer messages */
 
 typedef struct short_call {
-  const group *g;
+  group *g;
+  damo_ctx *ctx;
+  uint64_t what; /* which call it is, the same on all ranks */
   MPI_Datatype type;
   int count;
   size_t bytes; /* of count elements */
