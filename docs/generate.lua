@@ -826,8 +826,11 @@ local function message_of(wrong)
   local load = loadstring or load -- luacheck: ignore
   local _, err = pcall(assert(load("local damo = require 'damo'\n" .. wrong)))
   if type(err) ~= "table" then return tostring(err) end -- Lua's own, where it compares no object with a number
-  local operands = err.operands and ("; operands: %s"):format(err.operands) or ""
-  return ("%s error: %s%s"):format(err.kind, err.message:match "[^\n]*", operands)
+  local lines = { ("%s error: %s"):format(err.kind, err.message:match "[^\n]*") }
+  for _, name in ipairs { "operands", "hint" } do
+    lines[#lines + 1] = tostring(err):match("\n  (" .. name .. ": [^\n]*)")
+  end
+  return table.concat(lines, "\n>\n> ")
 end
 
 local function mistakes_page(mistakes)

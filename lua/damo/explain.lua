@@ -2,7 +2,7 @@
 -- @module damo.explain
 
 local core = require "damo.core"
-local mistakes = require "damo.mistakes"
+local hint = require "damo.hint"
 local nil_names = require "damo.nil_names"
 
 -- What errors of a kind have in common, where no mistake is known.
@@ -29,13 +29,6 @@ local kinds = {
 
 local function indented(code) return "    " .. code:gsub("\n", "\n    ") end
 
---- The first mistake whose pattern the message matches.
-local function find(message)
-  for _, m in ipairs(mistakes) do
-    if message:find(m[3]) then return m end
-  end
-end
-
 --- What an error means: its message, why it is raised, and for a common mistake what to write instead.
 ---@param err any an error object of damo, or a message as text
 ---@return string
@@ -52,7 +45,7 @@ return function(err)
   end
   local lines = { (kind and kind .. " error: " or "") .. rest:match "[^\n]*" }
   if is_error and err.trace and err.trace[1] then lines[#lines + 1] = "raised at " .. err.trace[1] end
-  local m = find(rest)
+  local m = hint.find(rest)
   if m then
     lines[#lines + 1] = m[1] .. ". " .. m[4]
     lines[#lines + 1] = "Instead of\n" .. indented(m[2]) .. "\nwrite\n" .. indented(m[5])

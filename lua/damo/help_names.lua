@@ -680,7 +680,7 @@ return {
     { "Error.kind", false, "damo.ErrorKind", {"@type damo.ErrorKind"} },
     { "Error.message", false, "string", {"@type string"} },
     { "Error.op", false, "name of the Op", {"@type string"} },
-    { "Error.operands", false, "dtypes and shapes of its operands, \"float64 (2, 3), csr float64 (3, 4)\"", {"@type string"} },
+    { "Error.operands", false, "dtypes and shapes of what Op or call was given, \"float64 (2, 3), csr float64 (3, 4)\"", {"@type string"} },
     { "Error.node", false, "damo.Apply", {"@type damo.Apply"} },
     { "Error.where", false, "\"file:line\" of the script", {"@type string"} },
     { "Error.trace", false, "\"file:line\" of the script, innermost first", {"@type string[]"} },

@@ -78,6 +78,7 @@ end
 
 if core.ffi and not damo.config.sandbox and pcall(require, "ffi") then require "damo.front" end -- LuaJIT
 
+core.system.set_hint(function(message) return require("damo.hint").of(message) end)
 core.system.set_profile_maker(function(counts, f) return require "damo.profile"(counts, f) end)
 
 -- Modules that only some scripts use are loaded at first access.

@@ -26,7 +26,7 @@
 ---@field kind damo.ErrorKind
 ---@field message string
 ---@field op? string name of the Op
----@field operands? string dtypes and shapes of its operands, "float64 (2, 3), csr float64 (3, 4)"
+---@field operands? string dtypes and shapes of what Op or call was given, "float64 (2, 3), csr float64 (3, 4)"
 ---@field node? damo.Apply
 ---@field where? string "file:line" of the script
 ---@field trace? string[] "file:line" of the script, innermost first

@@ -56,6 +56,51 @@ describe("an error object", function()
     assert.is_nil(caught(damo.zeros, -1).operands)
   end)
 
+  it("has dtypes and shapes of what a call of no Op was given", function()
+    local a, x = damo.ones({ 2, 3 }, "float32"), damo.fvector "x"
+    local function operands(fn, ...) return caught(fn, ...).operands end
+    assert.equal("float32 (2, 3)", operands(function() return a[0] end))
+    assert.equal("float32 (2, 3), float32 (3,)", operands(function() a[0] = a[1] end))
+    assert.equal("float32 (2, 3)", operands(function() return a.sumo end))
+    assert.equal("float32 (2, 3)", operands(function() return a:item() end))
+    assert.equal("float32 (2, 3), float32 (?,)", operands(damo.sum, a, x))
+    assert.equal("float32 (?,)", operands(function() x[1] = 2 end))
+    assert.equal("float32 (?,)", operands(function() return x.sumo end))
+    assert.equal("csr float64 (2, 2)", operands(function() return damo.sparse.eye(2).sumo end))
+    -- Options and what the function itself makes do not count.
+    assert.equal("float32 (2, 3)", operands(damo.sum, a, { axes = a }))
+    assert.equal("float32 (2, 3)", operands(damo.reshape, a, 2, 3))
+    -- A function in Lua is given what its caller wrote, its variable arguments and entries of lists too.
+    if has.parameters then
+      assert.equal("float32 (?,), float32 (2, 3), float32 (2, 3)", operands(damo.compile, { x }, { a, a }))
+      assert.equal("float32 (), float32 (?,)", operands(damo.grad, damo.sum(x), { x, "w" }))
+      assert.equal("float32 (2, 3)", operands(damo.vectorize, nil, a))
+    end
+  end)
+
+  it("has no operands of another call", function()
+    local a = damo.ones { 2 }
+    assert.equal("float64 (2,)", caught(function() return a[0] end).operands)
+    assert.is_nil(caught(damo.zeros, -1).operands)
+    assert.is_nil(caught(function() return damo.sogmoid end).operands)
+    -- A callback's error, which the callback catches, leaves nothing behind for the call around it.
+    local T = damo.TensorType("float64", { false })
+    local Op = damo.Op { name = "Catches", itypes = { T }, otypes = { T },
+      perform = function(_, _, inputs)
+        pcall(damo.stack, { a, a, inputs[1] }, { axes = a })
+        pcall(function() return a[7] end)
+      end }
+    local x = damo.dvector "x"
+    assert.equal("float64 (3,)", caught(damo.compile({ x }, Op(x)), { 1, 2, 3 }).operands)
+  end)
+
+  it("is told with what to do where its message does not say it", function()
+    local err = caught(damo.sum, damo.ones { 3 }, { axis = 2 })
+    assert.truthy(tostring(err):find("\n  hint: axes count from 1, and from the end from -1\n", 1, true))
+    assert.falsy(tostring(caught(damo.sum, damo.ones { 3 }, { axes = 1 })):find("hint:", 1, true))
+    assert.falsy(tostring(caught(damo.raise, "value", "a message of a script's own")):find("hint:", 1, true))
+  end)
+
   it("can be concatenated with strings", function()
     local err = caught(damo.zeros, -1)
     assert.matches("^failed: value error", "failed: " .. err)

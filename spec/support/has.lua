@@ -12,6 +12,8 @@ return {
   pairs_of_objects = pcall(pairs, setmetatable({}, { __pairs = error })) == false,
   --- debug.getupvalue shows the upvalues of functions in C.
   upvalues_of_c = debug.getupvalue(string.gmatch("", ""), 1) ~= nil,
+  --- Native code can tell the parameters of a function in Lua.
+  parameters = _VERSION ~= "Lua 5.1", -- luacheck: ignore
   --- Native code can tell whether the collector is stopped.
   stopped_collector = jit ~= nil or _VERSION ~= "Lua 5.1", -- luacheck: ignore
   --- Collectors that can be chosen.

@@ -447,6 +447,8 @@ damo_status graph_dot(damo_ctx *ctx, damo_var *const *outputs, int64_t n, strbuf
 char *var_format(char *dst, size_t n, const damo_var *v);
 /* Adds the dtypes and shapes of a call's operands (NULL: one that is left out) to the pending error. */
 void graph_fail_operands(damo_ctx *ctx, damo_var *const *in, int n);
+/* The same text of n objects, each a Variable, an Array or a sparse matrix; at most ERROR_OPERANDS_MAX bytes. */
+void operands_format(char dst[ERROR_OPERANDS_MAX], damo_obj *const *objects, int n);
 
 #include "op_def.h"
 #include "build.h"

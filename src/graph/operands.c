@@ -62,6 +62,16 @@ void graph_fail_operands(damo_ctx *ctx, damo_var *const *in, int n) {
   ctx_fail_operands(ctx, o.text);
 }
 
+void operands_format(char dst[ERROR_OPERANDS_MAX], damo_obj *const *objects, int n) {
+  static const damo_type tensor = {.kind = TYPE_TENSOR};
+  operand_text o = {.n = 0};
+  for (int i = 0; i < n; i++) {
+    const damo_var *v = objects[i]->kind == OBJ_VAR ? (const damo_var *)objects[i] : NULL;
+    operand_add_value(&o, v ? v->value : objects[i], v ? v->type : &tensor);
+  }
+  memcpy(dst, o.text, sizeof o.text);
+}
+
 void thunk_fail_operands(const thunk *t, const frame *f) {
   operand_text o = {.n = 0};
   for (int i = 0; i < t->n_in; i++) operand_add_value(&o, thunk_value(t, f, i), t->node->in[i]->type);

@@ -12,7 +12,7 @@
  * - Errors: before any call that may raise, every C resource of the frame sits in a userdata on the stack. Errors are
  *   raised only in error.c, after the core has returned.
  *
- * Files, one theme each: state.c module and context; config.c, info.c; error.c; object.c identity
+ * Files, one theme each: state.c module and context; config.c, info.c; error.c, given.c what a failing call was given; object.c identity
  * and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/view.c damo.view, lua/value/array_methods.c; lua/value/index.c
  * index tables; lua/value/value.c numbers and values to and from Lua, lua/value/nested.c nested tables;
  * lua/func/func.c the op functions and methods, lua/func/args.c and lua/func/call.c their calls; lua/graph/type.c Types; lua/graph/var.c
@@ -69,6 +69,8 @@ typedef struct bind_collector {
 typedef struct bind_state {
   damo_ctx *ctx;                      /* one reference */
   bind_collector gc;                  /* collect.c */
+  lua_State *args_of;                 /* where the innermost call began that bind_again runs; NULL: none */
+  int n_args;                         /* how many arguments it has, at 1 … n_args (given.c) */
   const struct fn_signature *calling; /* of an op function's first run, which has no upvalues (lua/func/func.c) */
   int ref_objects[BIND_BUCKETS];      /* registry refs: weak tables address → userdata (object.c) */
   int ref_methods;                    /* table: names → functions shared by Arrays and Variables */
@@ -190,6 +192,14 @@ bool bind_is_memory_error(lua_State *L, const bind_state *st, int idx);
 static inline void bind_check(lua_State *L, damo_status s) {
   if (s != DAMO_OK) bind_error(L);
 }
+/* Whether the source of a Lua function is one of damo's own files. */
+bool bind_is_own_source(const bind_state *st, const char *source);
+/* set_hint(fn): fn(message) gives a line that says what to do, which tostring of an error adds; or nil. */
+int bind_set_hint(lua_State *L);
+/* Notes that the running call, which bind_again does not run, has n arguments that its error is to tell. */
+void bind_note_args(lua_State *L, int n);
+/* Sets the field operands of the error object at the top to dtypes and shapes of what the failing call was given. */
+void bind_set_operands(lua_State *L, bind_state *st);
 /* Pushes the error object of the pending error without raising it, for on_fail="return". */
 void bind_push_error(lua_State *L);
 /* Raises an error of that status; the format is lua_pushfstring's. Never returns. */

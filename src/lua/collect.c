@@ -275,25 +275,37 @@ static int gc_run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_
   lua_settop(L, n);
   st->gc.trying = false;
   st->gc.second = true;
+  st->args_of = L;
+  st->n_args = n;
   const int n_results = body(L);
   st->gc.trying = outer;
   st->gc.second = outer_second;
   return n_results;
 }
 
+/* Runs a call, whose arguments an error tells (given.c). An error leaves the note of an inner call, which the next call
+ * writes anew. */
+static int gc_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
+  lua_State *outer = st->args_of;
+  const int n_outer = st->n_args;
+  st->args_of = L;
+  st->n_args = lua_gettop(L);
+  const int n_results = st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, n_upvalues);
+  st->args_of = outer;
+  st->n_args = n_outer;
+  return n_results;
+}
+
 int bind_again(lua_State *L, lua_CFunction body, int n_upvalues) {
-  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
-  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, n_upvalues);
+  return gc_run(L, lua_touserdata(L, lua_upvalueindex(n_upvalues + 1)), body, n_upvalues);
 }
 
 int bind_again_bare(lua_State *L, lua_CFunction body, int n_upvalues) {
-  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
-  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, 0);
+  return gc_run(L, lua_touserdata(L, lua_upvalueindex(n_upvalues + 1)), body, 0);
 }
 
 int bind_again_kept(lua_State *L, lua_CFunction body, int n_upvalues) {
-  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
-  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, -n_upvalues);
+  return gc_run(L, lua_touserdata(L, lua_upvalueindex(n_upvalues + 1)), body, -n_upvalues);
 }
 
 void bind_pushkept(lua_State *L, lua_CFunction function, lua_CFunction body, int n_upvalues) {
@@ -312,9 +324,7 @@ void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {
 
 /* Upvalues: the function, the bind_state. */
 static int gc_call_again(lua_State *L) {
-  const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(1));
-  bind_state *st = lua_touserdata(L, lua_upvalueindex(2));
-  return st->closed || !st->ctx->limited ? function(L) : gc_run_again(L, st, function, 0);
+  return gc_run(L, lua_touserdata(L, lua_upvalueindex(2)), lua_tocfunction(L, lua_upvalueindex(1)), 0);
 }
 
 void bind_pushfunction(lua_State *L, lua_CFunction function) {

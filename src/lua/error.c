@@ -13,7 +13,7 @@
 #define TRACE_MAX_LEVELS 64 /* levels of the Lua stack that are examined */
 #define TRACE_MAX 2048      /* bytes of a trace's text */
 
-static const char error_cause_key = 'c';
+static const char error_cause_key = 'c', error_hint_key = 'h';
 
 /* ---- The user's lines -------------------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static bool trace_is_below(const char *source, const char *folder) {
   return folder[0] && strncmp(source, folder, strlen(folder)) == 0;
 }
 
-static bool trace_is_own_source(const bind_state *st, const char *source) {
+bool bind_is_own_source(const bind_state *st, const char *source) {
   return trace_is_below(source, st->source) || trace_is_below(source, st->beside);
 }
 
@@ -29,7 +29,7 @@ static bool trace_is_own_source(const bind_state *st, const char *source) {
 static bool trace_next_user_level(lua_State *L, const bind_state *st, int *level, lua_Debug *ar) {
   for (; *level < TRACE_MAX_LEVELS && lua_getstack(L, *level, ar); ++*level) {
     lua_getinfo(L, "Sl", ar);
-    if (ar->currentline <= 0 || trace_is_own_source(st, ar->source)) continue;
+    if (ar->currentline <= 0 || bind_is_own_source(st, ar->source)) continue;
     ++*level;
     return true;
   }
@@ -129,6 +129,12 @@ static void error_make(lua_State *L, bind_state *st, damo_status status, const c
   BIND_LEAVES(L, 0);
 }
 
+/* Sets the field operands of the error object at the top, whose error no Op has raised. Out of memory is reported with
+ * as little work as can be. */
+static void error_set_given(lua_State *L, bind_state *st, damo_status status) {
+  if (status != DAMO_EMEMORY) bind_set_operands(L, st);
+}
+
 /* Sets the field cause of the error object at the top to the value that a callback threw, if the pending error is that
  * callback's. What a debug hook threw takes the place of the error object. */
 static void error_take_cause(lua_State *L, bind_state *st, const char *message) {
@@ -161,7 +167,10 @@ void bind_push_error(lua_State *L) {
   luaL_checkstack(L, 4, "damo");
   lua_pushstring(L, e.message);
   error_make(L, st, e.status, op, e.node);
-  error_set_string(L, "operands", e.operands);
+  if (e.operands[0] || e.node)
+    error_set_string(L, "operands", e.operands);
+  else
+    error_set_given(L, st, e.status);
   error_take_cause(L, st, e.message);
   bind_let_go(st, ticket);
   damo_release(e.node);
@@ -180,6 +189,7 @@ int bind_raise(lua_State *L, damo_status status, const char *fmt, ...) {
   lua_pushvfstring(L, fmt, args);
   va_end(args);
   error_make(L, bind_get(L), status, NULL, NULL);
+  error_set_given(L, bind_get(L), status);
   return lua_error(L);
 }
 
@@ -202,6 +212,7 @@ int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname,
   bool method = argname && strcmp(argname, "self") == 0 && isalpha((unsigned char)func[0]);
   if (method) lua_pushfstring(L, "%s; call it with a colon, x:%s(…)", lua_tostring(L, -1), func);
   error_make(L, bind_get(L), DAMO_ETYPE, func, NULL);
+  error_set_given(L, bind_get(L), DAMO_ETYPE);
   return lua_error(L);
 }
 
@@ -344,6 +355,7 @@ static int error_keep_caught(lua_State *L) {
 damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node) {
   caught_error c = {op, callback, node, DAMO_ECALLBACK};
   damo_ctx *ctx = bind_ctx(L);
+  bind_get(L)->args_of = NULL; /* those of a call that has ended by the error */
   if (!lua_checkstack(L, 4)) {
     lua_pop(L, 1);
     return ctx_fail_memory(ctx);
@@ -380,11 +392,21 @@ static void error_add_trace(lua_State *L, luaL_Buffer *b, int trace, int from, c
   BIND_LEAVES(L, 0);
 }
 
+/* Pushes and returns what to do about an error with that message, a line which a function of damo's Lua files finds;
+ * pushes nil without them, or where they know none. */
+static const char *error_push_hint(lua_State *L, const char *message) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &error_hint_key);
+  lua_pushstring(L, message);
+  if (!lua_isfunction(L, -2) || lua_pcall(L, 1, 1, 0) != LUA_OK) lua_pushnil(L);
+  return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+}
+
 static int error_tostring(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   const char *kind = error_field(L, "kind"), *message = error_field(L, "message"), *op = error_field(L, "op"),
-             *where = error_field(L, "where"), *operands = error_field(L, "operands");
+             *where = error_field(L, "where"), *operands = error_field(L, "operands"),
+             *hint = error_push_hint(L, message ? message : "");
   lua_pushliteral(L, "trace");
   lua_rawget(L, 1);
   lua_pushliteral(L, "node");
@@ -409,6 +431,10 @@ static int error_tostring(lua_State *L) {
     luaL_addstring(&b, "\n  operands: ");
     luaL_addstring(&b, operands);
   }
+  if (hint) {
+    luaL_addstring(&b, "\n  hint: ");
+    luaL_addstring(&b, hint);
+  }
   if (has_node) {
     error_add_trace(L, &b, trace, 1, "\n  the node was made at ", "\n    called from ");
   } else {
@@ -423,6 +449,13 @@ static int error_concat(lua_State *L) {
   luaL_tolstring(L, 2, NULL);
   lua_concat(L, 2);
   return 1;
+}
+
+int bind_set_hint(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &error_hint_key);
+  return 0;
 }
 
 void bind_open_error(lua_State *L) {

@@ -639,6 +639,7 @@ static int box_tostring(lua_State *L) {
 /* __newindex of kinds whose theme file sets none: their objects have no fields that a script may set. */
 static int object_refuse_field(lua_State *L) {
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  bind_note_args(L, 1);
   if (!key) return bind_raise(L, DAMO_ETYPE, "%s: it can't be assigned to", bind_typename(L, 1));
   return bind_raise(L, DAMO_ETYPE, "%s: the field '%s' can't be set", bind_typename(L, 1), key);
 }

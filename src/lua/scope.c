@@ -280,6 +280,7 @@ static int kind_no_member(lua_State *L) {
   const char *tag = is_var ? "; x.tag.%s is free for values of your own" : NULL;
   lua_settop(L, 2);
   if (is_value && bind_is_value_field(L, 2)) return 0;
+  bind_note_args(L, 1);
   for (int i = 1; i <= 3; i++) lua_pushvalue(L, lua_upvalueindex(i));
   return bind_unknown_name(L, 2, bind_typename(L, 1), "field or method ", tag, 3, 5);
 }

@@ -145,11 +145,19 @@ static int sys_leave_out(lua_State *L) {
 }
 
 void bind_open_system(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"new_seed", sys_new_seed},     {"is_terminal", sys_is_terminal},     {"write_error", sys_write_error},
-      {"write_text", sys_write_text}, {"draw_file", sys_draw_file},         {"number_text", sys_number},
-      {"typename", sys_type_name},    {"check_options", sys_check_options}, {"can_write", sys_can_write},
-      {"dtype_name", sys_dtype_name}, {"leave_out", sys_leave_out},         {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new_seed", sys_new_seed},
+                                       {"is_terminal", sys_is_terminal},
+                                       {"write_error", sys_write_error},
+                                       {"write_text", sys_write_text},
+                                       {"draw_file", sys_draw_file},
+                                       {"number_text", sys_number},
+                                       {"typename", sys_type_name},
+                                       {"check_options", sys_check_options},
+                                       {"can_write", sys_can_write},
+                                       {"dtype_name", sys_dtype_name},
+                                       {"leave_out", sys_leave_out},
+                                       {"set_hint", bind_set_hint},
+                                       {NULL, NULL}};
   lua_newtable(L);
   bind_setfuncs(L, functions);
   bind_add_profile(L);
