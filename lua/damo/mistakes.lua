@@ -341,7 +341,7 @@ return {
     "check the path; {on_fail = \"return\"} gives nil and the error instead" },
   { "A folder that is not there", "damo.io.save(\"/nowhere/x.npy\", damo.ones { 2 })", "can't be written",
     "save makes no folders.", "damo.io.format(damo.ones { 2 }, { format = \"npy\" })",
-    "make the folder first: save makes none" },
+    "make the folder first: damo makes none" },
   { "A format that is not known", "damo.io.save(\"x.xyz\", damo.ones { 2 })", "ends in none of",
     "The ending says what the file is.", "damo.io.format(damo.ones { 2 }, { format = \"npy\" })" },
   { "A picture's format", "damo.plot.lines({ 1, 2 }, { path = \"a.gif\" })", "must end in %.png",

@@ -78,9 +78,17 @@ function marks.band(m)
     rows_of(m.x, m.low, m.high) } }
 end
 
-function marks.errors(m)
-  return { { "using 1:2:3 with yerrorbars pointtype 0 linewidth 1.2" .. color_of(m) .. " notitle",
-    rows_of(m.x, m.y, m.error) } }
+--- Error bars: arrows with flat heads, because yerrorbars clears a white circle about the value. On a log axis, where a
+-- bar may reach below 0, yerrorbars ends it at the axis.
+function marks.errors(m, _, panel)
+  if panel.logy then
+    return { { "using 1:2:3 with yerrorbars pointtype 0 linewidth 1.2" .. color_of(m) .. " notitle",
+      rows_of(m.x, m.y, m.error) } }
+  end
+  local low, length = {}, {}
+  for k, e in ipairs(m.error) do low[k], length[k] = m.y[k] - e, 2 * e end
+  return { { "using 1:2:(0):3 with vectors heads size graph 0.01,90 linewidth 1.2" .. color_of(m) .. " notitle",
+    rows_of(m.x, low, length) } }
 end
 
 --- Bars as boxes from `base` to y: gnuplot's boxxy takes the edges, so that stacks and uneven bins are the same.
@@ -232,7 +240,7 @@ local function add_axes_plot(lines, panel, width)
   local keyed = is_keyed(panel)
   add(lines, "set grid")
   if keyed then -- the title above the names of the series
-    add(lines, "set title", "set key outside top center horizontal noenhanced title " ..
+    add(lines, "set title", "set key outside top center horizontal Left reverse samplen 2 width 1 noenhanced title " ..
       plain(title_lines(panel.title, width)))
   else
     add(lines, "unset key")
@@ -242,7 +250,7 @@ local function add_axes_plot(lines, panel, width)
   local parts, blocks, has_palette = {}, {}, false
   for _, mark in ipairs(panel.marks) do
     has_palette = has_palette or mark.values ~= nil
-    for _, part in ipairs(marks[mark.type](mark, keyed)) do
+    for _, part in ipairs(marks[mark.type](mark, keyed, panel)) do
       parts[#parts + 1] = "'-' " .. part[1]
       blocks[#blocks + 1] = part[2]
     end

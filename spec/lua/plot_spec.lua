@@ -367,6 +367,17 @@ describe("every plot", function()
     end)
   end)
 
+  it("has error bars through which the bars are seen", function()
+    with_folder(function(dir)
+      local path = dir .. "/a.svg"
+      plot.bar({ { name = "u", y = { 1, 3 }, error = { 0.5, 2 } } }, { path = path })
+      assert.falsy(get(path):find("gpPt6' transform", 1, true), "a white circle about the value")
+      -- On a log axis a bar may reach below 0.
+      plot.scatter({ { name = "u", y = { 1, 3 }, error = { 0.5, 4 } } }, { path = path, logy = true })
+      assert.same({}, require "spec.support.svg_text".cut(get(path)))
+    end)
+  end)
+
   it("has labels that do not overlap, however long", function()
     local svg_text = require "spec.support.svg_text"
     with_folder(function(dir)
