@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define EXTREME_PART 4096 /* entries and major vectors between two points */
+
 /* A key whose order is that of extremity: the larger key is the more extreme value; nan is the most extreme. The bits
  * of a float, with all but the sign flipped for negative ones, order as integers. */
 static int64_t sp_key_of_float(double v, bool largest) {
@@ -33,6 +35,7 @@ static damo_array *sp_make_keys(const damo_sparse *a, bool largest, int64_t *zer
     memcpy(&k, at, sizeof k);
     k = is_float ? sp_key_of_float(v, largest) : sp_key_of_integer(k, dtype == DAMO_UINT64, largest);
     memcpy(at, &k, sizeof k);
+    ctx_point_each(a->obj.ctx, p, EXTREME_PART);
   }
   *zero = is_float ? sp_key_of_float(0, largest) : sp_key_of_integer(0, dtype == DAMO_UINT64, largest);
   return keys;
@@ -60,13 +63,14 @@ static sp_extreme sp_major_extreme(const damo_sparse *a, const int64_t *keys, in
   return wins ? (sp_extreme){zero, absent} : best;
 }
 
-#define EXTREME_PART 256 /* major vectors between two points */
-
 static void sp_find_extremes(const damo_sparse *a, int axis, const int64_t *keys, int64_t zero, int64_t *place) {
   sp_extreme best = {0};
+  int64_t since = 0;
   for (int64_t i = 0; i < sparse_major(a); i++) {
     sp_extreme e = sp_major_extreme(a, keys, zero, i);
-    ctx_point_each(a->obj.ctx, i, EXTREME_PART);
+    const int64_t entries = sparse_index_get(a->indptr->data, sparse_is_wide(a), i + 1) -
+                            sparse_index_get(a->indptr->data, sparse_is_wide(a), i);
+    ctx_point_after(a->obj.ctx, &since, entries + 1, EXTREME_PART);
     if (axis >= 0) {
       place[i] = e.index;
       continue;

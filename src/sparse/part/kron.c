@@ -1,7 +1,7 @@
 /* kron: the pattern of a Kronecker product, and which entries of the operands meet at each of its places. */
 #include "sparse/sparse_int.h"
 
-#include <string.h>
+#define KRON_PART 2048 /* entries between two points */
 
 damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **left, damo_array **right) {
   damo_ctx *ctx = a->obj.ctx;
@@ -23,8 +23,7 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
     damo_release(out);
     return NULL;
   }
-  int64_t n = 0, *l = (int64_t *)(void *)(*left)->data, *r = (int64_t *)(void *)(*right)->data;
-  if (nnz > 0) memset(out->data->data, 1, (size_t)nnz);
+  int64_t n = 0, since = 0, *l = (int64_t *)(void *)(*left)->data, *r = (int64_t *)(void *)(*right)->data;
   const bool wa = sparse_is_wide(a), wb = sparse_is_wide(b), wide = sparse_is_wide(out);
   sparse_index_set(out->indptr->data, wide, 0, 0);
   for (int64_t i = 0; i < sparse_major(a); i++) {
@@ -35,9 +34,11 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
         const int64_t base = sparse_index_get(a->indices->data, wa, p) * sparse_minor(b);
         for (int64_t q = from; q < end; q++, n++) {
           sparse_index_set(out->indices->data, wide, n, base + sparse_index_get(b->indices->data, wb, q));
+          out->data->data[n] = 1;
           l[n] = p + 1;
           r[n] = q + 1;
         }
+        ctx_point_after(ctx, &since, end - from, KRON_PART);
       }
       sparse_index_set(out->indptr->data, wide, i * sparse_major(b) + k + 1, n);
     }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define PERMUTE_PART 4096 /* positions between two points */
+
 /* The inverse permutation, fresh; NULL with an error: v is no permutation of n. */
 static damo_array *sp_inverse_permutation(damo_ctx *ctx, const char *what, const damo_array *v, int64_t n) {
   if (v->ndim != 1 || array_size(v) != n || array_dtype(v) != DAMO_INT64) {
@@ -18,6 +20,7 @@ static damo_array *sp_inverse_permutation(damo_ctx *ctx, const char *what, const
     const int64_t k = ((const int64_t *)(const void *)v->data)[i];
     if (k >= 0 && k < n && to[k] < 0) {
       to[k] = i;
+      ctx_point_each(ctx, i, PERMUTE_PART);
       continue;
     }
     ctx_fail(ctx, DAMO_EVALUE, "permute: %s is no permutation of 1 to %lld: entry %lld is %lld%s", what, (long long)n,
@@ -40,8 +43,10 @@ damo_sparse *sparse_permute(damo_sparse *a, const damo_array *rows, const damo_a
     if (indices) {
       const bool wide = sparse_is_wide(taken);
       const int64_t *to = (const int64_t *)(const void *)(csr ? c : r)->data;
-      for (int64_t p = 0; p < sparse_nnz(taken); p++)
+      for (int64_t p = 0; p < sparse_nnz(taken); p++) {
         sparse_index_set(indices->data, wide, p, to[sparse_index_get(taken->indices->data, wide, p)]);
+        ctx_point_each(ctx, p, PERMUTE_PART);
+      }
       memcpy(out->indptr->data, taken->indptr->data, (size_t)(sparse_major(a) + 1) * dtype_size(sparse_itype(taken)));
       indices->writeable = false;
       indices->buf->obj.flags |= BUFFER_FROZEN;

@@ -26,6 +26,16 @@ typedef struct spgemm_product {
   sparse_progress at;
 } spgemm_product;
 
+#define SPGEMM_MARK_PART ((size_t)1 << 16) /* bytes of marks between two points */
+
+/* Says in marks of that many bytes that no column was met. */
+static void spgemm_reset_marks(damo_ctx *ctx, char *mark, size_t size) {
+  for (size_t at = 0; at < size; at += SPGEMM_MARK_PART) {
+    memset(mark + at, 0xff, size - at < SPGEMM_MARK_PART ? size - at : SPGEMM_MARK_PART);
+    ctx_point(ctx);
+  }
+}
+
 /* Multiplications for the first n major vectors. */
 static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
   const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL, p->a.ctx};
@@ -45,7 +55,7 @@ static int64_t spgemm_first_capacity(const spgemm_product *p) {
   const int64_t step = p->a.major / SPGEMM_SAMPLE_MAJORS + 1;
   const sparse_index_fns *f = index_fns_of(p->x);
   const int64_t of = f->bound_product(&p->a, &p->b, step), n = f->count_product(&p->a, &p->b, step, p->mark);
-  memset(p->mark, 0xff, p->mark_size);
+  spgemm_reset_marks(p->a.ctx, p->mark, p->mark_size);
   const int64_t capacity = spgemm_capacity_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
   return capacity < p->bound ? capacity : p->bound;
 }
@@ -107,7 +117,8 @@ static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wid
  * the other. A row is the same sum in the same order, wherever it is computed. A share that runs out of memory is
  * computed again with twice as much. */
 
-#define SPGEMM_NS 3.0 /* about, of one multiplication */
+#define SPGEMM_NS 3.0      /* about, of one multiplication */
+#define SPGEMM_FEW_SHARE 8 /* columns are unmarked one by one where they are fewer than all divided by this */
 
 typedef struct spgemm_share {
   sparse_raw rows;
@@ -130,16 +141,26 @@ static void *spgemm_share_ptr(const spgemm_job *j, int64_t share) {
   return j->ptr + (size_t)(j->share[share].first + share) * j->index;
 }
 
+/* Takes back the marks of the columns that a share has met. */
+static void spgemm_unmark(const spgemm_job *j, const spgemm_share *s, void *mark) {
+  const bool wide = sparse_is_wide(j->p->x);
+  if ((size_t)s->at.n > j->p->mark_size / j->index / SPGEMM_FEW_SHARE) {
+    memset(mark, 0xff, j->p->mark_size);
+    return;
+  }
+  for (int64_t k = 0; k < s->at.n; k++) sparse_index_set(mark, wide, sparse_index_get(s->indices, wide, k), -1);
+}
+
 static void spgemm_run_share(void *arg, int64_t share, int worker) {
   const spgemm_job *j = arg;
   spgemm_share *s = &j->share[share];
   void *mark = j->marks + (size_t)worker * j->p->mark_size;
   if (s->done) return;
-  memset(mark, 0xff, j->p->mark_size);
   s->at = (sparse_progress){.capacity = s->held};
   value_fns_of(j->p->x)->fill_product(&s->rows, &j->p->b, mark, &s->at, spgemm_share_ptr(j, share), s->indices,
                                       s->data);
   s->done = s->at.major == s->rows.major;
+  spgemm_unmark(j, s, mark);
 }
 
 static void spgemm_share_free(damo_ctx *ctx, const spgemm_job *j, spgemm_share *s) {
@@ -166,6 +187,7 @@ static bool spgemm_run_shares(damo_ctx *ctx, thread_pool *pool, spgemm_job *j, d
     const double likely = share * (double)s->bound;
     if (!spgemm_share_hold(ctx, j, s, (int64_t)(likely + likely / SPGEMM_SPARE_SHARE) + SPGEMM_SURE_CAPACITY))
       return false;
+    pool_point(pool);
   }
   for (bool all = false; !all;) {
     pool_run_all(pool, j->shares.n, spgemm_run_share, j);
@@ -217,9 +239,13 @@ static damo_sparse *spgemm_divided(thread_pool *pool, spgemm_product *p, damo_fo
   j.share = mem_calloc(ctx, shares);
   j.marks = j.share != NULL ? mem_alloc(ctx, marks) : NULL;
   j.ptr = j.marks != NULL ? mem_alloc(ctx, ptr) : NULL;
+  if (j.ptr != NULL) spgemm_reset_marks(ctx, j.marks, marks);
   if (j.ptr != NULL && spgemm_run_shares(ctx, pool, &j, entries / (double)p->bound))
     out = spgemm_join(ctx, pool, &j, format, shape, wider);
-  for (int64_t k = 0; j.share != NULL && k < j.shares.n; k++) spgemm_share_free(ctx, &j, &j.share[k]);
+  for (int64_t k = 0; j.share != NULL && k < j.shares.n; k++) {
+    spgemm_share_free(ctx, &j, &j.share[k]);
+    pool_point(pool);
+  }
   if (j.ptr != NULL) mem_free(ctx, j.ptr, ptr);
   if (j.marks != NULL) mem_free(ctx, j.marks, marks);
   if (j.share != NULL) mem_free(ctx, j.share, shares);
@@ -241,7 +267,7 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
   p.mark = mem_alloc(ctx, p.mark_size);
   *wider = false;
   if (!p.mark) return NULL;
-  memset(p.mark, 0xff, p.mark_size);
+  spgemm_reset_marks(ctx, p.mark, p.mark_size);
   thread_pool *pool = ctx_pool_to_divide(ctx, SPGEMM_NS * (double)p.bound);
   damo_sparse *out;
   if (pool != NULL && p.bound > SPGEMM_SURE_CAPACITY) {

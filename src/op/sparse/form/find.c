@@ -4,6 +4,8 @@
  */
 #include "op/sparse/sparse_op.h"
 
+#define FIND_PART 8192 /* entries between two points */
+
 static damo_status sp_coordinates_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const int64_t unknown = -1;
   (void)n_in;
@@ -23,7 +25,10 @@ static damo_status sp_coordinates_perform(const thunk *t, frame *f) {
   }
   sparse_coordinates(x, at[0], at[1]);
   for (int i = 0; i < 2; i++) {
-    for (int64_t k = 0; k < n; k++) at[i][k]++;
+    for (int64_t k = 0; k < n; k++) {
+      at[i][k]++;
+      ctx_point_each(f->ctx, k, FIND_PART);
+    }
   }
   return DAMO_OK;
 }
