@@ -169,6 +169,22 @@ do -- draws: the streams lie in the state
     g:logistic(0, 1, { size = { 3 } }), g:weibull(2, 1, { size = { 3 } }), g:pareto(3, 1, { size = { 3 } }),
     g:rayleigh(2, { size = { 3 } }), damo.grad(squares(g:normal(x, 2)), x) }, { values { 4 } })
   models[#models].calls = 2
+  local q = damo.abs(x) + 0.1
+  exact("gamma_draws", { x }, { g:gamma(q, 2), g:gamma(0.3, 1, { size = { 20 } }), g:gamma(7, 1, { size = { 20 } }),
+    g:invgamma(q, 2), g:chisquare(q), g:gengamma(q, 0.7, 2), g:beta(q, 0.4), g:f(q, 3), g:t(q, 1, 2) },
+    { values { 4 } })
+  models[#models].calls = 2
+  near("gamma_draws_grad", { x }, { damo.grad(squares(g:gamma(q, 2)), x) }, { values { 4 } })
+  exact("rejected_draws", { x }, { g:wald(q, 2), g:vonmises(x, 2, { size = { 3, 4 } }), g:vonmises(x, 1e7),
+    g:truncated_normal(x, 1, -0.5, 2), g:truncated_normal(0, 1, 4, 5, { size = { 9 } }), g:cauchy(x, 2),
+    g:halfcauchy(x, 2), g:triangular(-1, 0.5, 2, { size = { 9 } }), g:truncexpon(2, 1, 2, { size = { 9 } }),
+    g:truncated_normal(0, 1, -8, -4, { size = { 9 }, dtype = "float32" }) }, { values { 4 } })
+  models[#models].calls = 2
+  exact("counts", { x }, { g:poisson(q), g:poisson(50 * q, { size = { 5, 4 } }), g:binomial(9, q / 9),
+    g:binomial(400, 0.3, { size = { 9 } }), g:nbinom(q, 0.4), g:betabinom(12, q, 2), g:zipf(1.5, { size = { 9 } }),
+    g:hypergeometric(20, 30, 12, { size = { 9 } }), g:hypergeometric(2 ^ 31, 2 ^ 31, 2 ^ 20, { size = { 3 } }),
+    g:geometric(0.2, { size = { 9 } }) }, { values { 4 } })
+  models[#models].calls = 2
   near("noisy_loop", { x }, { damo.scan(function(v, h) return damo.tanh(h + v * g:normal()) end,
     { sequences = x, outputs_info = damo.constant(0.0) }) }, { values { 6 } }).calls = 3
 end

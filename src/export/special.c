@@ -1,4 +1,4 @@
-/* special.c: the texts of special functions and of tables, which a file carries where it calls one. */
+/* special.c: the texts of special functions, of tables and of draws, which a file carries where it calls one. */
 #include "export_int.h"
 
 static const char *const special_base_text[] = {
@@ -34,6 +34,12 @@ static const char *const special_kummer_text[] = {
 static const char *const special_table_text[] = {
 #include "special_table_text.inc"
     NULL};
+static const char *const draw_base_text[] = {
+#include "draw_base_text.inc"
+    NULL};
+static const char *const draw_entries_text[] = {
+#include "draw_entries_text.inc"
+    NULL};
 
 void export_specials(const c_file *file, strbuf *out) {
   static const char *const *const texts[C_N_SPECIALS] = {
@@ -42,10 +48,11 @@ void export_specials(const c_file *file, strbuf *out) {
       [C_SPECIAL_ELLIPTIC] = special_elliptic_text, [C_SPECIAL_ZETA] = special_zeta_text,
       [C_SPECIAL_BESSEL] = special_bessel_text,     [C_SPECIAL_INTEGRAL] = special_integral_text,
       [C_SPECIAL_AIRY] = special_airy_text,         [C_SPECIAL_KUMMER] = special_kummer_text,
-      [C_SPECIAL_TABLE] = special_table_text};
+      [C_SPECIAL_TABLE] = special_table_text,       [C_SPECIAL_DRAW] = draw_base_text,
+      [C_SPECIAL_DRAW_ENTRY] = draw_entries_text};
   uint32_t groups = file->specials;
   if (groups == 0) return;
-  const uint32_t functions = groups & ~(1u << C_SPECIAL_TABLE);
+  const uint32_t functions = groups & ((1u << C_SPECIAL_TABLE) - 1); /* special functions */
   if (functions != 0) groups |= 1u << C_SPECIAL_BASE;
   if ((functions >> C_SPECIAL_INTEGRAL & 1) != 0) groups |= 1u << C_SPECIAL_ZETA;
   if ((functions >> C_SPECIAL_AIRY & 1) != 0) groups |= 1u << C_SPECIAL_BESSEL;

@@ -58,8 +58,8 @@ typedef struct c_function {
   c_value **out; /* shapes and dtypes of its results, which it writes C-contiguously */
 } c_function;
 
-/* The texts of special functions (kernel/elem/special_*.c) and tables (kernel/table) that a file carries where it calls one:
- * numbers of bits. */
+/* The texts of special functions (kernel/elem/special_*.c), tables (kernel/table) and draws (kernel/philox.c, op/random)
+ * that a file carries where it calls one: numbers of bits. */
 typedef enum c_special {
   C_SPECIAL_BASE,
   C_SPECIAL_NORMAL,
@@ -72,6 +72,8 @@ typedef enum c_special {
   C_SPECIAL_AIRY,     /* after that of Bessel */
   C_SPECIAL_KUMMER,
   C_SPECIAL_TABLE,
+  C_SPECIAL_DRAW,
+  C_SPECIAL_DRAW_ENTRY, /* after that of draws */
   C_N_SPECIALS
 } c_special;
 

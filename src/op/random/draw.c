@@ -278,7 +278,7 @@ static void draw_entries(const distribution *d, const philox_state *at, double *
   }
 }
 
-static uint64_t draw_blocks(const distribution *d, int64_t n) {
+uint64_t draw_blocks(const distribution *d, int64_t n) {
   return d->base == BASE_ENTRY ? (uint64_t)n : philox_blocks(n);
 }
 

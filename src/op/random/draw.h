@@ -58,6 +58,8 @@ const distribution *distribution_find(const char *name);
 /* Operand 0 of a call, a generator's state: a Variable of RandomType, or a constant uint64 vector of 3, which becomes
  * one. */
 damo_var *random_state_operand(build *b, const fn_args *a);
+/* Blocks of the counter that a draw of n values takes. */
+uint64_t draw_blocks(const distribution *d, int64_t n);
 /* draw_c.c: op_def.emit_c of RandomDraw of that distribution; rank: of the draw when sized. */
 struct c_emit;
 damo_status draw_emit_c(struct c_emit *e, const damo_apply *node, const distribution *d, bool sized, int rank);

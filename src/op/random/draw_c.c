@@ -1,19 +1,18 @@
-/* draw_c: draws as C source: Philox, base draws and the functions of kernel/draw_math.h, so that a stream is the virtual
- * machine's to the bit. */
+/* draw_c: draws as C source. The file carries the texts of the generator, of the functions of draws and of the
+ * distributions (export/draw_base_text.inc, draw_entries_text.inc), so that a stream is the virtual machine's to the bit.
+ */
 #include <string.h>
 
 #include "draw.h"
 #include "graph/c_emit.h"
 
-/* A distribution whose values are formulas of one base draw v and the parameters a, b, c. */
+/* A distribution whose values are formulas of the parameters a, b, c, d and of a base draw v; of BASE_ENTRY, of the words
+ * w of the value, the parameters p, and the number k of the value in the stream s. */
 typedef struct c_draw {
   const char *name, *value;
-  const char *fails; /* where parameters are not allowed */
+  const char *fails; /* where parameters are not allowed that fulfil their demands */
 } c_draw;
 
-#define POSITIVE_FINITE(x) "!(" x " > 0 && " x " < INFINITY)"
-#define FINITE(x) x " - " x " != 0"
-#define NOT_NEGATIVE(x) "!(" x " >= 0 && " x " < INFINITY)"
 #define EXPONENTIAL "(-draw_log(1 - v))"
 
 static const c_draw c_draws[] = {
@@ -22,111 +21,113 @@ static const c_draw c_draws[] = {
     {"bernoulli", "v < a", "!(a >= 0 && a <= 1)"},
     {"exponential", "a * " EXPONENTIAL, "!(a >= 0)"},
     {"gumbel", "a - b * draw_log(" EXPONENTIAL ")", "!(b >= 0)"},
-    {"lognormal", "draw_exp(a + b * v)", FINITE("a") " || " NOT_NEGATIVE("b")},
-    {"halfnormal", "a + b * fabs(v)", FINITE("a") " || " NOT_NEGATIVE("b")},
-    {"laplace", "a + b * (v < 0.5 ? draw_log(2 * (v + 0x1p-54)) : -draw_log(2 * (1 - v)))",
-     FINITE("a") " || " NOT_NEGATIVE("b")},
-    {"logistic", "a + b * draw_log((v + 0x1p-54) / (1 - v))", FINITE("a") " || " NOT_NEGATIVE("b")},
-    {"weibull", "b * draw_exp(draw_log(" EXPONENTIAL ") / a)", POSITIVE_FINITE("a") " || " NOT_NEGATIVE("b")},
-    {"pareto", "b * draw_exp(" EXPONENTIAL " / a)", POSITIVE_FINITE("a") " || " NOT_NEGATIVE("b")},
-    {"rayleigh", "a * sqrt(2 * " EXPONENTIAL ")", NOT_NEGATIVE("a")},
+    {"lognormal", "draw_exp(a + b * v)", NULL},
+    {"halfnormal", "a + b * fabs(v)", NULL},
+    {"laplace", "a + b * (v < 0.5 ? draw_log(2 * (v + 0x1p-54)) : -draw_log(2 * (1 - v)))", NULL},
+    {"logistic", "a + b * draw_log((v + 0x1p-54) / (1 - v))", NULL},
+    {"cauchy", "a - b * draw_cot(0.5 * (v + 0x1p-54))", NULL},
+    {"halfcauchy", "a + b * draw_tan(0.25 * v)", NULL},
+    {"weibull", "b * draw_exp(draw_log(" EXPONENTIAL ") / a)", NULL},
+    {"pareto", "b * draw_exp(" EXPONENTIAL " / a)", NULL},
+    {"rayleigh", "a * sqrt(2 * " EXPONENTIAL ")", NULL},
+    {"triangular", "v * (c - a) < b - a ? a + sqrt(v * (c - a) * (b - a)) : c - sqrt((1 - v) * (c - a) * (c - b))",
+     "!(a <= b && b <= c && a < c)"},
+    {"truncexpon", "b - c * draw_log1p(v * draw_expm1(-a))", NULL},
+    {"geometric", "draw_trials(v, a)", NULL},
+    {"gamma", "b * draw_gamma(&s, k, a, 0)", NULL},
+    {"gengamma", "c * draw_exp(draw_gamma(&s, k, a / b, 1) / b)", NULL},
+    {"log_gamma", "draw_gamma(&s, k, a, 1)", NULL},
+    {"invgamma", "b / draw_gamma(&s, k, a, 0)", NULL},
+    {"chisquare", "2 * draw_gamma(&s, k, 0.5 * a, 0)", NULL},
+    {"beta", "entry_beta(&w, p)", NULL},
+    {"f", "entry_f(&w, p)", NULL},
+    {"t", "entry_t(&w, p)", NULL},
+    {"wald", "entry_wald(&w, p)", NULL},
+    {"vonmises", "entry_vonmises(&w, p)", NULL},
+    {"truncated_normal", "entry_truncated_normal(&w, p)", "!(c < d)"},
+    {"poisson", "entry_poisson(&w, p)", NULL},
+    {"binomial", "entry_binomial(&w, p)", NULL},
+    {"nbinom", "entry_nbinom(&w, p)", NULL},
+    {"betabinom", "entry_betabinom(&w, p)", NULL},
+    {"hypergeometric", "entry_hypergeometric(&w, p)", "!(c <= a + b)"},
+    {"zipf", "entry_zipf(&w, p)", "!(a > 1)"},
     {NULL, NULL, NULL}};
 
-static void draw_c_helpers(c_emit *e, bool normal, bool log, bool exp) {
-  ce_helper(e, "philox", DAMO_UINT64,
-            "/* The two words of block `at` of the stream s: Philox 4x32-10 (Salmon et al., SC'11). */\n"
-            "static inline void philox_pair(const uint64_t *s, uint64_t at, uint64_t *words) {\n"
-            "  const uint64_t lo = s[1] + at, hi = s[2] + (lo < at);\n"
-            "  uint32_t c[4] = {(uint32_t)lo, (uint32_t)(lo >> 32), (uint32_t)hi, (uint32_t)(hi >> 32)};\n"
-            "  uint32_t k0 = (uint32_t)s[0], k1 = (uint32_t)(s[0] >> 32);\n"
-            "  for (int i = 0; i < 10; i++) {\n"
-            "    const uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];\n"
-            "    c[0] = (uint32_t)(p1 >> 32) ^ c[1] ^ k0;\n"
-            "    c[1] = (uint32_t)p1;\n"
-            "    c[2] = (uint32_t)(p0 >> 32) ^ c[3] ^ k1;\n"
-            "    c[3] = (uint32_t)p0;\n"
-            "    k0 += 0x9E3779B9u;\n"
-            "    k1 += 0xBB67AE85u;\n"
-            "  }\n"
-            "  words[0] = (uint64_t)c[1] << 32 | c[0];\n"
-            "  words[1] = (uint64_t)c[3] << 32 | c[2];\n"
-            "}\n"
-            "static inline double draw_unit(uint64_t word) { return (double)(int64_t)(word >> 11) * 0x1p-53; }\n");
-  if (!normal && !log && !exp) return;
-  ce_helper(
-      e, "draw_bits", DAMO_UINT64,
-      "/* FDLIBM's methods and coefficients, Copyright (C) 1993 by Sun Microsystems, Inc., \"Permission to use,\n"
-      " * copy, modify, and distribute this software is freely granted, provided that this notice is preserved\". */\n"
-      "static inline uint64_t draw_bits(double x) {\n  uint64_t u;\n  memcpy(&u, &x, sizeof u);\n  return u;\n}\n"
-      "static inline double draw_from_bits(uint64_t u) {\n"
-      "  double x;\n  memcpy(&x, &u, sizeof x);\n  return x;\n}\n");
-  if (normal || log)
-    ce_helper(
-        e, "draw_log", DAMO_FLOAT64,
-        "static inline double draw_log(double x) {\n"
-        "  const uint64_t border = UINT64_C(0x3fe6a09e00000000), one = UINT64_C(0x3ff0000000000000);\n"
-        "  const double tiny = x < 0x1p-1022 ? 0x1p54 : 1, less = x < 0x1p-1022 ? 54 : 0;\n"
-        "  const uint64_t u = draw_bits(x * tiny) + (one - border);\n"
-        "  const double k = draw_from_bits(u >> 52 | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023) - less;\n"
-        "  const double f = draw_from_bits((u & UINT64_C(0x000fffffffffffff)) + border) - 1;\n"
-        "  const double s = f / (2 + f), z = s * s, w = z * z;\n"
-        "  const double even =\n"
-        "      w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));\n"
-        "  const double odd =\n"
-        "      z * (6.666666666666735130e-01 +\n"
-        "           w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));\n"
-        "  const double half = 0.5 * f * f;\n"
-        "  const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;\n"
-        "  const double y = k * ln2_hi - ((half - (s * (half + (even + odd)) + k * ln2_lo)) - f);\n"
-        "  const double edge = x == 0 ? -(double)INFINITY : x > 0 ? x : (double)NAN;\n"
-        "  return x > 0 && x < (double)INFINITY ? y : edge;\n"
-        "}\n");
-  if (exp)
-    ce_helper(e, "draw_exp", DAMO_FLOAT64,
-              "static inline double draw_exp(double x) {\n"
-              "  const double rounder = 0x1.8p52;\n"
-              "  const double t = x < -800 ? -800 : x > 800 ? 800 : x;\n"
-              "  const double shifted = t * 1.44269504088896338700e+00 + rounder, k = shifted - rounder;\n"
-              "  const double hi = t - k * 6.93147180369123816490e-01, lo = k * 1.90821492927058770002e-10;\n"
-              "  const double r = hi - lo, z = r * r;\n"
-              "  const double c =\n"
-              "      r -\n"
-              "      z * (1.66666666666666019037e-01 +\n"
-              "           z * (-2.77777777770155933842e-03 +\n"
-              "                z * (6.61375632143793436117e-05 +\n"
-              "                     z * (-1.65339022054652515390e-06 + z * 4.13813679705723846039e-08))));\n"
-              "  const double y = 1 - ((lo - (r * c) / (2 - c)) - hi);\n"
-              "  const double half = (k * 0.5 + rounder) - rounder, rest = k - half;\n"
-              "  const double scale = draw_from_bits(draw_bits(half + (0x1p52 + 1023)) << 52);\n"
-              "  const double again = draw_from_bits(draw_bits(rest + (0x1p52 + 1023)) << 52);\n"
-              "  return x == x ? y * scale * again : x;\n"
+/* Where parameter % does not fulfil a demand. */
+static const char *const c_demands[] = {[DEMAND_FINITE] = "%c - %c != 0",
+                                        [DEMAND_POSITIVE] = "!(%c > 0 && %c < INFINITY)",
+                                        [DEMAND_NONNEGATIVE] = "!(%c >= 0 && %c < INFINITY)",
+                                        [DEMAND_PROBABILITY] = "!(%c >= 0 && %c <= 1)",
+                                        [DEMAND_CHANCE] = "!(%c > 0 && %c <= 1)",
+                                        [DEMAND_COUNT] = "!(%c >= 0 && %c <= 0x1p53 && %c == floor(%c))",
+                                        [DEMAND_RATE] = "!(%c >= 0 && %c <= 0x1p53)"};
+
+static void draw_c_checks(c_emit *e, const distribution *d, const c_draw *r) {
+  for (int i = 0; i < d->n_params; i++) {
+    const char *text = c_demands[d->demand[i]], name = (char)('a' + i);
+    if (text == NULL) continue;
+    strbuf out = {.ctx = e->ctx};
+    for (; *text != '\0'; text++) {
+      const bool is_name = text[0] == '%';
+      strbuf_addn(&out, is_name ? &name : text, 1);
+      if (is_name) text++;
+    }
+    if (out.failed) e->status = ctx_fail_memory(e->ctx);
+    if (e->status == DAMO_OK) ce_fail_if(e, "%s", out.at);
+    strbuf_clear(&out);
+  }
+  if (r->fails != NULL) ce_fail_if(e, "%s", r->fails);
+}
+
+static void draw_c_helpers(c_emit *e, const distribution *d, const c_draw *r) {
+  e->file->specials |= 1u << C_SPECIAL_DRAW;
+  if (d->base == BASE_ENTRY) e->file->specials |= 1u << C_SPECIAL_DRAW_ENTRY;
+  if (d->base != BASE_ENTRY)
+    ce_helper(e, "draw_pair", DAMO_UINT64,
+              "/* The two words of block k. */\n"
+              "static inline void draw_pair(const philox_state *s, uint64_t k, uint64_t *words) {\n"
+              "  uint32_t c[4];\n"
+              "  philox_block(s, k, c);\n"
+              "  words[0] = philox_word_at(c, 0);\n"
+              "  words[1] = philox_word_at(c, 1);\n"
               "}\n");
-  if (normal)
+  if (d->base == BASE_NORMAL)
     ce_helper(e, "draw_normals", DAMO_FLOAT64,
               "/* Two normal draws of two words (Box and Muller, 1958). */\n"
               "static inline void draw_normals(const uint64_t *words, double *out) {\n"
-              "  const double v = draw_unit(words[1]), rounder = 0x1.8p52, shifted = 4 * v + rounder;\n"
-              "  const double x = (v - 0.25 * (shifted - rounder)) * 6.28318530717958647693, z = x * x, w = z * z;\n"
-              "  const uint64_t quarter = draw_bits(shifted);\n"
-              "  const double s =\n"
-              "      x + x * z *\n"
-              "              (-1.66666666666666324348e-01 +\n"
-              "               z * (8.33333333332248946124e-03 +\n"
-              "                    z * (-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06) +\n"
-              "                    z * w * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));\n"
-              "  const double r =\n"
-              "      z * (4.16666666666666019037e-02 +\n"
-              "           z * (-1.38888888888741095749e-03 + z * 2.48015872894767294178e-05)) +\n"
-              "      w * w * (-2.75573143513906633035e-07 +\n"
-              "               z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));\n"
-              "  const double half = 0.5 * z, left = 1 - half, c = left + (((1 - left) - half) + z * r);\n"
-              "  const uint64_t swap = 0 - (quarter & 1), both = (draw_bits(s) ^ draw_bits(c)) & swap;\n"
-              "  const double sine = draw_from_bits((draw_bits(s) ^ both) ^ (quarter & 2) << 62);\n"
-              "  const double cosine = draw_from_bits((draw_bits(c) ^ both) ^ ((quarter + 1) & 2) << 62);\n"
-              "  const double radius = sqrt(-2 * draw_log(1 - draw_unit(words[0])));\n"
+              "  const double radius = sqrt(-2 * draw_log_at(1 - philox_unit_of_word(words[0])));\n"
+              "  double sine, cosine;\n"
+              "  draw_sincos_2pi_at(philox_unit_of_word(words[1]), &sine, &cosine);\n"
               "  out[0] = radius * cosine;\n"
               "  out[1] = radius * sine;\n"
               "}\n");
+  if (r->name == NULL) return;
+  if (strstr(r->value, "draw_cot") != NULL || strstr(r->value, "draw_tan") != NULL)
+    ce_helper(e, "draw_tan", DAMO_FLOAT64,
+              "static inline double draw_tan(double v) {\n"
+              "  double sine, cosine;\n  draw_sincos_2pi_at(v, &sine, &cosine);\n  return sine / cosine;\n}\n"
+              "static inline double draw_cot(double v) {\n"
+              "  double sine, cosine;\n  draw_sincos_2pi_at(v, &sine, &cosine);\n  return cosine / sine;\n}\n");
+  if (strstr(r->value, "draw_trials") != NULL)
+    ce_helper(e, "draw_trials", DAMO_FLOAT64,
+              "static inline double draw_trials(double v, double chance) {\n"
+              "  const double k = chance < 1 ? ceil(" EXPONENTIAL
+              " / -draw_log1p(-chance)) : 1;\n"
+              "  return k > 1 ? k : 1;\n}\n");
+  if (strstr(r->value, "draw_gamma") != NULL)
+    ce_helper(e, "draw_gamma", DAMO_FLOAT64,
+              "/* Draw k of the gamma distribution of scale 1, or its logarithm: of a shape below 1 that of one more,\n"
+              " * times a uniform's power, whose counter has the top bit set. */\n"
+              "static inline double draw_gamma(const philox_state *s, uint64_t k, double shape, int logarithm) {\n"
+              "  const gamma_shape g = gamma_shape_of(shape);\n"
+              "  philox_words w = philox_words_of(s, k);\n"
+              "  const double raised = gamma_attempts(&w, &g), x = logarithm ? draw_log(raised) : raised;\n"
+              "  if (!(shape < 1)) return x;\n"
+              "  philox_state other = *s;\n"
+              "  other.counter_hi ^= (uint64_t)1 << 63;\n"
+              "  w = philox_words_of(&other, k);\n"
+              "  const double power = draw_log(draw_radius_of(philox_word(&w))) / shape;\n"
+              "  return logarithm ? x + power : x * draw_exp(power);\n}\n");
 }
 
 /* The state s after `blocks` blocks. */
@@ -138,6 +139,68 @@ static void draw_c_next(c_emit *e, const c_value *s, uint64_t blocks) {
   ce_line(e, "%s[0] = %s[0];", to, from);
   ce_line(e, "%s[1] = %s[%lld] + %llu;", to, from, step, (unsigned long long)blocks);
   ce_line(e, "%s[2] = %s[%lld] + (%s[1] < %llu);", to, from, 2 * step, to, (unsigned long long)blocks);
+}
+
+/* Parameter i in the loops of the nest. */
+static void draw_c_params(c_emit *e, const distribution *d, const c_nest *nest) {
+  const char *type = d->base == BASE_WORD ? "int64_t" : "double";
+  for (int i = 0; i < d->n_params; i++)
+    ce_line(e, "const %s %c = %s[%s];", type, 'a' + i, ce_p(e, ce_in(e, 1 + i)), ce_nest_at(e, nest, i));
+}
+
+/* Writes what the value k that the base draw gives becomes in a value of `out`. */
+static const char *draw_c_value(c_emit *e, const distribution *d, const c_draw *r, const c_value *out) {
+  if (d->base == BASE_WORD) {
+    ce_helper(e, "word_below", DAMO_UINT64,
+              "/* The high half of word * range; range 0 stands for 2^64. */\n"
+              "static inline uint64_t word_below(uint64_t word, uint64_t range) {\n"
+              "  const uint64_t a0 = (uint32_t)word, a1 = word >> 32, b0 = (uint32_t)range, b1 = range >> 32;\n"
+              "  const uint64_t mid1 = a1 * b0 + (a0 * b0 >> 32), mid2 = a0 * b1 + (uint32_t)mid1;\n"
+              "  return range == 0 ? word : a1 * b1 + (mid1 >> 32) + (mid2 >> 32);\n"
+              "}\n");
+    ce_fail_if(e, "a > b");
+    return ce_cast(e, DAMO_INT64, out->dtype,
+                   "(int64_t)((uint64_t)a + word_below(words[k % 2], (uint64_t)b - (uint64_t)a + 1))");
+  }
+  draw_c_checks(e, d, r);
+  if (d->base == BASE_NORMAL) ce_line(e, "const double v = pair[k %% 2];");
+  if (d->base == BASE_UNIFORM) ce_line(e, "const double v = philox_unit_of_word(words[k %% 2]);");
+  if (d->base == BASE_ENTRY && d->entry != NULL) {
+    static const char *const lists[] = {"", "a", "a, b", "a, b, c", "a, b, c, d"};
+    ce_line(e, "const double p[] = {%s};", lists[d->n_params]);
+    ce_line(e, "philox_words w = philox_words_of(&s, k);");
+  }
+  ce_line(e, "const double x = %s;", r->value);
+  if (d->rounds_down && out->dtype == DAMO_FLOAT32)
+    return "(double)(float)x > x ? nextafterf((float)x, -INFINITY) : (float)x";
+  return ce_cast(e, DAMO_FLOAT64, out->dtype, "x");
+}
+
+/* The loops that write a draw of the state s. */
+static void draw_c_values(c_emit *e, const distribution *d, const c_draw *r, const c_value *s, const c_value *out,
+                          const c_nest *nest) {
+  const char *state = ce_p(e, s);
+  const bool normal = d->base == BASE_NORMAL, pairs = d->base != BASE_ENTRY;
+  ce_open(e, "%s", "");
+  ce_line(e, "const philox_state s = {%s[0], %s[1], %s[2]};", state, state, state);
+  if (pairs) ce_line(e, "uint64_t words[2] = {0, 0};");
+  if (normal) ce_line(e, "double pair[2] = {0, 0};");
+  ce_line(e, "uint64_t k = 0;");
+  ce_nest_open(e, nest);
+  if (pairs) {
+    ce_open(e, "if (k %% 2 == 0)");
+    ce_line(e, "draw_pair(&s, k / 2, words);");
+    if (normal) ce_line(e, "draw_normals(words, pair);");
+    ce_close(e);
+  }
+  ce_open(e, "%s", "");
+  draw_c_params(e, d, nest);
+  const char *value = draw_c_value(e, d, r, out);
+  ce_line(e, "%s[k] = %s;", ce_p(e, out), value);
+  ce_line(e, "k++;");
+  ce_close(e);
+  ce_nest_close(e, nest);
+  ce_close(e);
 }
 
 damo_status draw_emit_c(c_emit *e, const damo_apply *node, const distribution *d, bool sized, int rank) {
@@ -169,51 +232,12 @@ damo_status draw_emit_c(c_emit *e, const damo_apply *node, const distribution *d
   const c_value *s = ce_contiguous(e, ce_in(e, 0));
   const c_value *out = ce_out(e, 1, var_dtype(node->out[1]), ndim, shape);
   if (s == NULL || out == NULL) return e->status;
-  const bool normal = d->base == BASE_NORMAL;
-  draw_c_helpers(e, normal, r->name != NULL && strstr(r->value, "draw_log") != NULL,
-                 r->name != NULL && strstr(r->value, "draw_exp") != NULL);
+  draw_c_helpers(e, d, r);
   if (ce_size(out) > 0) {
     c_nest nest;
     ce_nest_init(e, &nest, ndim, shape, d->n_params, ops);
-    ce_line(e, "uint64_t words%d[2] = {0, 0};", nest.id);
-    if (normal) ce_line(e, "double pair%d[2] = {0, 0};", nest.id);
-    ce_line(e, "uint64_t at%d = 0;", nest.id);
-    ce_nest_open(e, &nest);
-    ce_open(e, "if (at%d %% 2 == 0)", nest.id);
-    ce_line(e, "philox_pair(%s, at%d / 2, words%d);", ce_p(e, s), nest.id, nest.id);
-    if (normal) ce_line(e, "draw_normals(words%d, pair%d);", nest.id, nest.id);
-    ce_close(e);
-    const char *type = d->base == BASE_WORD ? "int64_t" : "double";
-    ce_open(e, "%s", "");
-    for (int i = 0; i < d->n_params; i++)
-      ce_line(e, "const %s %c = %s[%s];", type, 'a' + i, ce_p(e, ce_in(e, 1 + i)), ce_nest_at(e, &nest, i));
-    const char *value;
-    if (d->base == BASE_WORD) {
-      ce_helper(e, "word_below", DAMO_UINT64,
-                "/* The high half of word * range; range 0 stands for 2^64. */\n"
-                "static inline uint64_t word_below(uint64_t word, uint64_t range) {\n"
-                "  const uint64_t a0 = (uint32_t)word, a1 = word >> 32, b0 = (uint32_t)range, b1 = range >> 32;\n"
-                "  const uint64_t mid1 = a1 * b0 + (a0 * b0 >> 32), mid2 = a0 * b1 + (uint32_t)mid1;\n"
-                "  return range == 0 ? word : a1 * b1 + (mid1 >> 32) + (mid2 >> 32);\n"
-                "}\n");
-      ce_fail_if(e, "a > b");
-      value = ce_text(e, "(int64_t)((uint64_t)a + word_below(words%d[at%d %% 2], (uint64_t)b - (uint64_t)a + 1))",
-                      nest.id, nest.id);
-      value = ce_cast(e, DAMO_INT64, out->dtype, value);
-    } else {
-      if (r->fails != NULL) ce_fail_if(e, "%s", r->fails);
-      ce_line(e, normal ? "const double v = pair%d[at%d %% 2];" : "const double v = draw_unit(words%d[at%d %% 2]);",
-              nest.id, nest.id);
-      ce_line(e, "const double x = %s;", r->value);
-      value = ce_cast(e, DAMO_FLOAT64, out->dtype, "x");
-      if (d->rounds_down && out->dtype == DAMO_FLOAT32)
-        value = "(double)(float)x > x ? nextafterf((float)x, -INFINITY) : (float)x";
-    }
-    ce_line(e, "%s[at%d] = %s;", ce_p(e, out), nest.id, value);
-    ce_line(e, "at%d++;", nest.id);
-    ce_close(e);
-    ce_nest_close(e, &nest);
+    draw_c_values(e, d, r, s, out, &nest);
   }
-  draw_c_next(e, s, philox_blocks(ce_size(out)));
+  draw_c_next(e, s, draw_blocks(d, ce_size(out)));
   return e->status;
 }
