@@ -118,6 +118,27 @@ describe("iallreduce and wait", function()
     end
   end)
 
+  it("have the work that needs no result between them, however a script lists it", function()
+    local v, w = damo.dvector "v", damo.dmatrix "w"
+    local h = mpi.iallreduce(v)
+    local work = damo.dot(w, w)
+    local sum = mpi.wait(h)
+    for _, outputs in ipairs { { work, sum }, { sum, work }, { damo.dot(work, sum) }, { damo.sum(work) * sum } } do
+      local f = damo.compile({ v, w }, outputs, { profile = true })
+      local all = { f(damo.ones { 2 }, damo.ones { 2, 2 }) }
+      local order = {}
+      for _, node in ipairs(f.profile.nodes) do
+        order[#order + 1] = node.op:match "^MpiBucket%u%l+" or node.op:match "^Dot"
+      end
+      assert.are.equal("MpiBucketStart Dot MpiBucketWait", table.concat(order, " ", 1, 3))
+      if #outputs == 2 then
+        local first = outputs[1] == sum and 1 or 2
+        same({ size, size }, all[first])
+        same({ { 2, 2 }, { 2, 2 } }, all[3 - first])
+      end
+    end
+  end)
+
   it("may be several at a time, and in groups", function()
     local part = mpi.split(rank % 2)
     local v = damo.dvector "v"

@@ -291,6 +291,40 @@ static damo_status register_after(damo_ctx *ctx) {
   return damo_op_register(ctx, &k);
 }
 
+static damo_status before_perform(damo_thunk *t) {
+  const damo_sparse *sparse = damo_thunk_input_sparse(t, 1);
+  if (sparse != NULL) return damo_thunk_give_sparse(t, 0, damo_retain(sparse));
+  return damo_thunk_output_inplace(t, 0, 1) != NULL ? DAMO_OK : damo_error_status(damo_thunk_ctx(t));
+}
+
+static damo_status before_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)op;
+  (void)n_in;
+  out[0] = damo_retain(damo_var_get_type(in[1]));
+  return DAMO_OK;
+}
+
+static damo_status before_shape(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out) {
+  (void)op;
+  const int ndim = damo_type_ndim(damo_var_get_type(damo_apply_get_output(node, 0)));
+  for (int d = 0; d < ndim; d++) out[0][d] = damo_retain(in[1][d]);
+  return DAMO_OK;
+}
+
+/* For graphs whose derivatives have been taken. */
+static damo_status register_before(damo_ctx *ctx) {
+  static const damo_alias same[] = {{0, 1}, {-1, -1}};
+  const damo_op_class k = {.name = "MpiBefore",
+                           .doc = "x, of which what its ticket comes from is computed before",
+                           .n_in = 2,
+                           .infer_type = before_type,
+                           .perform = before_perform,
+                           .infer_shape = before_shape,
+                           .impure = true,
+                           .destroy_map = same};
+  return damo_op_register(ctx, &k);
+}
+
 static damo_status ticket_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)in;
   (void)n_in;
@@ -398,6 +432,7 @@ static damo_status register_same(world *w, damo_ctx *ctx) {
 
 damo_status collective_register(world *w, damo_ctx *ctx) {
   damo_status s = register_after(ctx);
+  if (s == DAMO_OK) s = register_before(ctx);
   if (s == DAMO_OK) s = register_ticket(ctx);
   if (s == DAMO_OK) s = register_same(w, ctx);
   if (s == DAMO_OK) s = register_calls(w, ctx);

@@ -4,6 +4,7 @@
 
 local damo = require "damo"
 local core = require "damo.mpi.core"
+local overlap = require "damo.mpi.overlap"
 
 local ops = {}
 
@@ -98,8 +99,8 @@ end
 
 local started = {}
 
---- Begins an allreduce of a Variable; what does not need its result is computed while the ranks exchange it, as far as
--- the graph's order has such work before mpi.wait. Of an Array it computes the result at once.
+--- Begins an allreduce of a Variable; arrays that do not need its result are computed while the ranks exchange it, but
+-- for Functions with branches (damo.ifelse). Of an Array it computes the result at once.
 -- @tparam Variable|Array x
 -- @tparam[opt] table options `op`, `group`
 -- @treturn table for mpi.wait
@@ -110,6 +111,7 @@ function ops.iallreduce(x, options)
   local handle = setmetatable({ x = x, group = group, op = op }, started)
   if is_variable(x) then
     handle.number = core.bucket_start(x, group, op)
+    overlap.note(handle.number)
   else
     handle.result = collective("allreduce", x, nil, { op = op, group = group })
   end

@@ -5,6 +5,7 @@
 
 local damo = require "damo"
 local core = require "damo.mpi.core"
+local overlap = require "damo.mpi.overlap"
 
 local graph = damo.graph
 
@@ -238,6 +239,7 @@ local function first_ticket(value) return damo.constant(damo.array(value, { dtyp
 local function chain(fg, found, ticket)
   for _, entry in ipairs(found) do
     local node = entry.node
+    for _, v in ipairs(entry.work or {}) do ticket = damo.ops.MpiTicket(v, ticket) end
     if core.number(node.op) then
       fg:change_node_input(node, #node.inputs, ticket, { import_missing = true })
       ticket = node.outputs[#node.outputs]
@@ -293,10 +295,14 @@ local function prepare(inputs, outputs, options)
   local fg = graph.FunctionGraph(roots, variables)
   expand(fg)
   local found = ordered(fg:toposort(), options == nil or options.givens == nil)
+  local has_work = overlap.plan(fg, found)
   local first = damo.ops.MpiBegin(first_ticket(is_debug(parts.options) and CHECK or 0))
   local ticket = damo.ops.MpiEnd(chain(fg, found, first))
   local made = {}
   for k = 1, #variables do made[k] = fg.outputs[k] end
+  -- A program computes the operands of a node from the first one on: by this node the collectives, and with them what
+  -- is to be computed while a sum goes on, before all else.
+  if has_work then made[1] = damo.ops.MpiBefore(ticket, made[1]) end
   keep(parts.options, ticket)
   for k, place in ipairs(parts.places) do place(made[k]) end
   local givens = {}
