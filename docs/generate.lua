@@ -481,12 +481,18 @@ for word in ("and break do else elseif end false for function goto if in local n
 
 local function param_name(name) return reserved[name] and name .. "_" or name end
 
-local function options_type(row)
+-- What lua/damo/sparse.lua adds to a row: an option of the function, and the class of what it gives of values.
+local added = {
+  ["sparse.factorize"] = { option = "progress?: boolean|fun(step: integer, steps: integer)", result = "damo.Factor" },
+}
+
+local function options_type(row, of_method)
   local keys = {}
   for _, o in ipairs(row.options) do
     keys[#keys + 1] = ("%s?: %s"):format(o.name, assert(lua_types[o.kind], o.kind))
   end
   if row.random then keys[#keys + 1] = "rng?: any" end
+  if added[row.name] and not of_method then keys[#keys + 1] = added[row.name].option end
   keys[#keys + 1] = "out?: damo.Array|damo.Array[]"
   local first = row.options[1] and lua_types[row.options[1].kind] .. "|" or ""
   return ("%s{ %s }"):format(first, table.concat(keys, ", "))
@@ -533,9 +539,10 @@ local function declaration(row, owner, skip)
     end
   end
   names[#names + 1] = "options"
-  lines[#lines + 1] = "---@param options? " .. options_type(row)
+  lines[#lines + 1] = "---@param options? " .. options_type(row, skip == 1)
   local count = row.random and 1 or results_count(row)
-  local result = owner == "RandomStream:" and "damo.Variable" or "damo.Result"
+  local result = owner == "RandomStream:" and "damo.Variable" or added[row.name] and added[row.name].result
+    or "damo.Result"
   for _ = 1, count do lines[#lines + 1] = "---@return " .. result end
   if owner == "random." then lines[#lines + 1] = "---@return damo.Result? draw where rng is given, after its state" end
   local of_variables = not row.random and overload(row, skip)

@@ -12087,16 +12087,16 @@ function sparse.csc_fbinomial(n, p, options) end
 ---@return damo.Result
 function sparse.csc_dbinomial(n, p, options) end
 
----the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'
+---the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'; the function takes progress of values: true, or what is called with the stage and the number of stages
 ---@param A damo.Operand
----@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
----@return damo.Result
+---@param options? string|{ assume?: string, on_fail?: string, progress?: boolean|fun(step: integer, steps: integer), out?: damo.Array|damo.Array[] }
+---@return damo.Factor
 ---@overload fun(A: damo.Variable, options?: any): damo.Variable
 function sparse.factorize(A, options) end
 
----the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'
+---the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'; the function takes progress of values: true, or what is called with the stage and the number of stages
 ---@param options? string|{ assume?: string, on_fail?: string, out?: damo.Array|damo.Array[] }
----@return damo.Result
+---@return damo.Factor
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:factorize(options) end
 

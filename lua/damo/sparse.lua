@@ -5,6 +5,7 @@
 
 local core = require "damo.core"
 local arguments = require "damo.arguments"
+local progress_option = require "damo.progress_option"
 local random = require "damo.random"
 
 ---@class damo.sparse
@@ -13,6 +14,8 @@ for name, value in pairs(core.sparse) do sparse[name] = value end
 
 local random_from = sparse.random_from
 sparse.random_from = nil
+local factorize, factorize_watched = sparse.factorize, sparse.factorize_watched
+sparse.factorize_watched = nil
 
 -- ---- Arguments ---------------------------------------------------------------------------------------------------
 
@@ -41,6 +44,28 @@ end
 function sparse.random(m, n, options, ...)
   no_more("random", "two lengths and a table of options", ...)
   return random.eager(random_from, m, n, options)
+end
+
+local function without_progress(options)
+  local rest = {}
+  for key, value in next, options do
+    if key ~= "progress" then rest[key] = value end
+  end
+  return rest
+end
+
+-- The option progress is for values: a function (step, steps) of the stages, or true for a bar.
+function sparse.factorize(A, options, ...)
+  if type(options) ~= "table" or options.progress == nil then return factorize(A, options, ...) end
+  local tell, rest = progress_option("factorize", options.progress, "factorize"), without_progress(options)
+  if not tell then return factorize(A, rest, ...) end
+  no_more("factorize", "a matrix and a table of options", ...)
+  core.system.check_options("factorize", options, { "assume", "on_fail", "progress" })
+  if rest.on_fail ~= "return" then return factorize_watched(A, rest, tell) end
+  local ok, F = pcall(factorize_watched, A, rest, tell)
+  if ok then return F end
+  if type(F) == "table" and F.kind == "numeric" then return nil, F end
+  error(F, 0)
 end
 
 --- Makes a structured function of a function of tensors: `fn` is applied to the vector of stored values only, even if

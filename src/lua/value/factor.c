@@ -83,6 +83,33 @@ static int factor_tostring(lua_State *L) {
   return 1;
 }
 
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+
+/* Calls the function at 3 of the call that factorizes. */
+static damo_status factor_tell_script(void *user, int done, int total) {
+  lua_State *L = user;
+  damo_ctx *ctx = bind_ctx(L);
+  if (!lua_checkstack(L, 10)) return ctx_fail_memory(ctx);
+  lua_pushvalue(L, 3);
+  lua_pushinteger(L, done);
+  lua_pushinteger(L, total);
+  if (bind_call_back(L, ctx, 2, 0) == LUA_OK) return DAMO_OK;
+  return bind_caught(L, "factorize", "progress", NULL);
+}
+
+/* factorize_watched(A, options, progress): damo.sparse.factorize of a matrix, with assume among the options. */
+static int factor_make_watched(lua_State *L) {
+  static const char *const assumed[] = {"pos", "sym", "gen", NULL}; /* in the order of factor_assume, after NONE */
+  damo_sparse *a = bind_check_obj(L, 1, OBJ_SPARSE, "factorize", "A");
+  const factor_assume assume = (factor_assume)(bind_option_enum(L, 2, "assume", assumed, -1, "factorize") + 1);
+  const factor_watch watch = {factor_tell_script, L};
+  const bind_entry e = bind_enter(L);
+  damo_factor *f = factor_new_watched(a, assume, &watch);
+  bind_leave(e);
+  bind_push_made(L, f);
+  return 1;
+}
+
 /* ---- The Type ---------------------------------------------------------------------------------------------------- */
 
 /* FactorType(dtype, {shape=, least_squares=}) */
@@ -119,5 +146,7 @@ void bind_open_factor(lua_State *L) {
   lua_getfield(L, -1, "sparse");
   bind_pushfunction(L, factor_make_type);
   lua_setfield(L, -2, "FactorType");
+  bind_pushfunction(L, factor_make_watched);
+  lua_setfield(L, -2, "factorize_watched");
   lua_pop(L, 1);
 }

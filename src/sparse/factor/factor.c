@@ -335,11 +335,21 @@ static damo_status factor_widen(factor_matrix *m) {
   return DAMO_OK;
 }
 
+enum { STAGE_TAKEN = 1, STAGE_ANALYSED, STAGE_FACTORIZED };
+
+/* Tells that a stage is done, unless it was told before: a back end may give way to another. */
+static damo_status factor_tell(damo_factor *f, int stage) {
+  if (f->watch == NULL || stage <= f->told) return DAMO_OK;
+  f->told = stage;
+  return f->watch->tell(f->watch->user, stage, STAGE_FACTORIZED);
+}
+
 /* Factorizes M, after an analysis unless the back end is kept; if int32 indices do not suffice, again with int64
  * ones. */
 static damo_status factor_make_with(damo_factor *f, factor_method method, bool keep) {
   f->too_large = false;
   damo_status status = keep ? DAMO_OK : factor_analyze(f, method);
+  if (status == DAMO_OK) status = factor_tell(f, STAGE_ANALYSED);
   if (status == DAMO_OK) status = factor_compute(f);
   if (status == DAMO_OK || !f->too_large) return status;
   ctx_clear_error(f->obj.ctx);
@@ -396,6 +406,7 @@ static damo_status factor_refresh_as(damo_factor *f, damo_sparse *a) {
   const bool was_flipped = f->flipped;
   damo_status status = factor_prepare(f, a, &m, &method);
   if (status == DAMO_OK && f->widened && !m.wide) status = factor_widen(&m);
+  if (status == DAMO_OK) status = factor_tell(f, STAGE_TAKEN);
   if (status == DAMO_OK) return factor_install(f, &m, method, was_flipped);
   factor_matrix_clear(f->obj.ctx, &m);
   f->flipped = was_flipped;
@@ -439,20 +450,27 @@ damo_status factor_refresh(damo_factor *f, damo_sparse *a) {
   return f->least ? factor_refresh_least(f, a) : factor_refresh_as(f, a);
 }
 
-static damo_factor *factor_make(damo_sparse *a, factor_assume assume, bool least) {
+static damo_factor *factor_make(damo_sparse *a, factor_assume assume, bool least, const factor_watch *watch) {
   damo_factor *f = obj_new(a->obj.ctx, OBJ_FACTOR, sizeof *f);
   if (!f) return NULL;
   f->assume = assume;
   f->asked_least = least;
   f->fault = FACTOR_EMPTY;
-  if (factor_refresh(f, a) == DAMO_OK) return f;
+  f->watch = watch;
+  const bool made = factor_refresh(f, a) == DAMO_OK && factor_tell(f, STAGE_FACTORIZED) == DAMO_OK;
+  f->watch = NULL;
+  if (made) return f;
   damo_release(f);
   return NULL;
 }
 
-damo_factor *factor_new(damo_sparse *a, factor_assume assume) { return factor_make(a, assume, false); }
+damo_factor *factor_new(damo_sparse *a, factor_assume assume) { return factor_make(a, assume, false, NULL); }
 
-damo_factor *factor_new_least_squares(damo_sparse *a) { return factor_make(a, FACTOR_ASSUME_NONE, true); }
+damo_factor *factor_new_watched(damo_sparse *a, factor_assume assume, const factor_watch *watch) {
+  return factor_make(a, assume, false, watch);
+}
+
+damo_factor *factor_new_least_squares(damo_sparse *a) { return factor_make(a, FACTOR_ASSUME_NONE, true, NULL); }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 

@@ -35,6 +35,14 @@ void factor_register(damo_ctx *ctx); /* destructor; called by sparse_register */
  * solves are those of least squares. Shape error: a rectangular matrix that is said to be Hermitian. Numeric error: nan
  * or inf entries; a matrix that is not positive definite under FACTOR_ASSUME_POS. */
 damo_factor *factor_new(damo_sparse *a, factor_assume assume);
+/* What is told of a factorization on its way: tell(user, done, total) after each of the stages, which are a checked copy
+ * of the matrix, the analysis, and the factors. Its error ends the factorization. */
+typedef struct factor_watch {
+  damo_status (*tell)(void *user, int done, int total);
+  void *user;
+} factor_watch;
+/* factor_new that tells its stages. */
+damo_factor *factor_new_watched(damo_sparse *a, factor_assume assume, const factor_watch *watch);
 /* QR of a matrix of any shape, for least squares. */
 damo_factor *factor_new_least_squares(damo_sparse *a);
 /* Factorizes again, for a's values. The analysis is reused if the pattern is the same (shared arrays, or equal ones);

@@ -123,7 +123,9 @@ struct damo_factor {
   size_t charged;
   int64_t analyses, factorizations, refinements;
   double *work;
-  size_t work_size; /* doubles */
+  size_t work_size;          /* doubles */
+  const factor_watch *watch; /* while it is made; NULL: nothing is told */
+  int told;                  /* the last stage that was told */
 };
 
 /* Kernels over M, by index and value type. */

@@ -338,7 +338,9 @@ const op_func sparse_factor_funcs[] = {
      .operands = "A",
      .options = OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR)),
      .call = sp_fn_factorize,
-     .doc = "the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'"},
+     .doc = "the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'; "
+            "the "
+            "function takes progress of values: true, or what is called with the stage and the number of stages"},
     {.name = "sparse.rcond",
      .operands = "A",
      .options = OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR)),
