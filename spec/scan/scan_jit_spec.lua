@@ -210,6 +210,60 @@ local function random_vectors(dtype, n)
   return inputs, wanted, { args }
 end
 
+-- A random scan of matrices of n rows and m columns and vectors of both lengths, and, with a policy, its gradients.
+local function random_matrices(dtype, n, m, policy)
+  local steps = 220 + math.random(60)
+  local inputs, args = {}, {}
+  local function input(shape, flipped)
+    local unknown = {}
+    for i = 1, #shape do unknown[i] = policy and shape[i] or math.random(2) == 1 and shape[i] or false end
+    local v = damo.tensor("m" .. #inputs, { dtype = dtype, shape = flipped and { unknown[2], unknown[1] } or unknown })
+    local size = flipped and { shape[2], shape[1] } or shape
+    local x = damo.random.uniform(-1, 1, { size = size })
+    inputs[#inputs + 1], args[#args + 1] = v, damo.cast(x, dtype)
+    return flipped and damo.transpose(v) or v
+  end
+  local constant = damo.cast(damo.random.uniform(-1, 1, { size = { n, m } }), dtype)
+  local square = input { n, n }
+  local sequence = { input = input { steps + 2, n, m }, taps = { 0, 2 } }
+  local first = math.random(2) == 1 and input { n, m } or { initial = input { 3, n, m }, taps = { -3, -1 } }
+  local n_taps = type(first) == "table" and first.taps and 2 or 1
+  local results = damo.scan(function(...)
+    local given = { ... }
+    local pool = {}
+    for i = 1, 2 + n_taps do pool[i] = given[i] end
+    local row, column, fixed = given[3 + n_taps], given[4 + n_taps], given[5 + n_taps]
+    pool[#pool + 1] = fixed
+    local function any() return pool[math.random(#pool)] end
+    local function move()
+      local k, x = math.random(9), any()
+      if k == 1 then return x * 0.5 + any() end
+      if k == 2 then return x * row end
+      if k == 3 then return x - column:dimshuffle { 1, "x" } end
+      if k == 4 then return x + damo.outer(column, row) end
+      if k == 5 then return 0.25 * x + damo.outer(damo.dot(x, row), row) end
+      if k == 6 then return damo.switch(damo.gt(x, any()), x, 0.5 * any()) end
+      if k == 7 then return x + damo.outer(damo.dot(square, column), damo.dot(column, any())) end
+      if k == 8 then return x - constant * damo.transpose(damo.transpose(any()) * column) end
+      return damo.ifelse(damo.gt(row[1], column[1]), x, damo.abs(any()))
+    end
+    for _ = 1, math.random(5) do pool[#pool + 1] = damo.cast(move(), dtype) end
+    local bounded = damo.clip(move(), -2, 2)
+    return damo.cast(bounded, dtype), damo.cast(damo.clip(damo.dot(column, move()), -1, 1), dtype),
+      damo.cast(0.5 * column + 0.1 * damo.dot(bounded, row), dtype), damo.cast(move(), dtype)
+  end, { sequences = { sequence }, outputs_info = { first, input { m }, input { n }, false },
+    non_sequences = { input({ n, m }, math.random(2) == 1) }, n_steps = steps, go_backwards = math.random(3) == 1,
+    checkpoint = policy, return_list = true })
+  local wanted = {}
+  if not policy then
+    for i, r in ipairs(results) do wanted[i] = math.random(2) == 1 and r[-1] or r end
+    return inputs, wanted, { args }
+  end
+  local cost = damo.sum(results[1][-1]) + damo.sum(damo.sqr(results[3][-1])) + damo.sum(results[2][-1])
+  for i, v in ipairs(inputs) do wanted[i] = damo.grad(cost, v, { disconnected_inputs = "ignore" }) end
+  return inputs, wanted, { args, args }
+end
+
 describe("scan as machine code", function()
   it("has the VM's bits for products with small matrices, in reproducible mode too", function()
     local m, x0, b = damo.dmatrix "m", damo.dvector "x0", damo.dvector "b"
@@ -226,7 +280,7 @@ describe("scan as machine code", function()
       local r, s = { f(unpack(args)) }, { g(unpack(args)) }
       if enabled then assert.is_true(damo.info().jit.bytes > before) end
       for i = 1, #s do assert.is_true(bits(as_table(s[i])) == bits(as_table(r[i])), "output " .. i) end
-      for _, wide in ipairs { 9, 2 } do -- longer than vectors of machine code, then short again
+      for _, wide in ipairs { 17, 2, 16 } do -- longer than vectors of machine code, then short again
         local eye = {}
         for i = 1, wide do
           eye[i] = {}
@@ -242,10 +296,22 @@ describe("scan as machine code", function()
     local ran = 0
     for seed = 1, 100 do
       math.randomseed(seed)
-      local inputs, wanted, arguments = random_vectors(seed % 3 == 0 and "float32" or "float64", math.random(8))
+      local inputs, wanted, arguments = random_vectors(seed % 3 == 0 and "float32" or "float64", math.random(16))
       if compare(inputs, wanted, arguments, "vectors, seed " .. seed) then ran = ran + 1 end
     end
     if enabled then assert.is_true(ran > 40, ran .. " of 100") end
+  end)
+
+  it("has the VM's bits for small matrices, on random steps", function()
+    local ran = 0
+    for seed = 1, 60 do
+      math.randomseed(seed)
+      damo.random.seed(seed)
+      local inputs, wanted, arguments =
+        random_matrices(seed % 3 == 0 and "float32" or "float64", math.random(7), math.random(7))
+      if compare(inputs, wanted, arguments, "matrices, seed " .. seed) then ran = ran + 1 end
+    end
+    if enabled then assert.is_true(ran > 40, ran .. " of 60") end
   end)
 
   it("has them for gradients of short vectors, and for vectors of another length afterwards", function()
@@ -263,7 +329,7 @@ describe("scan as machine code", function()
     local v, w = damo.dvector "v", damo.dvector "w"
     local h = damo.scan(function(h) return h * w + 0.5 end, { outputs_info = { v }, n_steps = 300 })
     ran = compare({ v, w }, { h, h[-1] }, {
-      { A { 1, 2, 3 }, A { 0.5, 0.25, 2 } }, { A { 1, 2 }, A { 0.5, 0.25 } }, { damo.ones(9), damo.ones(9) },
+      { A { 1, 2, 3 }, A { 0.5, 0.25, 2 } }, { A { 1, 2 }, A { 0.5, 0.25 } }, { damo.ones(17), damo.ones(17) },
       { A { 3, 2, 1 }, A { 0.5, 0.25, 2 } },
     }, "lengths")
     if enabled then assert.is_true(ran) end
@@ -410,12 +476,27 @@ describe("scan as machine code", function()
     local ran, n = 0, 0
     for seed = 1, 30 do
       for _, policy in ipairs { "log", 1, 17 } do
-        local inputs, wanted, arguments = random_gradient(seed, policy, seed > 15 and seed % 8 + 1 or nil)
+        local inputs, wanted, arguments = random_gradient(seed, policy, seed > 15 and seed % 16 + 1 or nil)
         n = n + 1
         if compare(inputs, wanted, arguments, "checkpoint " .. policy .. ", seed " .. seed) then ran = ran + 1 end
       end
     end
     if enabled then assert.is_true(ran > 2 * n / 3, ran .. " of " .. n) end
+  end)
+
+  it("goes back over checkpoints with matrices as states, and adds up gradients of matrices", function()
+    local ran, n = 0, 0
+    for seed = 1, 20 do
+      for _, policy in ipairs { "log", 17 } do
+        math.randomseed(seed)
+        damo.random.seed(seed)
+        local inputs, wanted, arguments =
+          random_matrices(seed % 3 == 0 and "float32" or "float64", math.random(5), math.random(5), policy)
+        n = n + 1
+        if compare(inputs, wanted, arguments, "matrices, " .. policy .. ", seed " .. seed) then ran = ran + 1 end
+      end
+    end
+    if enabled then assert.is_true(ran > n / 2, ran .. " of " .. n) end
   end)
 
   it("is interrupted while it goes back, and leaves nothing half done", function()
@@ -509,8 +590,11 @@ describe("scan as machine code", function()
     end
     assert.equal(enabled, made(h0, 1))
     assert.is_false(made(h0, 1, without))
-    assert.equal(enabled, made(v0, damo.ones(8)))
-    assert.is_false(made(v0, damo.ones(9)))
+    assert.equal(enabled, made(v0, damo.ones(16)))
+    assert.is_false(made(v0, damo.ones(17)))
+    local m0 = damo.dmatrix "m0"
+    assert.equal(enabled, made(m0, damo.ones { 16, 16 }))
+    assert.is_false(made(m0, damo.ones { 2, 17 }))
     assert.has_error(function() damo.Mode { jit = "no" } end)
   end)
 end)

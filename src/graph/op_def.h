@@ -185,7 +185,7 @@ typedef enum op_masks {
 } op_masks;
 
 /* The most elements of operands and results of op_moves. */
-#define OP_MOVES_MOST 8
+#define OP_MOVES_MOST 16
 
 /* Where an element of a result comes from: element `at` of input `in`; then, where add >= 0, element add_at of input
  * `add` is added to it. */

@@ -112,8 +112,19 @@ static bool find_uses(allocator *a) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
+/* The slot of the carried value that v becomes in the next step, if the step does not read it from now on: what is
+ * stored now is stored before the instruction in hand reads its operands. */
+static int32_t slot_to_come(const allocator *a, jit_value v) {
+  const int32_t carried = a->v[v].becomes;
+  if (carried == NOWHERE || a->p->def[v].source != JIT_OF_INST || a->p->def[v].steady) return NOWHERE;
+  const value_state *s = &a->v[carried];
+  const bool is_read = s->use < s->end || (s->end > 0 && a->uses[s->end - 1] >= a->now);
+  return s->head == NOWHERE && !is_read ? a->p->def[carried].slot : NOWHERE;
+}
+
 static jit_place home_of(allocator *a, jit_value v) {
   jit_def *d = &a->p->def[v];
+  if (d->slot < 0) d->slot = slot_to_come(a, v);
   if (d->slot < 0) d->slot = a->p->n_slots++;
   return ~d->slot;
 }
@@ -226,16 +237,42 @@ static void allocate_call(allocator *a, const jit_inst *i) {
   enter_register(a, i->out, reg);
 }
 
-static void allocate_inst(allocator *a, const jit_inst *i) {
-  if (jit_is_call(i)) {
-    allocate_call(a, i);
+/* Instructions after which a value that is read once is not worth a register, though one is free. */
+#define FAR_USE 32
+
+static bool is_in_slot_alone(const allocator *a, jit_value v) { return a->v[v].reg == NOWHERE && a->v[v].in_slot; }
+
+static bool commutes(const jit_inst *i) {
+  return i->op == JIT_ADD || i->op == JIT_MUL || i->op == JIT_IADD || i->op == JIT_IMUL;
+}
+
+/* The instruction with the operand that is in a slot alone last, where it may stay in it. */
+static jit_inst slot_last(const allocator *a, const jit_inst *i) {
+  jit_inst turned = *i;
+  if (!commutes(i) || !a->isa->takes_slot(i)) return turned;
+  if (!is_in_slot_alone(a, i->in[0]) || is_in_slot_alone(a, i->in[1])) return turned;
+  turned.in[0] = i->in[1];
+  turned.in[1] = i->in[0];
+  return turned;
+}
+
+/* Whether a value's next use after this one is so far away that it is loaded again then. */
+static bool is_used_late(const allocator *a, jit_value v) {
+  const value_state *s = &a->v[v];
+  return s->use + 1 >= s->end || a->uses[s->use + 1] > a->now + FAR_USE ||
+         free_register(a, value_class(a, v)) == NOWHERE;
+}
+
+static void allocate_inst(allocator *a, const jit_inst *given) {
+  if (jit_is_call(given)) {
+    allocate_call(a, given);
     return;
   }
+  const jit_inst turned = slot_last(a, given), *i = &turned;
   jit_inst made = *i;
   for (int k = 0; k < i->n_in; k++) {
-    const value_state *s = &a->v[i->in[k]];
-    const bool slot = k == i->n_in - 1 && s->reg == NOWHERE && s->in_slot && a->isa->takes_slot(i) &&
-                      (s->use + 1 >= s->end || free_register(a, value_class(a, i->in[k])) == NOWHERE);
+    const bool slot =
+        k == i->n_in - 1 && is_in_slot_alone(a, i->in[k]) && a->isa->takes_slot(i) && is_used_late(a, i->in[k]);
     made.in[k] = slot ? home_of(a, i->in[k]) : in_register(a, i->in[k], i->in, i->n_in);
   }
   pass_uses(a, i);

@@ -178,6 +178,8 @@ damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern,
 /* Whether a DimShuffle of an operand of that rank adds axes of length 1, or drops such, and leaves the others in their
  * order. */
 bool dimshuffle_op_keeps_order(const damo_op *op, int ndim);
+/* The operand's axis that is that axis of the result; -1: a new one. */
+int dimshuffle_op_axis(const damo_op *op, int axis);
 damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 /* A vector of n int64 scalars: a constant where they all are. */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);

@@ -65,16 +65,18 @@ size_t scan_state_size(void);
 damo_status scan_emit_c(struct c_emit *e, const damo_apply *node);
 damo_status scan_replay_emit_c(struct c_emit *e, const damo_apply *node);
 
-/* scan_jit.c: a loop of 0-d values and short vectors as machine code, for one thunk in one frame. */
+/* scan_jit.c, scan_jit_run.c: a loop of 0-d values, short vectors and small matrices as machine code, for one thunk in
+ * one frame. */
 typedef struct scan_native scan_native;
+struct native_part;
 struct scan_frame;
-/* For operands as long as these; fed: the lengths of fed sequences' values. NULL without an error: there is none for
+/* For operands as long as these; fed: the parts whose values the fed sequences get. NULL without an error: there is none for
  * the class, or in this context. */
 scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s, const struct scan_frame *w,
-                             const int32_t *fed);
+                             const struct native_part *const *fed);
 /* Whether w's code is for operands as long as these. */
 bool scan_native_fits(const thunk *t, const frame *f, const scan_class *s, const struct scan_frame *w,
-                      const int32_t *fed);
+                      const struct native_part *const *fed);
 void scan_native_free(scan_native *n, damo_ctx *ctx);
 /* Runs at most `total` steps of w's code, at least 1, and gives all results; *taken: the number of steps. */
 damo_status scan_native_run(const thunk *t, frame *f, const scan_class *s, const struct scan_frame *w, int64_t total,

@@ -1,5 +1,5 @@
-/* scan_jit_int.h: private to scan/: the code of a loop of 0-d values and short vectors, for scan_jit.c, which makes and
- * runs it, and scan_replay_jit.c, which runs two of them in turn. */
+/* scan_jit_int.h: private to scan/: the code of a loop of 0-d values, short vectors and small matrices, for scan_jit.c,
+ * which makes it, scan_jit_run.c, which runs it, and scan_replay_jit.c, which runs two of them in turn. */
 #ifndef DAMO_SCAN_SCAN_JIT_INT_H
 #define DAMO_SCAN_SCAN_JIT_INT_H
 
@@ -9,26 +9,29 @@
 
 #define SCAN_NO_SLOT (-1)
 #define SCAN_MOST_ENTRIES OP_MOVES_MOST /* of a vector */
-#define SCAN_MATRIX_ENTRIES (SCAN_MOST_ENTRIES * SCAN_MOST_ENTRIES)
+#define SCAN_MATRIX_ENTRIES ELEM_MATRIX_MOST
 _Static_assert(SCAN_MOST_ENTRIES == ELEM_VECTOR_MOST, "vectors of both have the same length");
 
 /* Where the frame of the code has what belongs to a part. */
 typedef struct native_part {
-  /* Sequence: the address of the first entry of each tap. State, fixed: entry i of the value k + 1 steps back, or of the
-   * value, is value[k * SCAN_MOST_ENTRIES + i]. */
+  /* Sequence: the address of the first entry of each tap. State, fixed: entry i, in C order, of the value k + 1 steps
+   * back, or of the value, is value[k * most + i]. Collected: those of the last value. */
   int32_t *value;
-  int32_t n; /* the entries of the value; a 0-d one has 1; rows of a matrix */
-  bool is_vector;
-  int32_t columns;                     /* of a matrix, which is fixed: entry i is value[i], in C order; 0: it is none */
-  int32_t stride;                      /* sequence: the stride of its rows */
-  int32_t along;                       /* sequence of vectors: the stride of a row's entries */
-  int32_t row, to;                     /* the address of the stack's row, and how it moves */
-  int32_t last[SCAN_MOST_ENTRIES];     /* collected: the last value */
-  jit_value newest[SCAN_MOST_ENTRIES]; /* state, while code is made: the value before the step */
-  char *base;                          /* of the stack, in a run */
-  damo_array *own;                     /* the stack while its length is unknown, owned */
+  jit_value *newest; /* state, while code is made: the value before the step */
+  int32_t most;      /* entries that a value of its rank has at most */
+  int32_t n;         /* the entries of the value; a 0-d one has 1 */
+  int32_t columns;   /* of a matrix; 0: it is none */
+  int8_t ndim;       /* of the value */
+  int32_t stride;    /* sequence: the stride of its rows */
+  int32_t along[2];  /* sequence: the strides of the axes of a row */
+  int32_t row, to;   /* the address of the stack's row, and how it moves */
+  char *base;        /* of the stack, in a run */
+  damo_array *own;   /* the stack while its length is unknown, owned */
   int64_t cap;
 } native_part;
+
+/* Rows of the value; a vector has one for each entry. */
+static inline int64_t native_rows(const native_part *p) { return p->columns > 0 ? p->n / p->columns : p->n; }
 
 /* A number that a run of scalars reads from an input's cell, or gives as an output. */
 typedef struct native_number {
@@ -40,7 +43,7 @@ struct scan_native {
   jit_code *code;
   jit_slot *frame;
   size_t frame_bytes, bytes;
-  int32_t nowhere; /* the first of SCAN_MOST_ENTRIES slots, for rows that are not kept */
+  int32_t nowhere; /* the first of the slots for rows that are not kept */
   bool is_scalar;  /* operands are numbers alone, results last values of numbers: scan_native_run_scalars */
   int32_t n_reads, n_gives;
   native_number *reads, *gives; /* if it is */

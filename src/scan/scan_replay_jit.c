@@ -84,16 +84,22 @@ static damo_status replay_native_to(native_replay *r, int64_t to) {
   return DAMO_OK;
 }
 
+/* The part of the forward loop whose past fed sequence q gets. */
+static const native_part *feeding_part(const thunk *t, const scan_class *forward, const scan_native *go, int q) {
+  return &go->part[scan_state_of(forward, scan_replay_fed(t->node->op, q)) - forward->part];
+}
+
 /* Points the fed sequences of the reverse code at the slots of the states. */
 static void point_at_states(const native_replay *r, const scan_class *reverse, int n_fed) {
   for (int q = 0; q < n_fed; q++) {
     const native_part *to = &r->back->part[reverse->n_seq - n_fed + q];
-    const int k = scan_replay_fed(r->t->node->op, q);
-    const native_part *from = &r->go->part[scan_state_of(r->forward, k) - r->forward->part];
-    const int32_t *slot = from->value + (-1 - r->forward->tap[k]) * SCAN_MOST_ENTRIES;
+    const native_part *from = feeding_part(r->t, r->forward, r->go, q);
+    const int32_t *slot = from->value + (-1 - r->forward->tap[scan_replay_fed(r->t->node->op, q)]) * from->most;
     if (to->value[0] != SCAN_NO_SLOT) r->back->frame[to->value[0]].address = &r->go->frame[slot[0]];
     r->back->frame[to->stride].i64 = 0;
-    if (to->n > 1) r->back->frame[to->along].i64 = (slot[1] - slot[0]) * (int64_t)sizeof(jit_slot);
+    const int64_t along = to->n > 1 ? (slot[1] - slot[0]) * (int64_t)sizeof(jit_slot) : 0;
+    for (int axis = 0; axis < to->ndim; axis++)
+      r->back->frame[to->along[axis]].i64 = axis + 1 < to->ndim ? to->columns * along : along;
   }
 }
 
@@ -127,14 +133,9 @@ static void find_slots(native_replay *r) {
   }
 }
 
-/* The lengths of what the fed sequences get. */
-static void fed_lengths(const thunk *t, const scan_class *forward, const scan_native *go, int n_fed, int32_t *out) {
-  for (int q = 0; q < n_fed; q++)
-    out[q] = go->part[scan_state_of(forward, scan_replay_fed(t->node->op, q)) - forward->part].n;
-}
-
 /* Whether there is code for one of the loops, and its operands. */
-static bool has_code(const thunk *t, const frame *f, const scan_class *s, scan_frame *w, const int32_t *fed) {
+static bool has_code(const thunk *t, const frame *f, const scan_class *s, scan_frame *w,
+                     const native_part *const *fed) {
   if (w->native == NULL && w->seen >= 0) {
     w->seen = -1;
     w->native = scan_native_new(t, f, s, w, fed);
@@ -152,10 +153,10 @@ static bool is_worth_code(scan_frame *go, const scan_frame *back, int64_t steps)
 
 bool scan_replay_has_code(const thunk *t, const frame *f, const scan_class *forward, scan_frame *go,
                           const scan_class *reverse, scan_frame *back, int64_t steps) {
-  int32_t fed[SCAN_REPLAY_MOST_FED];
+  const native_part *fed[SCAN_REPLAY_MOST_FED];
   if (go->native == NULL && !is_worth_code(go, back, steps)) return false;
   if (!has_code(t, f, forward, go, NULL)) return false;
-  fed_lengths(t, forward, go->native, back->n_fed, fed);
+  for (int q = 0; q < back->n_fed; q++) fed[q] = feeding_part(t, forward, go->native, q);
   if (has_code(t, f, reverse, back, fed)) return true;
   if (back->native == NULL) { /* one alone is of no use */
     scan_native_free(go->native, f->ctx);

@@ -225,15 +225,16 @@ struct elem_native {
   jit_slot frame[];
 };
 
-/* Loads all inputs before it stores an output. v, address: space for each input and output. */
-static bool lower_alone(jit_program *p, const damo_apply *node, elem_vector *v, jit_value *address) {
+/* Loads all inputs before it stores an output. v, address, entry: space for each input and output. */
+static bool lower_alone(jit_program *p, const damo_apply *node, elem_vector *v, jit_value *address, jit_value *entry) {
   const int n_in = node->n_in;
   elem_vector *out = v + n_in;
+  for (int i = 0; i < n_in + node->n_out; i++) v[i] = (elem_vector){.entry = &entry[i], .n = 1};
   for (int i = 0; i < n_in + node->n_out; i++) address[i] = jit_input(p, JIT_I64);
   for (int i = 0; i < n_in; i++) {
     const jit_type type = jit_type_of(var_dtype(node->in[i]));
     if (type == JIT_N_TYPES) return false;
-    v[i] = (elem_vector){.entry = {jit_load(p, type, address[i])}, .n = 1};
+    entry[i] = jit_load(p, type, address[i]);
   }
   if (!elem_jit_vectors(p, node, v, out)) return false;
   for (int o = 0; o < node->n_out; o++) jit_store(p, address[n_in + o], out[o].entry[0]);
@@ -242,7 +243,7 @@ static bool lower_alone(jit_program *p, const damo_apply *node, elem_vector *v, 
 
 elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
   const size_t n_operands = (size_t)node->n_in + (size_t)node->n_out;
-  const size_t values = n_operands * (sizeof(elem_vector) + sizeof(jit_value));
+  const size_t values = n_operands * (sizeof(elem_vector) + 2 * sizeof(jit_value));
   elem_vector *v = jit_refusal(ctx) == NULL ? mem_alloc(ctx, values) : NULL;
   if (v == NULL) {
     ctx_clear_error(ctx);
@@ -251,7 +252,8 @@ elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
   jit_program p;
   jit_begin(&p, ctx);
   p.name = node->op->def->name;
-  jit_code *code = lower_alone(&p, node, v, (jit_value *)(v + n_operands)) ? jit_compile(&p) : NULL;
+  jit_value *address = (jit_value *)(void *)(v + n_operands);
+  jit_code *code = lower_alone(&p, node, v, address, address + n_operands) ? jit_compile(&p) : NULL;
   jit_end(&p);
   mem_free(ctx, v, values);
   if (code == NULL) return NULL;

@@ -5,17 +5,18 @@
 #include "graph/graph.h"
 #include "jit/jit.h"
 
-/* The entries of a short vector; a 0-d value has one. Or a matrix, of rows · columns entries in C order. */
-#define ELEM_VECTOR_MOST 8
+/* The entries of a number, which has one, of a short vector, or in C order of a small matrix. */
+#define ELEM_VECTOR_MOST 16 /* also of rows and of columns of a matrix */
+#define ELEM_MATRIX_MOST (ELEM_VECTOR_MOST * ELEM_VECTOR_MOST)
 typedef struct elem_vector {
-  jit_value entry[ELEM_VECTOR_MOST];
-  int32_t n;
-  const jit_value *matrix; /* NULL: it is none */
-  int32_t rows, columns;
+  jit_value *entry;
+  int32_t n;       /* entries, of all rows of a matrix */
+  int32_t columns; /* of a matrix; 0: it is none */
 } elem_vector;
-/* Adds what the node computes of all entries of its operands: an Elemwise, a Loop, a Reduce over ranks 0 and 1, or a Dot
- * or Gemv of a vector and a vector or matrix. in, out: a vector for each input and output. False: it is another node, its
- * lengths do not agree, or it has dtypes of which machine code knows nothing. */
+/* Adds what the node computes of all entries of its operands: an Elemwise or a Loop, a Reduce over ranks 0 and 1, or a
+ * product with a vector or of two to a matrix: a Dot, Gemv, Ger or Gemm. in, out: for each input and output; out[o].entry has
+ * space for what its rank may have. False: it is another node, its lengths do not agree, or it has dtypes of which
+ * machine code knows nothing. */
 bool elem_jit_vectors(jit_program *p, const damo_apply *node, const elem_vector *in, elem_vector *out);
 
 /* Adds one elementwise op, or without one a cast, over values of these dtypes; to: the result's dtype. */

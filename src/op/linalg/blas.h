@@ -27,7 +27,7 @@ blas_mat mat_row_of(const damo_array *a);
 blas_mat mat_column_of(const damo_array *a);
 
 /* short_product.c: c = alpha a b + beta c. With beta 0 c need not be initialised. */
-#define SHORT_PRODUCT 8
+#define SHORT_PRODUCT 16
 bool short_product_fits(damo_dtype dtype, const blas_mat *a, const blas_mat *b);
 void short_product_run(damo_dtype dtype, double alpha, const blas_mat *a, const blas_mat *b, double beta,
                        const blas_mat *c);

@@ -156,6 +156,8 @@ const op_def dimshuffle_def = {
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
+int dimshuffle_op_axis(const damo_op *op, int axis) { return ((const dimshuffle_data *)op->data)->from[axis]; }
+
 bool dimshuffle_op_keeps_order(const damo_op *op, int ndim) {
   const dimshuffle_data *d = op->data;
   int last = -1, n = 0;
