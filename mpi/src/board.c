@@ -52,6 +52,12 @@ static bool is_wanted(void) {
   return setting == NULL || strcmp(setting, "0") != 0;
 }
 
+/* Whether there are fewer cores than ranks, as far as they or the launcher tell. */
+static bool shares_cores(const group *g) {
+  const char *setting = getenv("OMPI_MCA_mpi_yield_when_idle");
+  return (setting != NULL && strcmp(setting, "1") == 0) || sysconf(_SC_NPROCESSORS_ONLN) < g->size;
+}
+
 /* A communicator of the group's ranks on this machine. */
 static bool find_machine(const group *g, MPI_Comm *machine) {
   int n = 0;
@@ -66,7 +72,9 @@ static bool make_window(board *b) {
   const MPI_Aint bytes = sizeof(part) + CACHE_LINE;
   if (MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, b->comm, &mine, &b->window) != MPI_SUCCESS) return false;
   MPI_Win_set_errhandler(b->window, MPI_ERRORS_RETURN);
-  return true;
+  int *model = NULL, is_there = 0;
+  MPI_Win_get_attr(b->window, MPI_WIN_MODEL, &model, &is_there);
+  return is_there && *model == MPI_WIN_UNIFIED; /* loads and stores of a rank are seen by the others */
 }
 
 static int64_t part_mark(int rank) { return 0x64616d6f00 + rank; }
@@ -97,19 +105,24 @@ static bool sees_parts(const group *g, const board *b) {
 
 /* Each step is agreed on, as MPI's calls are of all ranks or of none. What a step that fails on one rank alone has made
  * is left to the end of MPI. */
+static bool make_board(group *g, board *b) {
+  if (!all_ranks(g, b != NULL && is_wanted())) return false;
+  if (!all_ranks(g, find_machine(g, &b->comm))) {
+    if (b->comm != MPI_COMM_NULL) MPI_Comm_free(&b->comm);
+    return false;
+  }
+  return all_ranks(g, make_window(b)) && all_ranks(g, find_parts(g, b)) && all_ranks(g, sees_parts(g, b));
+}
+
 void board_open(group *g) {
   if (g->size < 2 || g->size > BOARD_RANKS_MOST || g->id >= BOARD_GROUPS_MOST) return;
   board *b = calloc(1, sizeof *b);
-  if (!all_ranks(g, b != NULL && is_wanted())) {
-    free(b);
-    return;
+  if (b != NULL) {
+    b->comm = MPI_COMM_NULL;
+    b->window = MPI_WIN_NULL;
+    b->yields = shares_cores(g);
   }
-  b->comm = MPI_COMM_NULL;
-  b->window = MPI_WIN_NULL;
-  b->yields = sysconf(_SC_NPROCESSORS_ONLN) < g->size;
-  bool is_made = all_ranks(g, find_machine(g, &b->comm)) && all_ranks(g, make_window(b));
-  is_made = is_made && all_ranks(g, find_parts(g, b)) && all_ranks(g, sees_parts(g, b));
-  if (is_made) {
+  if (make_board(g, b)) {
     g->board = b;
   } else {
     free(b);
