@@ -42,6 +42,7 @@ describe("short collectives through shared memory and by messages", function()
         for _, op in ipairs { "sum", "prod", "max", "min" } do
           local ordered = dtype ~= "complex128" or op == "sum"
           if ordered then both("allreduce", x, { op = op }) end
+          if ordered then both("reduce", x, { op = op, root = size - 1 }) end
         end
         for root = 0, size - 1 do
           assert.is_true(damo.array_equal(value_of(root, n, dtype), both("bcast", x, { root = root }, true)))

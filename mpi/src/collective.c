@@ -80,14 +80,14 @@ static damo_status finish_messages(void *data, int code, int n, MPI_Request *req
   return finish(data, code, "MPI_Isend", n, requests);
 }
 
-/* What a board's slots are marked with: the collective, one of its options, and bytes. */
+/* What a board's slots are marked with: the collective, what its options tell, and bytes. */
 static uint64_t call_of(const run *r, int64_t option, size_t bytes) {
   return ((uint64_t)r->f->kind << 48) + ((uint64_t)option << 32) + bytes;
 }
 
 /* Messages of n elements each, for arrays that are short_enough. */
 static short_call short_call_of(run *r, int64_t n) {
-  const uint64_t what = call_of(r, r->f->kind <= REDUCE ? r->f->op : r->f->root, (size_t)n * r->item);
+  const uint64_t what = call_of(r, N_REDUCTIONS * r->f->root + r->f->op, (size_t)n * r->item);
   return (short_call){r->g, r->ctx, what, r->type, (int)n, (size_t)n * r->item, finish_messages, r};
 }
 
@@ -171,10 +171,14 @@ static damo_status run_reduction(run *r) {
     memcpy(out, r->data, (size_t)n * r->item);
     return DAMO_OK;
   }
-  if (all && short_enough((size_t)n * r->item)) {
+  if (short_enough((size_t)n * r->item)) {
     const short_call c = short_call_of(r, n);
-    char *space = scratch(r, c.bytes + 1);
-    return space != NULL ? short_allreduce(&c, op, r->data, out, space) : no_memory(r);
+    if (all) {
+      char *space = scratch(r, c.bytes + 1);
+      return space != NULL ? short_allreduce(&c, op, r->data, out, space) : no_memory(r);
+    }
+    if (!mine && short_reduces(&c)) memset(out, 0, c.bytes);
+    if (short_reduces(&c)) return short_reduce(&c, op, (int)r->f->root, r->data, out);
   }
   for (int64_t at = 0; at < n || at == 0; at += CHUNK) {
     const int count = (int)(n - at < CHUNK ? n - at : CHUNK);

@@ -65,6 +65,12 @@ static damo_status reduce_board(const short_call *c, MPI_Op op, const char *in, 
   return s;
 }
 
+bool short_reduces(const short_call *c) { return reads_board(c); }
+
+damo_status short_reduce(const short_call *c, MPI_Op op, int root, const char *in, char *out) {
+  return c->g->rank == root ? reduce_board(c, op, in, out) : show(c, in);
+}
+
 static damo_status gather_board(const short_call *c, const char *in, char *out) {
   damo_status s = show(c, in);
   memcpy(out + (size_t)c->g->rank * c->bytes, in, c->bytes);

@@ -32,6 +32,10 @@ bool short_enough(size_t bytes);
 /* The reduction of the ranks' arrays in order of the ranks, in `out` on every rank, the same bits. `space` has room for
  * one more array. */
 damo_status short_allreduce(const short_call *c, MPI_Op op, const char *in, char *out, char *space);
+/* Whether short_reduce takes the call; the same on every rank. */
+bool short_reduces(const short_call *c);
+/* The reduction of the ranks' arrays in order of the ranks, in `out` of the root. */
+damo_status short_reduce(const short_call *c, MPI_Op op, int root, const char *in, char *out);
 /* `array` of the root, on every rank. */
 damo_status short_bcast(const short_call *c, int root, char *array);
 /* The ranks' arrays one after the other. At most SHORT_RANKS_MOST ranks. */
