@@ -262,10 +262,12 @@ static damo_status join_blocks(run *r, const cut *c, int64_t *sizes, char *whole
   group *g = r->g;
   int *counts = g->counts, *places = g->counts + g->size;
   const bool here = all || r->f->root == g->rank, unpacks = here && cut_outer(c) > 1;
+  const bool brief =
+      all && r->f->equal && g->size > 1 && g->size <= SHORT_RANKS_MOST && short_enough((size_t)n_mine * r->item);
   char *to = whole;
   MPI_Request request;
   if (n_mine > INT_MAX) return list_counts(r, &n_mine, counts, places);
-  if (here) {
+  if (here && (!brief || unpacks)) {
     block_sizes(c, g->size, sizes);
     const damo_status s = list_counts(r, sizes, counts, places);
     if (s != DAMO_OK) return s;
@@ -274,9 +276,9 @@ static damo_status join_blocks(run *r, const cut *c, int64_t *sizes, char *whole
   damo_status s = DAMO_OK;
   if (g->size == 1) {
     memcpy(to, mine, (size_t)n_mine * r->item);
-  } else if (all && r->f->equal && g->size <= SHORT_RANKS_MOST && short_enough((size_t)n_mine * r->item)) {
-    const short_call brief = short_call_of(r, n_mine);
-    s = short_allgather(&brief, mine, to);
+  } else if (brief) {
+    const short_call call = short_call_of(r, n_mine);
+    s = short_allgather(&call, mine, to);
   } else if (all && r->f->equal) {
     s = finish(r, MPI_Iallgather(mine, (int)n_mine, r->type, to, (int)n_mine, r->type, g->comm, &request),
                "MPI_Iallgather", 1, &request);
