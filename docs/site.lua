@@ -27,7 +27,7 @@ local groups = {
   { "Guides", "graphs gradients loops vectorize trees files tools objects mistakes numerics writing_ops" },
   { "Library", "linear_algebra matrix_functions sparse sparse_systems networks distributions special statistics "
     .. "transforms indexing tables" },
-  { "In programs", "embedding amalgamation export views frames game_loop sandboxes reproducible luas mpi scaling" },
+  { "In programs", "embedding c_api amalgamation export views frames game_loop sandboxes reproducible luas mpi scaling" },
   { "Coming from", "from_pytensor pytensor_names numpy_names torch_names" },
   { "Reference", "functions damo.h architecture" },
 }

@@ -1,5 +1,5 @@
 -- c_reference: Markdown of one page with every function of damo.h: what its comment says, its declaration, and lines that
--- call it in a program of the pages, of the examples or of the tests, all of which are compiled and run by the tests.
+-- call it in a program of the pages or of the examples, all of which are compiled and run by the tests.
 -- Called with the root of the tree it gives {name=, title=, text=, missing=}; missing are the functions that none calls.
 
 local root = ...
@@ -21,7 +21,7 @@ end
 
 -- ---- Programs -------------------------------------------------------------------------------------------------------
 
--- {path=, lines=} of what is compiled and run, first what is written to be read.
+-- {path=, lines=} of what is compiled and run, and written to be read.
 local programs = {}
 
 local function add_program(path, text)
@@ -33,11 +33,7 @@ end
 for _, path in ipairs(list "docs/*.md") do
   for program in read(path):gmatch "\n```c\n(.-)\n```" do add_program(path, program) end
 end
-local last = {} -- tests of wrong arguments and of failures
-for _, path in ipairs(list "examples/*.c examples/hosts/*/*.c spec/c/api_test.c spec/c/*_test.c") do
-  if path:find "args" or path:find "fail" then last[#last + 1] = path else add_program(path, read(path)) end
-end
-for _, path in ipairs(last) do add_program(path, read(path)) end
+for _, path in ipairs(list "examples/*.c examples/hosts/*/*.c") do add_program(path, read(path)) end
 
 local function indent_of(line) return #line:match "^ *" end
 
@@ -93,7 +89,7 @@ local out = { [[
 # damo.h, name by name
 
 Every function of the C API: what it does, its declaration, and lines that call it, from a program that the tests
-compile and run. [damo.h](../src/damo.h) has the types too, and the rules that hold for every function;
+compile and run. [C by example](c_api.md) has most of these whole. [damo.h](../src/damo.h) has the types too, and the rules that hold for every function;
 [Embedding](embedding.md) begins at the beginning.
 ]] }
 local missing, count = {}, 0
