@@ -1,10 +1,9 @@
--- lse: log(sum(exp(x))), with the maximum taken out, and its gradient.
+-- lse: log(sum(exp(x))), from which compiling takes the maximum out, and its gradient.
 
 local damo = require "damo"
 
 local x = damo.dvector "x"
-local largest = damo.max(x)
-local lse = largest + damo.log(damo.sum(damo.exp(x - largest)))
+local lse = damo.log(damo.sum(damo.exp(x)))
 local primal = damo.compile({ x }, lse)
 local gradient = damo.compile({ x }, damo.grad(lse, x))
 
