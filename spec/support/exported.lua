@@ -11,7 +11,7 @@ local exported = {}
 
 local c_types = { float64 = "double", float32 = "float", int8 = "int8_t", int16 = "int16_t", int32 = "int32_t",
   int64 = "int64_t", uint8 = "uint8_t", uint16 = "uint16_t", uint32 = "uint32_t", uint64 = "uint64_t",
-  bool = "uint8_t" }
+  bool = "uint8_t", complex128 = "double", complex64 = "float" }
 
 local function write(path, text)
   local f = assert(io.open(path, "w"))
@@ -33,7 +33,18 @@ local function as_array(v, dtype)
   return damo.array(v, dtype:find "int" and "int64" or "float64")
 end
 
-local function flat(a) return damo.reshape(damo.cast(a, "float64"), { -1 }):totable() end
+--- The numbers of an Array; of complex ones both parts, one after the other.
+local function flat(a)
+  if tostring(a.dtype):find "complex" then
+    a = damo.stack({ damo.reshape(damo.real(a), { -1 }), damo.reshape(damo.imag(a), { -1 }) }, { axis = 2 })
+  end
+  return damo.reshape(damo.cast(a, "float64"), { -1 }):totable()
+end
+
+--- The dtype in the file.
+local function written(dtype, single)
+  return single and ({ float64 = "float32", complex128 = "complex64" })[dtype] or dtype
+end
 
 local function literal(v)
   if v ~= v then return "NAN" end
@@ -73,7 +84,7 @@ local function driver(m, results)
   for i, a in ipairs(m[4]) do
     local dtype = tostring(m[2][i].dtype)
     a = as_array(a, dtype)
-    if m.dtype and dtype == "float64" then dtype = "float32" end
+    dtype = written(dtype, m.dtype)
     local list = {}
     for k, v in ipairs(flat(a)) do list[k] = literal(v == true and 1 or v == false and 0 or v) end
     add("  static const %s i%d[] = {%s};", c_types[dtype], i, #list > 0 and table.concat(list, ", ") or "0")
@@ -95,7 +106,7 @@ local function driver(m, results)
   add("    if (%s(in, out, state, data, work) %s 0) return 3;", n, m.fails and "==" or "!=")
   for o, a in ipairs(results) do
     local dtype = tostring(m[3][o].dtype)
-    if m.dtype and dtype == "float64" then dtype = "float32" end
+    dtype = written(dtype, m.dtype)
     add('    for (int k = 0; k < %d; k++) printf("%%.17g ", (double)((%s *)o%d)[k]);', #flat(a), c_types[dtype], o)
     add('    printf("\\n");')
   end

@@ -142,6 +142,10 @@ static const char contraction[] =
 
 static const char bessel_switch[] = "#ifndef _XOPEN_SOURCE\n#define _XOPEN_SOURCE 700 /* j0, j1, y0, y1 */\n#endif\n";
 
+static const char complex_types[] =
+    "#include <complex.h>\n\ntypedef struct c64 {\n  float re, im;\n} c64;\n"
+    "typedef struct c128 {\n  double re, im;\n} c128;\n\n";
+
 /* The functions of kernel/plain, which a file carries in reproducible mode where it calls one. */
 static const char *const plain_text[] = {
 #include "plain_text.inc"
@@ -152,8 +156,8 @@ static void export_header(strbuf *out, const char *name, const damo_function *f,
   snprintf(guard, sizeof guard, "%s", name);
   for (char *p = guard; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
   strbuf_addf(out,
-              "/* Made by damo. Arrays are C-contiguous. */\n#ifndef %s_H\n#define %s_H\n\n#include <stddef.h>\n\n",
-              guard, guard);
+              "/* Made by damo. Arrays are C-contiguous%s. */\n#ifndef %s_H\n#define %s_H\n\n#include <stddef.h>\n\n",
+              e->file->complex ? "; c128 and c64 are pairs of double or float" : "", guard, guard);
   strbuf_add(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   for (int kind = 0; kind < 2; kind++) {
     const int64_t n = kind == 0 ? f->program->n_inputs : f->program->n_outputs;
@@ -222,6 +226,7 @@ static damo_status export_assemble(c_emit *e, damo_function *f, const export_opt
     for (size_t i = 0; file->plain && i < sizeof plain_text / sizeof *plain_text; i++)
       strbuf_add(&t->source, plain_text[i]);
     strbuf_add(&t->source, specials.at != NULL ? specials.at : "");
+    if (file->complex) strbuf_add(&t->source, complex_types);
     strbuf_add(&t->source, file->constants.at != NULL ? file->constants.at : "");
     strbuf_add(&t->source, "\n");
     strbuf_add(&t->source, file->helpers.at != NULL ? file->helpers.at : "");

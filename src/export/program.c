@@ -95,10 +95,12 @@ static damo_status export_fold(c_emit *e, const thunk *t, bool *done) {
     if (e->values[t->in[i]] == NULL || e->values[t->in[i]]->known == NULL || !type_is_tensor(t->node->in[i]->type))
       return DAMO_OK;
   for (int o = 0; o < t->n_out; o++)
-    if (!type_is_tensor(t->node->out[o]->type) || dtype_is_complex(t->node->out[o]->type->dtype)) return DAMO_OK;
+    if (!type_is_tensor(t->node->out[o]->type)) return DAMO_OK;
   /* in single precision, what has no float64 in it */
   for (int i = 0; i < t->n_in + t->n_out && e->file->single; i++)
-    if ((i < t->n_in ? t->node->in[i] : t->node->out[i - t->n_in])->type->dtype == DAMO_FLOAT64) return DAMO_OK;
+    if (ce_dtype(e, (i < t->n_in ? t->node->in[i] : t->node->out[i - t->n_in])->type->dtype) !=
+        (i < t->n_in ? t->node->in[i] : t->node->out[i - t->n_in])->type->dtype)
+      return DAMO_OK;
   const size_t n = (size_t)(t->n_in + t->n_out);
   cell *cells = mem_calloc(ctx, (n + 1) * sizeof *cells);
   if (cells == NULL) return DAMO_EMEMORY;
@@ -134,7 +136,7 @@ static damo_status export_thunk(c_emit *e, const thunk *t, int32_t number) {
   if (t->node->op->def->emit_c == NULL) return ce_refuse(e, "there is no C source for it");
   const int64_t before = (int64_t)e->body.n;
   ce_open(e, "%s", "");
-  damo_status s = t->node->op->def->emit_c(e, t->node);
+  damo_status s = ce_emit(e, t->node);
   ce_close(e);
   if (s == DAMO_OK && e->body.n == (size_t)before + 8) e->body.n = (size_t)before; /* no statements: an empty block */
   if (e->body.at != NULL) e->body.at[e->body.n] = '\0';
@@ -209,8 +211,6 @@ static damo_status export_constants(c_emit *e, const fn_program *p) {
       e->values[p->vm.constants[i].slot] = v;
     }
     if (value->kind != OBJ_ARRAY) continue;
-    if (dtype_is_complex(((const damo_array *)value)->dtype))
-      return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: a constant of complex numbers");
     damo_obj *own = p->ctx != e->ctx ? value_lend(e->ctx, value) : damo_retain((damo_obj *)(uintptr_t)value);
     e->values[p->vm.constants[i].slot] = ce_constant(e, (damo_array *)own);
     if (e->status != DAMO_OK) return e->status;

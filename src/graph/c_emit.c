@@ -152,10 +152,10 @@ damo_status ce_refuse(c_emit *e, const char *format, ...) {
 
 const char *ce_type(damo_dtype dtype) {
   static const char *const types[DAMO_N_DTYPES] = {
-      [DAMO_BOOL] = "uint8_t",     [DAMO_INT8] = "int8_t",   [DAMO_INT16] = "int16_t",   [DAMO_INT32] = "int32_t",
-      [DAMO_INT64] = "int64_t",    [DAMO_UINT8] = "uint8_t", [DAMO_UINT16] = "uint16_t", [DAMO_UINT32] = "uint32_t",
-      [DAMO_UINT64] = "uint64_t",  [DAMO_FLOAT32] = "float", [DAMO_FLOAT64] = "double",  [DAMO_COMPLEX64] = "float",
-      [DAMO_COMPLEX128] = "double"};
+      [DAMO_BOOL] = "uint8_t",    [DAMO_INT8] = "int8_t",   [DAMO_INT16] = "int16_t",   [DAMO_INT32] = "int32_t",
+      [DAMO_INT64] = "int64_t",   [DAMO_UINT8] = "uint8_t", [DAMO_UINT16] = "uint16_t", [DAMO_UINT32] = "uint32_t",
+      [DAMO_UINT64] = "uint64_t", [DAMO_FLOAT32] = "float", [DAMO_FLOAT64] = "double",  [DAMO_COMPLEX64] = "c64",
+      [DAMO_COMPLEX128] = "c128"};
   return types[dtype];
 }
 
@@ -177,9 +177,19 @@ static const char *unsigned_type(damo_dtype dtype) {
   }
 }
 
-/* A number as C has it. */
+/* A number as C has it; a complex one as an initializer. */
 static void add_number(strbuf *out, damo_dtype dtype, scalar s) {
   char text[64];
+  if (dtype_is_complex(dtype)) {
+    const damo_dtype part = dtype == DAMO_COMPLEX64 ? DAMO_FLOAT32 : DAMO_FLOAT64;
+    const damo_c128 c = scalar_cast(s, DAMO_COMPLEX128).v.c;
+    strbuf_add(out, "{");
+    add_number(out, part, (scalar){.dtype = DAMO_FLOAT64, .v.f = c.re});
+    strbuf_add(out, ", ");
+    add_number(out, part, (scalar){.dtype = DAMO_FLOAT64, .v.f = c.im});
+    strbuf_add(out, "}");
+    return;
+  }
   if (dtype_is_float(dtype)) {
     const double x = dtype == DAMO_FLOAT32 ? (double)(float)scalar_to_double(s) : scalar_to_double(s);
     if (isnan(x)) {
@@ -211,7 +221,8 @@ static void add_number(strbuf *out, damo_dtype dtype, scalar s) {
 const char *ce_number(c_emit *e, damo_dtype dtype, scalar s) {
   strbuf out = {.ctx = e->ctx};
   add_number(&out, dtype, s);
-  const char *text = ce_text(e, "%s", out.at != NULL ? out.at : "0");
+  const char *of = dtype_is_complex(dtype) ? ce_text(e, "(%s)", ce_type(dtype)) : "";
+  const char *text = ce_text(e, "%s%s", of, out.at != NULL ? out.at : "0");
   strbuf_clear(&out);
   return text;
 }
@@ -229,7 +240,7 @@ void ce_helper(c_emit *e, const char *name, damo_dtype dtype, const char *text) 
     if (strcmp(f->helper_names.at[i], key) == 0) return;
   }
   if (ptrvec_push(&f->helper_names, key) != DAMO_OK) e->status = DAMO_EMEMORY;
-  const char *math = dtype == DAMO_FLOAT32 ? "f" : "";
+  const char *math = dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64 ? "f" : "";
   for (const char *at = text; *at != '\0';) {
     const size_t plain = strcspn(at, "@#$~");
     strbuf_addn(&f->helpers, at, plain);
@@ -264,12 +275,26 @@ static const char *saturating(c_emit *e, damo_dtype to) {
   return ce_text(e, "saturate_%s", ce_suffix(to));
 }
 
+static const char *complex_cast(c_emit *e, damo_dtype from, damo_dtype to, const char *x) {
+  const char *part = to == DAMO_COMPLEX64 ? "float" : "double", *source = ce_suffix(from);
+  const char *name = ce_text(e, "from_%s", source);
+  if (to == DAMO_BOOL) {
+    ce_helper(e, "is_not_0", from, "static inline uint8_t is_not_0_~(@ a) { return (a.re != 0) | (a.im != 0); }\n");
+    return ce_text(e, "is_not_0_%s(%s)", source, x);
+  }
+  if (!dtype_is_complex(to))
+    return ce_cast(e, from == DAMO_COMPLEX64 ? DAMO_FLOAT32 : DAMO_FLOAT64, to, ce_text(e, "(%s).re", x));
+  e->file->complex = true;
+  ce_helper(e, name, to,
+            ce_text(e, "static inline @ %s_~(%s a) { return (@){(%s)a%s, %s%s}; }\n", name, ce_type(from), part,
+                    dtype_is_complex(from) ? ".re" : "", dtype_is_complex(from) ? ce_text(e, "(%s)", part) : "",
+                    dtype_is_complex(from) ? "a.im" : "0"));
+  return ce_text(e, "%s_%s(%s)", name, ce_suffix(to), x);
+}
+
 const char *ce_cast(c_emit *e, damo_dtype from, damo_dtype to, const char *x) {
   if (from == to) return x;
-  if (dtype_is_complex(from) || dtype_is_complex(to)) {
-    ce_refuse(e, "complex numbers");
-    return "0";
-  }
+  if (dtype_is_complex(from) || dtype_is_complex(to)) return complex_cast(e, from, to, x);
   if (to == DAMO_BOOL) return ce_text(e, "(uint8_t)((%s) != 0)", x);
   if (dtype_is_float(from) && !dtype_is_float(to)) return ce_text(e, "%s(%s)", saturating(e, to), x);
   return ce_text(e, "(%s)(%s)", ce_type(to), x);
@@ -321,7 +346,7 @@ c_storage *ce_storage(const c_emit *e, const c_value *v) {
 c_value *ce_value(c_emit *e, c_home home, int32_t number, damo_dtype dtype, int ndim, const int64_t *shape) {
   c_value *v = value_new(e, dtype, ndim, shape);
   if (v == NULL) return NULL;
-  if (dtype_is_complex(dtype)) ce_refuse(e, "complex numbers");
+  if (dtype_is_complex(dtype)) e->file->complex = true;
   v->pointer = pointer_new(e, storage_new(e, home, number, ce_size(v) * (int64_t)dtype_size(dtype)), 0, dtype);
   return e->status == DAMO_OK ? v : NULL;
 }
@@ -338,11 +363,6 @@ c_value *ce_constant(c_emit *e, damo_array *take) {
     return NULL;
   }
   damo_array *a = take;
-  if (dtype_is_complex(a->dtype)) {
-    damo_release(take);
-    ce_refuse(e, "complex numbers");
-    return NULL;
-  }
   if (ce_dtype(e, array_dtype(a)) != array_dtype(a)) {
     a = array_cast(take, ce_dtype(e, array_dtype(take)));
     damo_release(take);
@@ -537,6 +557,7 @@ void ce_copy(c_emit *e, const c_value *to, const c_value *from) {
 
 void ce_fill(c_emit *e, const c_value *v, const char *x) {
   if (v == NULL || ce_size(v) == 0) return;
+  if (dtype_is_complex(v->dtype) && strlen(x) == 1) x = ce_cast(e, DAMO_FLOAT64, v->dtype, x); /* 0 or 1 */
   c_nest n;
   ce_nest_init(e, &n, v->ndim, v->shape, 1, (const int64_t *const[]){v->strides});
   ce_nest_open(e, &n);
@@ -549,6 +570,20 @@ const c_value *ce_contiguous(c_emit *e, const c_value *v) {
   const c_value *copy = ce_scratch_like(e, v->dtype, v->ndim, v->shape);
   ce_copy(e, copy, v);
   return copy;
+}
+
+damo_status ce_emit(c_emit *e, const damo_apply *node) {
+  bool complex = false;
+  const bool outer = e->takes_complex;
+  e->takes_complex = false;
+  const damo_status s = node->op->def->emit_c(e, node);
+  for (int i = 0; i < node->n_in; i++)
+    complex = complex || (e->values[e->in[i]] && dtype_is_complex(ce_in(e, i)->dtype));
+  for (int o = 0; o < node->n_out; o++)
+    complex = complex || (e->values[e->out[o]] != NULL && dtype_is_complex(e->values[e->out[o]]->dtype));
+  if (s == DAMO_OK && complex && !e->takes_complex) ce_refuse(e, "complex numbers");
+  e->takes_complex = outer;
+  return e->status != DAMO_OK ? e->status : s;
 }
 
 damo_status ce_node(c_emit *e, const damo_apply *node, c_value *const *in, c_value **out) {
@@ -567,7 +602,7 @@ damo_status ce_node(c_emit *e, const damo_apply *node, c_value *const *in, c_val
   e->values = values;
   e->n_values = n;
   if (node->op->def->emit_c == NULL) ce_refuse(e, "there is no C source for it");
-  const damo_status s = e->status == DAMO_OK ? node->op->def->emit_c(e, node) : e->status;
+  const damo_status s = e->status == DAMO_OK ? ce_emit(e, node) : e->status;
   if (s != DAMO_OK && e->status == DAMO_OK) e->status = s;
   for (int o = 0; o < node->n_out; o++) out[o] = values[node->n_in + o];
   e->node = outer.node;

@@ -84,6 +84,7 @@ struct c_file {
   bool single;                          /* float64 becomes float32 */
   bool reproducible;                    /* no function of a library, sums of products in the order of kernel/blas */
   bool plain;                           /* it calls functions of kernel/plain */
+  bool complex;                         /* it has complex numbers, the structs c64 and c128 */
   uint32_t specials;                    /* texts of special functions that it calls: bits */
   strbuf helpers, constants, functions; /* texts, in the order of the file */
   strbuf data;                          /* the bytes of large constants */
@@ -104,6 +105,7 @@ struct c_emit {
   strbuf body;
   int indent;
   const damo_apply *node;  /* of the thunk whose code is being written */
+  bool takes_complex;      /* its code is right for complex operands and results: ce_takes_complex */
   const int32_t *in, *out; /* its slots */
   int32_t at;              /* its number */
   c_value **values;        /* of each slot; NULL: none yet */
@@ -132,9 +134,15 @@ static inline const damo_array *ce_known(const c_emit *e, int i) { return ce_in(
 damo_status ce_int(c_emit *e, int i, const char *what, int64_t *out);
 /* Whether v, of one element, is known to be at most *most. */
 bool ce_bound(const c_value *v, int64_t *most);
+/* To be called by an emitter whose statements are right where operands or results are complex, structs of re and im; else
+ * such a node is refused. */
+static inline void ce_takes_complex(c_emit *e) { e->takes_complex = true; }
+/* Calls the emitter of a node's Op. */
+damo_status ce_emit(c_emit *e, const damo_apply *node);
 /* The dtype in the code. */
 static inline damo_dtype ce_dtype(const c_emit *e, damo_dtype dtype) {
-  return e->file->single && dtype == DAMO_FLOAT64 ? DAMO_FLOAT32 : dtype;
+  if (!e->file->single) return dtype;
+  return dtype == DAMO_FLOAT64 ? DAMO_FLOAT32 : dtype == DAMO_COMPLEX128 ? DAMO_COMPLEX64 : dtype;
 }
 /* Output o, C-contiguous, in memory of its own. dtype: as in the node's Type. NULL: memory error. */
 c_value *ce_out(c_emit *e, int o, damo_dtype dtype, int ndim, const int64_t *shape);

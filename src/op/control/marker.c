@@ -39,6 +39,7 @@ static damo_status marker_same_type(const damo_op *op, damo_var *const *in, int 
 }
 
 static damo_status marker_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const damo_type *type = node->out[0]->type;
   for (int k = 0; k < ce_in(e, 0)->ndim; k++) {
     if (type->shape[k] >= 0 && type->shape[k] != ce_in(e, 0)->shape[k])
@@ -416,6 +417,7 @@ static damo_status specify_batch(build *b, const damo_apply *node, damo_var **in
 }
 
 static damo_status specify_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   for (int k = 0; k + 1 < node->n_in; k++) {
     const int64_t length = ce_in(e, 0)->shape[specify_axis(node->op, k)];
     const damo_array *want = ce_known(e, k + 1);

@@ -240,10 +240,7 @@ const char *emit_scalar(c_emit *e, const damo_op *op, const damo_dtype *given, d
     return "0";
   }
   if (k == KERNEL_NONE) return ce_cast(e, in[n - 1], to, x[n - 1]);
-  if (dtype_is_complex(loop) || dtype_is_complex(out)) {
-    ce_refuse(e, "%s of complex numbers", d->row->name);
-    return "0";
-  }
+  if (dtype_is_complex(loop) || dtype_is_complex(out)) return emit_complex(e, d->row, loop, in, x, to);
   if (k == KERNEL_OWN) return emit_special(e, d->row, loop, in, x, to);
   const char *arg[SCALAR_MAX_ARITY];
   for (int i = 0; i < n; i++) arg[i] = ce_cast(e, in[i], ce_dtype(e, elemwise_operand_dtype(d->row, i, loop)), x[i]);
@@ -297,6 +294,7 @@ static bool elem_bound(int kernel, const bool *bounded, const int64_t *bound, in
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const int n = node->n_in, ndim = var_ndim(node->out[0]);
   damo_dtype given[SCALAR_MAX_ARITY], in[SCALAR_MAX_ARITY];
   int64_t shape[DAMO_MAX_NDIM], strides[SCALAR_MAX_ARITY + 1][DAMO_MAX_NDIM];
@@ -612,6 +610,7 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
 }
 
 damo_status loop_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const loop_data *d = loop_data_of(node->op);
   int64_t shape[DAMO_MAX_NDIM];
   const int ndim = loop_ndim(d, node->in);

@@ -120,5 +120,8 @@ SCALAR_ROWS(X)
 /* special_c.c: the expression of a special function, an op with a kernel of its own, as emit_scalar's. */
 const char *emit_special(c_emit *e, const scalar_op *row, damo_dtype loop, const damo_dtype *in, const char *const *x,
                          damo_dtype to);
+/* The same for complex operands or results (complex_c.c). */
+const char *emit_complex(c_emit *e, const scalar_op *row, damo_dtype loop, const damo_dtype *in, const char *const *x,
+                         damo_dtype to);
 
 #endif

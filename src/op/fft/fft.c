@@ -24,7 +24,7 @@ fft_kind fourier_kind(const damo_op *op) {
 
 int fourier_axis(const damo_op *op) { return (int)OP_PROPS(op, fourier_props)->axis.u.i - 1; }
 
-static bool is_inverse(const damo_op *op) { return OP_PROPS(op, fourier_props)->inverse.u.i != 0; }
+bool fourier_inverse(const damo_op *op) { return OP_PROPS(op, fourier_props)->inverse.u.i != 0; }
 static bool is_adjoint(const damo_op *op) { return OP_PROPS(op, fourier_props)->adjoint.u.i != 0; }
 
 double fourier_scale(const damo_op *op, int64_t n) {
@@ -169,7 +169,7 @@ static void fourier_job_init(fourier_job *j, const damo_op *op, const damo_array
                            .x_lane = nd_inner_stride(&j->space, 0),
                            .y_lane = nd_inner_stride(&j->space, 1),
                            .x_length = array_shape(x)[axis],
-                           .inverse = is_inverse(op),
+                           .inverse = fourier_inverse(op),
                            .scale = fourier_scale(op, n),
                            .interior = fourier_interior(op)};
   const bool in_place = x_step == (int64_t)dtype_size(array_dtype(x)) && n >= SHORT_SLICE;
@@ -238,7 +238,7 @@ static damo_status fourier_grad(build *b, damo_apply *node, damo_var *const *gou
   damo_var *x = node->in[0], *g = gout[0], *n = node->n_in == 2 ? node->in[1] : NULL;
   fourier_props p = *OP_PROPS(op, fourier_props);
   if (g == NULL) return DAMO_OK;
-  p.inverse = prop_bool(!is_inverse(op));
+  p.inverse = prop_bool(!fourier_inverse(op));
   if (kind != FFT_COMPLEX) {
     p.kind = prop_str(kind == FFT_TO_HALF ? "from_half" : "to_half");
     p.adjoint = prop_bool(!is_adjoint(op));
@@ -266,6 +266,7 @@ static const op_def fourier_def = {
     .n_in = OP_VARIADIC,
     .infer_type = fourier_infer_type,
     .perform = fourier_perform,
+    .emit_c = fourier_emit_c,
     .state_size = sizeof(fourier_state),
     .state_clear = fourier_clear,
     .grad = fourier_grad,

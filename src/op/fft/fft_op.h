@@ -1,4 +1,4 @@
-/* fft_op: the Fourier op. Private to the family (fft.c, fft_check.c). */
+/* fft_op: the Fourier op. Private to the family (fft.c, fft_c.c, fft_check.c). */
 #ifndef DAMO_OP_FFT_FFT_OP_H
 #define DAMO_OP_FFT_FFT_OP_H
 
@@ -14,11 +14,15 @@ typedef struct fourier_props {
 
 fft_kind fourier_kind(const damo_op *op);
 int fourier_axis(const damo_op *op); /* 0-based */
+bool fourier_inverse(const damo_op *op);
 double fourier_scale(const damo_op *op, int64_t n);
 /* Factor of the entries of half a spectrum that stand for two. */
 double fourier_interior(const damo_op *op);
 
 extern const op_check fourier_check;
+/* op_def.emit_c (fft_c.c). */
+struct c_emit;
+damo_status fourier_emit_c(struct c_emit *e, const damo_apply *node);
 
 /* v cut, or filled up with zeros, to that length of the axis. */
 damo_var *build_fft_fit(build *b, damo_var *v, damo_var *length, int axis);

@@ -182,6 +182,7 @@ static damo_status emit_part_of(c_emit *e, const damo_apply *node, int first, co
 }
 
 damo_status subtensor_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const c_value *x = ce_in(e, 0);
   c_part p;
   damo_status s = emit_part_of(e, node, 1, x, &p);

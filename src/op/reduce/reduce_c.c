@@ -32,7 +32,7 @@ static void fold_helpers(c_emit *e, const char *name, damo_dtype acc, const char
                               "  tree[level] = value;\n"
                               "}\n"
                               "static inline @ %s_end_~(@ *tree, ptrdiff_t count) {\n"
-                              "  @ value = 0;\n"
+                              "  @ value = {0};\n"
                               "  int any = 0;\n"
                               "  for (int level = 0; count >> level != 0; level++) {\n"
                               "    if (!(count >> level & 1)) continue;\n"
@@ -124,11 +124,14 @@ damo_status emit_reduction(c_emit *e, reduce_kind kind, uint32_t axes, damo_dtyp
       kind == REDUCE_SUM || kind == REDUCE_SUM_SQR || kind == REDUCE_SUM_SQR_DEV || kind == REDUCE_LOGSUMEXP;
   const bool most = kind == REDUCE_MAX || kind == REDUCE_ANY;
   damo_dtype acc = logic ? DAMO_BOOL : ce_dtype(e, reduce_out_dtype(kind, given));
-  if (dtype_is_complex(given)) return ce_refuse(e, "complex numbers");
-  const int lanes = dtype_is_float(acc) ? LANES_BYTES / (int)dtype_size(acc) : 1;
+  const bool complex = dtype_is_complex(acc);
+  if (dtype_is_complex(given) && kind != REDUCE_SUM && kind != REDUCE_PROD) return ce_refuse(e, "complex numbers");
+  const int lanes = dtype_is_float(acc) || complex ? LANES_BYTES / (int)dtype_size(acc) : 1;
   const char *name = sum ? "sum" : kind == REDUCE_PROD ? "prod" : most ? "max" : "min";
   const char *sign = most ? ">" : "<";
-  const char *op = sum                   ? dtype_is_float(acc) ? "return a + b;" : "return (@)((#)a + (#)b);"
+  const char *op = complex && sum        ? "return (@){a.re + b.re, a.im + b.im};"
+                   : complex             ? "return (@){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};"
+                   : sum                 ? dtype_is_float(acc) ? "return a + b;" : "return (@)((#)a + (#)b);"
                    : *name == 'p'        ? dtype_is_float(acc) ? "return a * b;" : "return (@)((#)a * (#)b);"
                    : dtype_is_float(acc) ? ce_text(e, "return ((a %s b) | (a != a)) ? a : b;", sign)
                                          : ce_text(e, "return a %s b ? a : b;", sign);
@@ -176,6 +179,7 @@ damo_status emit_reduction(c_emit *e, reduce_kind kind, uint32_t axes, damo_dtyp
 }
 
 damo_status reduce_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const c_value *x = ce_in(e, 0);
   int64_t shape[DAMO_MAX_NDIM];
   const damo_status s = reduce_op_check(e->ctx, node->op, x->ndim, x->shape);

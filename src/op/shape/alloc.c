@@ -44,6 +44,7 @@ static damo_status alloc_batch(build *b, const damo_apply *node, damo_var **in, 
 }
 
 static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   int64_t shape[DAMO_MAX_NDIM];
   for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
   const c_value *x = ce_in(e, 0), *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);

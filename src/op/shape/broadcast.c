@@ -99,6 +99,7 @@ static damo_status broadcast_batch(build *b, const damo_apply *node, damo_var **
 }
 
 static damo_status broadcast_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
   ce_strides_along(ce_in(e, 0), node->n_in - 1, strides);

@@ -110,6 +110,7 @@ static damo_status dimshuffle_batch(build *b, const damo_apply *node, damo_var *
 }
 
 static damo_status dimshuffle_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const dimshuffle_data *d = node->op->data;
   const c_value *x = ce_in(e, 0);
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];

@@ -111,6 +111,7 @@ static damo_status join_batch(build *b, const damo_apply *node, damo_var **in, c
 }
 
 static damo_status join_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const int axis = (int)OP_PROPS(node->op, axis_props)->axis.u.i - 1;
   const c_value *first = ce_in(e, 0);
   int64_t shape[DAMO_MAX_NDIM], at = 0;

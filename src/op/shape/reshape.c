@@ -203,6 +203,7 @@ static damo_status reshape_batch(build *b, const damo_apply *node, damo_var **in
 }
 
 static damo_status reshape_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const c_value *x = ce_in(e, 0);
   const damo_array *want = ce_known(e, 1);
   const int n = (int)OP_PROPS(node->op, ndim_props)->ndim.u.i;

@@ -77,6 +77,7 @@ static damo_status shape_batch(build *b, const damo_apply *node, damo_var **in, 
 }
 
 static damo_status shape_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   (void)node;
   const c_value *x = ce_in(e, 0);
   damo_array *a = array_empty(e->ctx, DAMO_INT64, 1, (const int64_t[]){x->ndim});
@@ -124,6 +125,7 @@ static damo_status shape_i_batch(build *b, const damo_apply *node, damo_var **in
 }
 
 static damo_status shape_i_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const int64_t axis = OP_PROPS(node->op, shape_i_props)->i.u.i - 1;
   return ce_out_known(e, 0, array_from_scalar(e->ctx, (scalar){.dtype = DAMO_INT64, .v.i = ce_in(e, 0)->shape[axis]}));
 }

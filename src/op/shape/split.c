@@ -127,6 +127,7 @@ static damo_status split_batch(build *b, const damo_apply *node, damo_var **in, 
 }
 
 static damo_status split_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const int axis = (int)OP_PROPS(node->op, split_props)->axis.u.i - 1;
   const c_value *x = ce_in(e, 0);
   int64_t shape[DAMO_MAX_NDIM], at = 0;
