@@ -1094,6 +1094,27 @@ DAMO_API void damo_lua_push(struct lua_State *L, const void *obj);
  * `return damo_lua_raise(L);`. */
 DAMO_API int damo_lua_raise(struct lua_State *L);
 
+/* Calls of compiled Functions through LuaJIT's ffi. These types are those of functions that damo.core hands over to its own
+ * Lua part by address; no library exports them. make/front-types makes of these lines what the ffi reads. */
+
+/* What a call leaves: the results that are numbers, and whether it was made. */
+typedef struct damo_front_left {
+  double results[6];
+  bool done;
+} damo_front_left;
+/* A call with 0 to 6 operands, each the address of an object's userdata, or NULL and a number. The result is the first
+ * one; nan also where the call was not made. */
+typedef double (*damo_front_run0)(void *call);
+typedef double (*damo_front_run1)(void *call, void *a, double p);
+typedef double (*damo_front_run2)(void *call, void *a, double p, void *b, double q);
+typedef double (*damo_front_run3)(void *call, void *a, double p, void *b, double q, void *c, double r);
+typedef double (*damo_front_run4)(void *call, void *a, double p, void *b, double q, void *c, double r, void *d,
+                                  double s);
+typedef double (*damo_front_run5)(void *call, void *a, double p, void *b, double q, void *c, double r, void *d,
+                                  double s, void *e, double t);
+typedef double (*damo_front_run6)(void *call, void *a, double p, void *b, double q, void *c, double r, void *d,
+                                  double s, void *e, double t, void *f, double u);
+
 #ifdef __cplusplus
 }
 #endif

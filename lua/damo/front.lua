@@ -63,6 +63,28 @@ local try = {
       return run[4](call, p, i, q, j, r, k, s, l)
     end
   end,
+  function(call, x, y, z, w, v, ...)
+    local p, i = pass(x)
+    local q, j = pass(y)
+    local r, k = pass(z)
+    local s, l = pass(w)
+    local t, m = pass(v)
+    if p ~= false and q ~= false and r ~= false and s ~= false and t ~= false and select("#", ...) == 0 then
+      return run[5](call, p, i, q, j, r, k, s, l, t, m)
+    end
+  end,
+  function(call, x, y, z, w, v, u, ...)
+    local p, i = pass(x)
+    local q, j = pass(y)
+    local r, k = pass(z)
+    local s, l = pass(w)
+    local t, m = pass(v)
+    local o, h = pass(u)
+    if p ~= false and q ~= false and r ~= false and s ~= false and t ~= false and o ~= false
+      and select("#", ...) == 0 then
+      return run[6](call, p, i, q, j, r, k, s, l, t, m, o, h)
+    end
+  end,
 }
 
 --- The __call of what f:into gives; `object`, the core's, makes the call through the C API. a, …: the targets, for

@@ -12,6 +12,7 @@ if not pcall(require, "jit") then
   return
 end
 
+local unpack = table.unpack or unpack -- luacheck: ignore 113 143
 local x, y = damo.dscalar "x", damo.dscalar "y"
 local v = damo.dvector "v"
 
@@ -127,6 +128,49 @@ describe("the ffi front", function()
       assert.equal(i + 2, two)
     end
     assert.equal(102, total:item())
+  end)
+
+  it("takes six operands", function()
+    local vars, values = {}, {}
+    local total, weighted = 0, 0
+    for i = 1, 6 do
+      vars[i] = i % 2 == 1 and damo.dvector("v" .. i) or damo.dscalar("x" .. i)
+      total = total + vars[i]
+      weighted = weighted + i * vars[i]
+      for n = 5, 6 do
+        if i == n then
+          local sum, list = damo.zeros { 2 }, damo.zeros { 2 }
+          for k = 1, n do values[k] = k % 2 == 1 and damo.ones { 2 } * k or k * 0.5 end
+          local inputs = {}
+          for k = 1, n do inputs[k] = vars[k] end
+          local f = damo.compile(inputs, { total, weighted })
+          local into, expected = f:into(sum, list), { f(unpack(values, 1, n)) }
+          for _ = 1, 100 do assert.equal(sum, (into(unpack(values, 1, n)))) end
+          assert.is_true(damo.allclose(sum, expected[1]) and damo.allclose(list, expected[2]))
+          local wrong = { unpack(values, 1, n) }
+          wrong[n] = "2"
+          failure("type", into, unpack(wrong, 1, n))
+          values[n + 1] = 3
+          failure("type", into, unpack(values, 1, n + 1))
+        end
+      end
+    end
+  end)
+
+  it("is told of the types as damo.h declares them", function()
+    local ffi = require "ffi"
+    local file = assert(io.open "src/damo.h")
+    local text = file:read "*a"
+    file:close()
+    local left = ffi.typeof("struct {" .. text:match "typedef struct damo_front_left {(.-)} damo_front_left;" .. "}")
+    assert.equal(48, ffi.offsetof(left, "done"))
+    local n = 0
+    for number, parameters in text:gmatch "typedef double %(%*damo_front_run(%d)%)(%b());" do
+      assert.equal(n, tonumber(number))
+      ffi.typeof("double(*)" .. parameters)
+      n = n + 1
+    end
+    assert.equal(7, n)
   end)
 
   it("makes calls of Functions themselves", function()

@@ -15,6 +15,11 @@ local elsewhere = {
 local anything_goes = { damo_ctx_new = true }
 
 describe("damo.h", function()
+  it("declares what LuaJIT's ffi is told", function()
+    local status = os.execute "sh make/front-types --check"
+    assert.is_true(status == true or status == 0)
+  end)
+
   it("declares only functions that are tried with wrong arguments", function()
     local tried, n = read "spec/c/api_args_test.c", 0
     for name in read("src/damo.h"):gmatch "\nDAMO_API [^;(]-([%w_]+)%(" do

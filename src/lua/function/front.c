@@ -1,6 +1,5 @@
 /* front: calls of Functions through LuaJIT's ffi, those of f:into and of f itself. lua/damo/front.lua casts the address
- * that core.front hands over to a C function, whose declarations are made here from the same text; traces run through
- * such a call.
+ * that core.ffi hands over to a C function of a type of damo.h; traces run through such a call.
  *
  * A call through the ffi must not enter Lua: neither a callback nor an error may happen in it. So it takes what can be
  * done in C alone, and for all else gives false, before anything was changed: the script's closure then makes the call
@@ -10,24 +9,15 @@
 
 #include "function.h"
 
-#define FRONT_IN 4  /* inputs at most: front.lua has a function for each number */
+#include "front_types.inc"
+
+#define FRONT_IN 6  /* inputs at most: front.lua has a function for each number */
 #define FRONT_OUT 6 /* outputs */
-
-/* What a call leaves. This text is also what the ffi reads. */
-#define FRONT_LEFT   \
-  double results[6]; \
-  bool done;
-#define FRONT_TEXT(...) FRONT_TEXT_OF(__VA_ARGS__)
-#define FRONT_TEXT_OF(...) #__VA_ARGS__
-
-typedef struct front_left {
-  FRONT_LEFT
-} front_left;
 
 /* What the closure in Lua keeps for such calls, a userdata. */
 typedef struct front_call {
-  front_left left;     /* first: front.lua reads the userdata as this */
-  const bind_box *box; /* of the Function, which who calls keeps */
+  damo_front_left left; /* first: front.lua reads the userdata as this */
+  const bind_box *box;  /* of the Function, which who calls keeps */
   bind_caller *caller;
   damo_obj *const *into; /* borrowed from the vault of f:into's closure; entries may be NULL */
   int n_in, n_out;
@@ -149,32 +139,52 @@ static inline double front_give(front_call *c, const front_value *values, int n)
   return c->left.done ? c->left.results[0] : NAN;
 }
 
-/* The rows: parameters and values of a call with 0, 1, … inputs. */
-#define FRONT_FUNCTIONS(X)                                                                                       \
-  X(0, (void *call), {NULL, 0})                                                                                  \
-  X(1, (void *call, void *a, double x), {a, x})                                                                  \
-  X(2, (void *call, void *a, double x, void *b, double y), {a, x}, {b, y})                                       \
-  X(3, (void *call, void *a, double x, void *b, double y, void *c, double z), {a, x}, {b, y}, {c, z})            \
-  X(4, (void *call, void *a, double x, void *b, double y, void *c, double z, void *d, double w), {a, x}, {b, y}, \
-    {c, z}, {d, w})
+static double front_run0(void *call) { return front_give(call, NULL, 0); }
 
-#define X(n, parameters, ...) \
-  static double front_run##n parameters { return front_give(call, (const front_value[]){__VA_ARGS__}, n); }
-FRONT_FUNCTIONS(X)
-#undef X
+static double front_run1(void *call, void *a, double p) { return front_give(call, (const front_value[]){{a, p}}, 1); }
+
+static double front_run2(void *call, void *a, double p, void *b, double q) {
+  return front_give(call, (const front_value[]){{a, p}, {b, q}}, 2);
+}
+
+static double front_run3(void *call, void *a, double p, void *b, double q, void *c, double r) {
+  return front_give(call, (const front_value[]){{a, p}, {b, q}, {c, r}}, 3);
+}
+
+static double front_run4(void *call, void *a, double p, void *b, double q, void *c, double r, void *d, double s) {
+  return front_give(call, (const front_value[]){{a, p}, {b, q}, {c, r}, {d, s}}, 4);
+}
+
+static double front_run5(void *call, void *a, double p, void *b, double q, void *c, double r, void *d, double s,
+                         void *e, double t) {
+  return front_give(call, (const front_value[]){{a, p}, {b, q}, {c, r}, {d, s}, {e, t}}, 5);
+}
+
+static double front_run6(void *call, void *a, double p, void *b, double q, void *c, double r, void *d, double s,
+                         void *e, double t, void *f, double u) {
+  return front_give(call, (const front_value[]){{a, p}, {b, q}, {c, r}, {d, s}, {e, t}, {f, u}}, 6);
+}
 
 typedef union front_address {
-#define X(n, parameters, ...) double(*run##n) parameters;
-  FRONT_FUNCTIONS(X)
-#undef X
+  damo_front_run0 run0;
+  damo_front_run1 run1;
+  damo_front_run2 run2;
+  damo_front_run3 run3;
+  damo_front_run4 run4;
+  damo_front_run5 run5;
+  damo_front_run6 run6;
   void *address;
 } front_address;
 
-static void front_push_address(lua_State *L, int n, const char *type, front_address f) {
+static const front_address front_addresses[FRONT_IN + 1] = {
+    {.run0 = front_run0}, {.run1 = front_run1}, {.run2 = front_run2}, {.run3 = front_run3},
+    {.run4 = front_run4}, {.run5 = front_run5}, {.run6 = front_run6}};
+
+static void front_push_address(lua_State *L, int n) {
   lua_createtable(L, 2, 0);
-  lua_pushstring(L, type);
+  lua_pushstring(L, front_run_types[n]);
   lua_rawseti(L, -2, 1);
-  lua_pushlightuserdata(L, f.address);
+  lua_pushlightuserdata(L, front_addresses[n].address);
   lua_rawseti(L, -2, 2);
   lua_rawseti(L, -2, n);
 }
@@ -265,12 +275,9 @@ static int front_open(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &front_plain_key);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &front_into_key);
   lua_newtable(L);
-#define X(n, parameters, ...) \
-  front_push_address(L, n, "double(*)" FRONT_TEXT(parameters), (front_address){.run##n = front_run##n});
-  FRONT_FUNCTIONS(X)
-#undef X
-  lua_pushliteral(L, "struct { " FRONT_TEXT(FRONT_LEFT) " }");
-  lua_pushinteger(L, (lua_Integer)sizeof(front_left));
+  for (int n = 0; n <= FRONT_IN; n++) front_push_address(L, n);
+  lua_pushliteral(L, FRONT_LEFT_TYPE);
+  lua_pushinteger(L, (lua_Integer)sizeof(damo_front_left));
   return 3;
 }
 
