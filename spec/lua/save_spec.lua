@@ -172,4 +172,48 @@ describe("a file that is saved", function()
       assert.equal("x.npy\nx.npz", list(dir))
     end)
   end)
+
+  -- A child writes one file after the other, of equal numbers each, and is killed at some time.
+  it("leaves the old file or the new one where a process is killed", function()
+    with_folder(function(dir)
+      for _, name in ipairs { "x.npy", "x.npz", "x.safetensors", "x.graph" } do
+        local path = dir .. "/" .. name
+        local graph = name == "x.graph"
+        local script = ([[
+          local damo = require "damo"
+          local path, name = %q, %q
+          local k = 0
+          while true do
+            k = k + 1
+            local a = damo.ones { 200000 } * k
+            if name == "x.graph" then
+              damo.save_graph(path, { inputs = {}, outputs = { damo.constant(a) + 1 } })
+            else
+              damo.io.save(path, name == "x.npy" and a or { a = a })
+            end
+            if k == 1 then io.open(path .. ".begun", "w"):close() end
+          end
+        ]]):format(path, name)
+        put(dir .. "/script.lua", script)
+        local seen = {}
+        for round = 1, 6 do
+          local lua = arg and arg[-1] or "lua5.4"
+          os.execute(("rm -f %s.begun; %s %s/script.lua & pid=$!; n=0; " ..
+            "while [ ! -e %s.begun ] && [ $n -lt 400 ]; do sleep 0.05; n=$((n + 1)); done; sleep 0.0%d; kill -9 $pid; " ..
+            "wait $pid 2>/dev/null"):format(path, lua, dir, path, 1 + 13 * round % 90))
+          local a
+          if graph then
+            a = damo.load_graph(path).outputs[1]:eval() - 1
+          else
+            a = damo.io.load(path)
+            if name ~= "x.npy" then a = a.a end
+          end
+          assert.same({ 200000 }, damo.shape(a):totable())
+          assert.equal(damo.min(a), damo.max(a))
+          seen[damo.max(a)] = true
+        end
+        assert.is_truthy(next(seen))
+      end
+    end)
+  end)
 end)
