@@ -9,11 +9,11 @@ local threads, rates = {}, {}
 for line in io.lines() do
   local n, rate = line:match "^(%d+) (%d+)$"
   if n then
-    threads[#threads + 1], rates[#rates + 1] = tonumber(n), tonumber(rate)
+    threads[#threads + 1], rates[#rates + 1] = n, tonumber(rate)
   else
     print(line)
   end
 end
-print("server: picture " .. damo.plot.lines({ { name = "requests a second", x = threads, y = rates } },
-  { title = "server: one model, a Lua state a thread", xlabel = "threads", ylabel = "requests a second",
+print("server: picture " .. damo.plot.bar({ { name = "requests a second", y = rates } },
+  { labels = threads, title = "server: one model, a Lua state a thread", xlabel = "threads", ylabel = "requests a second",
     path = results .. "/server.png" }))
