@@ -437,7 +437,7 @@ local function t_logcdf(x, df, loc, scale)
   local far = switch(lt(z, 0), log(beyond), log1p(-beyond))
   local near = switch(lt(z, 0), log1p(-2 * within), log1p(2 * within)) - LOG2
   local inside = switch(eq(z, 0), log1p(2 * z * exp(t_height(df))) - LOG2, switch(gt(square, df), far, near))
-  return switch(damo.isinf(z), switch(gt(z, 0), 0, -INF), inside)
+  return switch(eq(z, INF), 0, switch(eq(z, -INF), -INF, inside))
 end
 
 local function t_icdf(q, df, loc, scale)
@@ -460,7 +460,7 @@ continuous.StudentT = {
   icdf = t_icdf,
   mean = function(df, loc, scale) return switch(gt(df, 1), like(loc, scale), NAN) end,
   var = function(df, loc, scale)
-    return switch(gt(df, 2), like(sqr(scale) * df / (df - 2), loc), switch(gt(df, 1), INF, NAN))
+    return switch(gt(df, 1), switch(gt(df, 2), like(sqr(scale) * df / (df - 2), loc), INF), NAN)
   end,
   draw = function(rs, df, loc, scale, options) return rs:t(df, loc, scale, options) end,
 }

@@ -70,6 +70,14 @@ function shared.search(name)
   end
 end
 
+-- value as float32 where the sum of the others is: the core searches in float64.
+local function as_narrow(value, first, others)
+  local sum = first
+  for _, v in ipairs(others) do sum = sum + v end
+  if type(sum) == "number" or sum.dtype ~= "float32" then return value end
+  return damo.cast(value, "float32")
+end
+
 --- The quantile by a search, which has no gradient, refined by two of Newton's steps on the logarithm of the
 -- distribution function: their result has the exact value, and the exact first and second derivatives.
 function shared.refined(name, logcdf, logp, q, params)
@@ -79,7 +87,7 @@ function shared.refined(name, logcdf, logp, q, params)
     local f = logcdf(refined, unpack(params))
     refined = refined + (damo.log(q) - f) * damo.exp(f - logp(refined, unpack(params)))
   end
-  return switch(shared.both(damo.gt(q, 0), damo.lt(q, 1)), refined, x)
+  return as_narrow(switch(shared.both(damo.gt(q, 0), damo.lt(q, 1)), refined, x), q, params)
 end
 
 -- The nodes and weights of Gauss and Legendre's rule on [-1, 1], by Newton's method on the polynomial's recurrence

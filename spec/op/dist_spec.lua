@@ -276,6 +276,18 @@ describe("distributions", function()
     assert.equal("number", type(dist.Normal(0, 1):logp(0.5)))
   end)
 
+  it("keep float32 where a formula has numbers in its branches or a quantile searches", function()
+    local x = damo.array({ 0.25, 0.5 }, { dtype = "float32" })
+    local function single(v) return damo.array(v, { dtype = "float32" }) end
+    local student = dist.StudentT(single { 3, 4 }, single(0), single(1))
+    assert.equal("float32", student:logcdf(x).dtype)
+    assert.equal("float32", student:var().dtype)
+    for _, name in ipairs { "Wald", "VonMises" } do
+      assert.equal("float32", dist[name](single(1), single(2)):icdf(x).dtype)
+      assert.equal("float64", dist[name](1, 2):icdf(damo.array { 0.5 }).dtype)
+    end
+  end)
+
   it("of vectors and matrices agree with those of numbers", function()
     local cov = damo.array { { 4.0, 0 }, { 0, 9.0 } }
     local x = damo.array { { 1.0, 2.0 }, { -1.0, 0.5 } }

@@ -46,6 +46,7 @@ return function(h)
     { v, { 5, 3, 3 }, want = { 1, 2 }, grad = false, int = i64 },
     { v, {}, want = { 1, 2, 3 }, grad = false },
     { {}, v, want = h.shape(0), grad = false },
+    { ints { 3, 1, 2 }, { 1.5, 2 }, want = { 1, 3 }, dtype = i64, f32 = i64 },
   }
   rows.setxor1d = {
     { v, { 5, 3, 3 }, want = { 1, 2, 5 }, grad = false, int = i64 },

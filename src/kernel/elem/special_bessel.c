@@ -254,11 +254,14 @@ static void bessel_jy(double v, double x, double *j, double *y) {
 /* x is infinite or the order too large: J and Y have no value here. */
 static bool bessel_is_off(double v, double x) { return isnan(v) || isnan(x) || isinf(x) || fabs(v) > BESSEL_MOST; }
 
+/* J and I of an order v < 0 that is no integer at x = 0: infinite, with the sign of gamma(v + 1) (DLMF 10.2.2). */
+static double bessel_at_zero(double v) { return fmod(floor(v), 2) == 0 ? -INFINITY : INFINITY; }
+
 double special_jv(double v, double x) {
   if (bessel_is_off(v, x)) return NAN;
   if (x < 0) return v == floor(v) ? (fmod(v, 2) == 0 ? 1 : -1) * special_jv(v, -x) : NAN;
   if (v < 0 && v == floor(v)) return (fmod(v, 2) == 0 ? 1 : -1) * special_jv(-v, x);
-  if (x == 0) return v == 0 ? 1 : v > 0 ? 0 : INFINITY;
+  if (x == 0) return v == 0 ? 1 : v > 0 ? 0 : bessel_at_zero(v);
   if (v == 0) return j0(x);
   if (v == 1) return j1(x);
   double j, y;
@@ -268,10 +271,11 @@ double special_jv(double v, double x) {
 
 double special_yv(double v, double x) {
   if (bessel_is_off(v, x) || x < 0) return NAN;
-  if (x == 0) return -INFINITY;
+  if (x == 0 && v >= 0) return -INFINITY;
   if (v == 0) return y0(x);
   if (v == 1) return y1(x);
   const double c = bessel_cos_pi(v), s = bessel_sin_pi(v);
+  if (x == 0) return c == 0 ? 0 : -c * INFINITY; /* cos(pi v) Y_(-v), J being 0 there */
   double j, y;
   bessel_jy(fabs(v), x, v < 0 && s != 0 ? &j : NULL, &y);
   if (v > 0) return y;
@@ -372,7 +376,7 @@ static double bessel_i_any(double v, double x, bool scaled) {
   const bool whole = v == floor(v);
   if (x < 0) return whole ? (fmod(v, 2) == 0 ? 1 : -1) * bessel_i_any(v, -x, scaled) : NAN;
   const double size = fabs(v);
-  if (x == 0) return v == 0 ? 1 : v > 0 || whole ? 0 : INFINITY;
+  if (x == 0) return v == 0 ? 1 : v > 0 || whole ? 0 : bessel_at_zero(v);
   double y;
   if (scaled || x > 700) {
     y = bessel_ie(size, x);

@@ -32,7 +32,8 @@ static bool beta_is_pole(double a) { return a <= 0 && a == floor(a); }
 /* beta(a, b) for a at a pole of gamma: finite only where a + b is a pole as well, (-1)^b beta(1 - a - b, b). False where it
  * is infinite. */
 static bool beta_at_pole(double a, double b, int *sign, dd *log_size) {
-  if (b != floor(b) || !(1 - a - b > 0)) return false;
+  if (beta_is_pole(b)) *sign = fmod(b, 2) == 0 ? 1 : -1; /* both signs are limits there; this is SciPy's */
+  if (b != floor(b) || b <= 0 || !(1 - a - b > 0)) return false;
   *log_size = beta_log(1 - a - b, b, sign);
   if (fmod(b, 2) != 0) *sign = -*sign;
   return true;

@@ -274,18 +274,40 @@ static damo_var *quantile_values(build *b, const sorted_slices *s, int method, d
   return quantile_between(b, quantile_take(b, s, n, down), quantile_take(b, s, n, up), t);
 }
 
-/* q in the option, a number or a list of numbers, as a constant. */
+/* The shape of a number or of nested lists of numbers; their rank, or -1 where it exceeds DAMO_MAX_NDIM. */
+static int nested_shape(const prop_value *v, int64_t *shape) {
+  int ndim = 0;
+  for (; v->kind == PROP_LIST; v = v->u.list) {
+    if (ndim == DAMO_MAX_NDIM) return -1;
+    shape[ndim++] = v->n;
+    if (v->n == 0) break;
+  }
+  return ndim;
+}
+
+/* Writes the numbers of v, lists of that shape, to *at on; false where it has another shape or something else. */
+static bool nested_read(const prop_value *v, const int64_t *shape, int ndim, double **at) {
+  if (ndim == 0) {
+    *(*at)++ = prop_num_or(*v, 0);
+    return v->kind == PROP_NUM || v->kind == PROP_INT;
+  }
+  if (v->kind != PROP_LIST || v->n != shape[0]) return false;
+  for (int i = 0; i < v->n; i++) {
+    if (!nested_read(&v->u.list[i], shape + 1, ndim - 1, at)) return false;
+  }
+  return true;
+}
+
+/* q in the option, a number or nested lists of numbers, as a constant. */
 static damo_var *quantile_option(build *b, const char *func, const prop_value *o) {
-  const int64_t n = o->kind == PROP_LIST ? o->n : 1;
-  const prop_value *list = o->kind == PROP_LIST ? o->u.list : o;
-  damo_array *a = array_empty(b->ctx, DAMO_FLOAT64, o->kind == PROP_LIST, &n);
-  if (a == NULL) return build_take(b, NULL);
-  for (int64_t i = 0; i < n; i++) {
-    if (list[i].kind != PROP_NUM && list[i].kind != PROP_INT) {
-      damo_release(a);
-      return build_fail(b, DAMO_ETYPE, "%s: q must be a number or a list of numbers", func);
-    }
-    ((double *)a->data)[i] = prop_num_or(list[i], 0);
+  int64_t shape[DAMO_MAX_NDIM];
+  const int ndim = nested_shape(o, shape);
+  damo_array *a = ndim < 0 ? NULL : array_empty(b->ctx, DAMO_FLOAT64, ndim, shape);
+  if (ndim >= 0 && a == NULL) return build_take(b, NULL);
+  double *at = a ? (double *)a->data : NULL;
+  if (a == NULL || !nested_read(o, shape, ndim, &at)) {
+    damo_release(a);
+    return build_fail(b, DAMO_ETYPE, "%s: q must be a number or a list of numbers, nested lists of equal lengths", func);
   }
   return build_value(b, &a->obj);
 }

@@ -180,7 +180,9 @@ damo_status fn_setdiff1d(build *b, const fn_args *a, ptrvec *out) {
   damo_var *v[2];
   DAMO_TRY(two_vectors(b, a, v));
   damo_var *x = unique_values(b, v[0]), *found = x ? is_among(b, "setdiff1d", x, v[1]) : NULL;
-  return fn_give(b, out, found ? build_take_axis(b, x, build_nonzero(b, build_invert(b, found)), 0) : NULL);
+  damo_var *left = found ? build_take_axis(b, x, build_nonzero(b, build_invert(b, found)), 0) : NULL;
+  damo_var *first = build_strong(b, a->in[0]); /* all that is left is of the first operand, and so is the dtype */
+  return fn_give(b, out, left && first ? build_cast(b, left, var_dtype(first)) : NULL);
 }
 
 /* Of the different entries of both, joined, those that occur once; nan is equal to none. */
