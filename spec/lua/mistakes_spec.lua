@@ -18,8 +18,8 @@ for title in ([[A shape is one table; Rows of one length; Numbers alone; A dtype
   A misspelt option of scan; A scan without an end; A state that grows; Lists by name; A rewrite that is not there;
   A result before the end; updates is a list of pairs; An update of another dtype; An update of another number of axes;
   A coordinate outside; A token of another process; Rows of a CSV; A column that is not there; A seed;
-  The size of a draw; A file that is not there; A picture's format; A setting that is not there; A setting's value; A member of an Op;
-  An Op without Types;]]):gmatch "%s*([^;]+);" do
+  The size of a draw; A file that is not there; A picture's format; A setting that is not there; A setting's value;
+  A member of an Op; An Op without Types;]]):gmatch "%s*([^;]+);" do
   without_operands[title:gsub("%s+", " ")] = true
 end
 
