@@ -138,11 +138,18 @@ static void *take(mem_heap *h, void *ptr, size_t size) {
   return heap_block_grow(ptr, size);
 }
 
+static void *take_from_slab(mem_heap *h, size_t size) {
+  void *got = slab_alloc(&h->small, size);
+  if (got || h->n == 0) return got;
+  while (h->n > 0) drop_oldest(h);
+  return slab_alloc(&h->small, size);
+}
+
 /* A block that is small before, or after, or both; NULL: no memory. */
 static void *take_small(mem_heap *h, void *ptr, size_t osize, size_t nsize) {
   const bool was_small = ptr && osize <= small_most;
   if (was_small && nsize <= small_most && slab_is_same_class(osize, nsize)) return ptr;
-  void *got = nsize <= small_most ? slab_alloc(&h->small, nsize) : take(h, NULL, nsize);
+  void *got = nsize <= small_most ? take_from_slab(h, nsize) : take(h, NULL, nsize);
   if (!got || !ptr) return got;
   memcpy(got, ptr, osize < nsize ? osize : nsize);
   if (was_small)
