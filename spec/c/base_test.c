@@ -555,6 +555,32 @@ static void test_heap(void) {
   heap_free(h);
 }
 
+/* Small blocks, some of which grow beyond the classes of the slab and back: what was written stays, and none overlap. */
+static void test_small_blocks(void) {
+  mem_heap *h = heap_new();
+  unsigned char *p[150] = {NULL};
+  size_t size[150] = {0};
+  uint32_t state = 1;
+  int bad = 0;
+  for (int round = 0; round < 30000; round++) {
+    state = state * 1664525u + 1013904223u;
+    const int k = (int)(state >> 8) % 150;
+    const size_t now = (state >> 16) % 5 == 0 ? 0 : 1 + (state >> 12) % (round % 2 ? 600 : 200);
+    for (size_t i = 0; i < size[k]; i++) bad += p[k][i] != (unsigned char)(k + 1);
+    if (now == 0 && p[k] == NULL) continue;
+    p[k] = heap_alloc(h, p[k], size[k], now);
+    if (now > 0) bad += p[k] == NULL || (uintptr_t)p[k] % 16 != 0;
+    for (size_t i = 0; i < now && i < size[k]; i++) bad += p[k][i] != (unsigned char)(k + 1);
+    if (now > 0) memset(p[k], k + 1, now);
+    size[k] = now;
+  }
+  CHECK_EQ_I(bad, 0);
+  for (int k = 0; k < 150; k++) {
+    if (p[k] != NULL) heap_alloc(h, p[k], size[k], 0);
+  }
+  heap_free(h);
+}
+
 /* Only debug builds read DAMO_STRESS: "move" makes every reallocation that grows move, and reuses no array. */
 static void test_stress(void) {
   setenv("DAMO_STRESS", "collect,move,block,share", 1);
@@ -582,6 +608,7 @@ static void test_stress(void) {
 int main(void) {
   test_memory();
   test_heap();
+  test_small_blocks();
   test_cap();
   test_fail_after();
   test_sizes();
