@@ -164,27 +164,28 @@ do -- complex numbers
   local z, w = damo.complex(x, y), damo.complex(damo.cos(y), x + 0.3)
   local Z, fft = damo.zvector "Z", damo.fft
   local p, q = values { 6 }, values({ 6 }, 3)
-  exact("complex_arithmetic", { x, y }, { z + w, z - w, z * w, z / w, -z, damo.conj(z), damo.real(z * w), damo.imag(z / w),
-    damo.sqr(z), damo.reciprocal(z), damo.eq(z, w), z + 1, 2 * w, damo.isnan(z), damo.isfinite(z),
+  exact("complex_arithmetic", { x, y }, { z + w, z - w, z * w, z / w, -z, damo.conj(z), damo.real(z * w),
+    damo.imag(z / w), damo.sqr(z), damo.reciprocal(z), damo.eq(z, w), z + 1, 2 * w, damo.isnan(z), damo.isfinite(z),
     damo.cast(damo.gt(x, 0), "complex128"), damo.switch(damo.gt(x, 0), z, w) }, { p, q })
   near("complex_functions", { x, y }, { damo.abs(z), damo.angle(z), damo.exp(z), damo.log(z), damo.sqrt(z), damo.sin(z),
     damo.cos(z), damo.tanh(z), damo.arctan(z), damo.expm1(z), damo.log1p(z), z ^ 3, z ^ w, damo.sign(z) }, { p, q })
   near("complex_sums", { x, y }, { damo.sum(z), damo.prod(z), damo.sum(damo.reshape(z, { 2, 3 }) * 2, { axis = 1 }),
     damo.grad(damo.sum(damo.abs(z * w)), x) }, { p, q })
-  exact("complex_shapes", { Z }, { damo.reshape(Z, { 2, 3 }), damo.transpose(damo.reshape(Z, { 2, 3 })), Z[{ { 2, 4 } }],
-    damo.concatenate { Z, Z }, Z + damo.complex(1, 2), damo.constant(damo.complex(0.5, -2)) * Z },
+  exact("complex_shapes", { Z }, { damo.reshape(Z, { 2, 3 }), damo.transpose(damo.reshape(Z, { 2, 3 })),
+    Z[{ { 2, 4 } }], damo.concatenate { Z, Z }, Z + damo.complex(1, 2), damo.constant(damo.complex(0.5, -2)) * Z },
     { damo.complex(p, q) })
   for _, n in ipairs { 1, 2, 5, 8, 12, 30, 35, 64 } do
-    local X, Y = values { n, 3 }, values({ n, 3 }, 2)
-    local c = damo.complex(A, B)
+    local c, half = damo.complex(A, B), fft.rfft(A, { axis = 2, n = 4 })[{ {}, { 1, 3 } }]
     near("transforms_" .. n, { A, B }, { fft.fft(c, { axis = 1 }), fft.ifft(c, { axis = 1 }), fft.rfft(A, { axis = 1 }),
       fft.irfft(fft.rfft(A, { axis = 1 }), { n = n, axis = 1 }), fft.hfft(c, { axis = 1, n = n }),
       fft.fft(c, { axis = 1, n = n + 3, norm = "ortho" }), fft.fft2(c), fft.irfft(c, { axis = 1, n = n }),
-      damo.grad(squares(fft.irfft(damo.exp(damo.real(c)) * fft.rfft(A, { axis = 2, n = 4 })[{ {}, { 1, 3 } }], { axis = 2, n = 4 })), A),
-      damo.grad(damo.sum(damo.abs(fft.rfft(A, { axis = 1 }))), A), damo.grad(damo.sum(damo.abs(fft.fft(c, { axis = 1 })) * A), B),
-      fft.dct(A, { axis = 1 }) }, { X, Y })
+      damo.grad(squares(fft.irfft(damo.exp(damo.real(c)) * half, { axis = 2, n = 4 })), A),
+      damo.grad(damo.sum(damo.abs(fft.rfft(A, { axis = 1 }))), A),
+      damo.grad(damo.sum(damo.abs(fft.fft(c, { axis = 1 })) * A), B), fft.dct(A, { axis = 1 }) },
+      { values { n, 3 }, values({ n, 3 }, 2) })
   end
-  near("transforms_single", { x, Z }, { fft.rfft(x), fft.fft(Z), damo.abs(Z), Z * Z }, { p, damo.complex(p, q) }).dtype = "float32"
+  near("transforms_single", { x, Z }, { fft.rfft(x), fft.fft(Z), damo.abs(Z), Z * Z },
+    { p, damo.complex(p, q) }).dtype = "float32"
 end
 do -- draws: the streams lie in the state
   local g = damo.random.RandomStream(7)

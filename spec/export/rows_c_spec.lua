@@ -12,9 +12,9 @@ os.execute("mkdir " .. dir)
 local unpack = table.unpack or unpack -- luacheck: ignore
 local SHARE = 12
 
--- Shapes that depend on values, complex numbers, and what has no C source.
+-- Shapes that depend on values, and what has no C source.
 local refused = {}
-for name in ([[angle arange argwhere bartlett bincount blackman complex complex_from_polar compress delete
+for name in ([[arange argwhere bartlett bincount blackman compress delete
   diag_indices extract eye flatnonzero hamming hanning intersect1d isin nonzero nonzero_values roots setdiff1d
   setxor1d tril_indices triu_indices union1d unique]]):gmatch "%S+" do refused[name] = true end
 

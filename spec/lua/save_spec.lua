@@ -199,8 +199,8 @@ describe("a file that is saved", function()
         for round = 1, 6 do
           local lua = arg and arg[-1] or "lua5.4"
           os.execute(("rm -f %s.begun; %s %s/script.lua & pid=$!; n=0; " ..
-            "while [ ! -e %s.begun ] && [ $n -lt 400 ]; do sleep 0.05; n=$((n + 1)); done; sleep 0.0%d; kill -9 $pid; " ..
-            "wait $pid 2>/dev/null"):format(path, lua, dir, path, 1 + 13 * round % 90))
+            "while [ ! -e %s.begun ] && [ $n -lt 400 ]; do sleep 0.05; n=$((n + 1)); done; " ..
+            "sleep 0.0%d; kill -9 $pid; wait $pid 2>/dev/null"):format(path, lua, dir, path, 1 + 13 * round % 90))
           local a
           if graph then
             a = damo.load_graph(path).outputs[1]:eval() - 1

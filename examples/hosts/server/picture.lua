@@ -15,5 +15,5 @@ for line in io.lines() do
   end
 end
 print("server: picture " .. damo.plot.bar({ { name = "requests a second", y = rates } },
-  { labels = threads, title = "server: one model, a Lua state a thread", xlabel = "threads", ylabel = "requests a second",
-    path = results .. "/server.png" }))
+  { labels = threads, title = "server: one model, a Lua state a thread", xlabel = "threads",
+    ylabel = "requests a second", path = results .. "/server.png" }))

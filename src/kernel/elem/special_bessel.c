@@ -276,7 +276,7 @@ double special_yv(double v, double x) {
   if (v == 1) return y1(x);
   const double c = bessel_cos_pi(v), s = bessel_sin_pi(v);
   if (x == 0) return c == 0 ? 0 : -c * INFINITY; /* cos(pi v) Y_(-v), J being 0 there */
-  double j, y;
+  double j = 0, y;
   bessel_jy(fabs(v), x, v < 0 && s != 0 ? &j : NULL, &y);
   if (v > 0) return y;
   return (s == 0 ? 0 : -s * j) + (c == 0 ? 0 : c * y);
