@@ -61,6 +61,15 @@ describe("short collectives through shared memory and by messages", function()
     both("halo", x, { axes = 1, width = { 1, 2 } }, true)
     both("halo", damo.zeros { 3000, 2 } + rank, { width = { 10, 2000 }, periodic = true }, true)
   end)
+
+  it("write zeros where a result was not asked for", function()
+    for _, group in ipairs { false, by_messages or false } do
+      local v = damo.dvector "v"
+      local sum = mpi.reduce(v, { root = size - 1, group = group or nil })
+      local got = damo.compile({ v }, sum):into(damo.ones { 3 })(damo.ones { 3 })
+      assert.is_true(damo.array_equal(got, damo.zeros { 3 } + (rank == size - 1 and size or 0)))
+    end
+  end)
 end)
 
 describe("a rank's place on the board", function()
