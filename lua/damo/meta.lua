@@ -3434,14 +3434,14 @@ function damo.abs(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:abs(options) end
 
-----1, 0 or 1; nan of nan
+----1, 0 or 1; of complex x / |x|; nan of nan
 ---@param x damo.Operand
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 ---@overload fun(x: damo.Variable, options?: any): damo.Variable
 function damo.sign(x, options) end
 
-----1, 0 or 1; nan of nan
+----1, 0 or 1; of complex x / |x|; nan of nan
 ---@param options? { out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable

@@ -115,3 +115,36 @@ describe("a true division of integers", function()
     assert.equal(1 / 3, r[1])
   end)
 end)
+
+describe("the magnitude and the direction of complex numbers", function()
+  -- The gradient of a real cost by z, at values.
+  local function slope(cost_of, re, im)
+    local z = damo.zvector "z"
+    return call({ z }, damo.grad(cost_of(z), z), damo.complex(damo.array(re), damo.array(im)))
+  end
+
+  it("have the gradient 0 at 0, as a variance has where all entries are equal", function()
+    local sized = slope(function(z) return damo.sum(damo.abs(z)) end, { 0, 3 }, { 0, 4 })
+    assert.is_true(damo.allclose(sized, damo.complex(damo.array { 0, 0.6 }, damo.array { 0, 0.8 })))
+    for _, name in ipairs { "var", "nanvar" } do
+      local flat = slope(damo[name], { 1.5, 1.5 }, { 2, 2 })
+      assert.is_true(damo.allclose(flat, damo.complex(damo.array { 0, 0 }, damo.array { 0, 0 })))
+    end
+  end)
+
+  it("have derivatives that finite differences confirm, in both modes", function()
+    local function direction(x, y)
+      local w = damo.sign(damo.complex(x, y))
+      return damo.sum(damo.real(w) * x ^ 2 + damo.imag(w) * y)
+    end
+    local x, y = damo.array { 1, 0.3, -2 }, damo.array { 2, -1, 0.7 }
+    damo.verify_grad(direction, { x, y })
+    local a, t, still = damo.vector "a", damo.vector "t", y
+    local cost = direction(a, still)
+    local forward = damo.sum(damo.Rop(cost, a, t))
+    local reverse = damo.sum(damo.grad(cost, a) * t)
+    local f = damo.compile({ a, t }, { forward, reverse })
+    local p, q = f(x, damo.array { 0.5, -1, 2 })
+    assert.is_true(damo.allclose(p, q))
+  end)
+end)

@@ -46,7 +46,7 @@
   X(identity, UNARY, PROMOTE, COPY, D(copy), "x itself, as a copy")                                                   \
   X(neg, UNARY, PROMOTE, K(neg), D(neg), "-x")                                                                        \
   X(abs, UNARY, ABS, K(abs), D(abs), "absolute value; of complex the magnitude")                                      \
-  X(sign, UNARY, PROMOTE, K(sign), ZERO, "-1, 0 or 1; nan of nan")                                                    \
+  X(sign, UNARY, PROMOTE, K(sign), D(sign), "-1, 0 or 1; of complex x / |x|; nan of nan")                             \
   X(sqr, UNARY, NUMBER, K(sqr), D(sqr), "x*x")                                                                        \
   X(sqrt, UNARY, FLOAT, K(sqrt), D(sqrt), "square root")                                                              \
   X(cbrt, UNARY, FLOAT, K(cbrt), D(cbrt), "cube root")                                                                \

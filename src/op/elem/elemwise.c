@@ -243,9 +243,11 @@ static void elemwise_connection(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in; i++) connected[i] = elemwise_is_connected(row, i);
 }
 
-/* True when all operands get zeros: the result is discrete, or the derivative is 0 everywhere. */
+/* True when all operands get zeros: the result is discrete, or the derivative is 0 everywhere, as the sign's is where
+ * it is real. */
 static bool elemwise_is_flat(const scalar_op *row, const damo_apply *node) {
-  return row->grad == elemwise_d_zero || dtype_is_discrete(var_dtype(node->out[0]));
+  const damo_dtype dt = var_dtype(node->out[0]);
+  return row->grad == elemwise_d_zero || dtype_is_discrete(dt) || (row->id == SCALAR_sign && !dtype_is_complex(dt));
 }
 
 /* The operands as the formulas of derivatives read them: integers are converted to floats, since a formula may multiply
@@ -310,6 +312,13 @@ static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
   return build_masked(b, m);
 }
 
+/* Forward mode of z / |z|: its derivative, a projection over |z|, is its own transpose as a map of (re, im). */
+static damo_var *complex_sign_rop(build *b, damo_apply *node, damo_var *dz) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  const masked m = masked_of(b, dz);
+  return build_within(b, row->grad(b, node->in, node->out[0], m.raw, 0), m);
+}
+
 /* The conjugate of a complex v, with v's note. */
 static damo_var *build_masked_conj(build *b, damo_var *v) {
   if (v == NULL || !dtype_is_complex(var_dtype(v))) return v;
@@ -345,6 +354,10 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   }
   if (is_complex && (row->rule == RULE_ABS || row->rule == RULE_PART) && row->grad != NULL) {
     rout[0] = real_of_complex_rop(b, node, eval[0]);
+    return b->status;
+  }
+  if (is_complex && row->id == SCALAR_sign) {
+    rout[0] = complex_sign_rop(b, node, eval[0]);
     return b->status;
   }
   if (elemwise_is_flat(row, node)) return DAMO_OK; /* no tangent: what is computed from it has none either */

@@ -162,10 +162,18 @@ damo_var *elemwise_d_neg(build *b, damo_var *const *in, damo_var *out, damo_var 
   return build_neg(b, g);
 }
 
+/* sign(x), of complex x too: 0 at 0, where it is one of the slopes. */
 damo_var *elemwise_d_abs(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  (void)i;
-  if (dtype_is_complex(var_dtype(in[0]))) return build_mul(b, g, build_true_div(b, in[0], out));
+  (void)out, (void)i;
   return build_mul(b, g, build_sign(b, in[0]));
+}
+
+/* Of complex z, w = z / |z|: the part of g / |z| that is at right angles to w, and 0 at z = 0. */
+damo_var *elemwise_d_sign(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  damo_var *along = build_mul(b, out, build_real(b, build_mul(b, g, build_conj(b, out))));
+  damo_var *size = build_abs(b, in[0]);
+  return where_or_zero(b, build_gt(b, size, build_num(b, 0)), build_true_div(b, build_sub(b, g, along), size));
 }
 
 damo_var *elemwise_d_sqr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {

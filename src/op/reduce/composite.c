@@ -52,6 +52,11 @@ damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_mean_over(b, &c, c.keepdims));
 }
 
+damo_var *build_abs_sqr(build *b, damo_var *x) {
+  if (x == NULL || !dtype_is_complex(var_dtype(x))) return build_sqr(b, x);
+  return build_add(b, build_sqr(b, build_real(b, x)), build_sqr(b, build_imag(b, x)));
+}
+
 /* sum |x - mean|² / (n - ddof): two passes, which lose no digits where the mean is large. */
 static damo_var *build_variance(build *b, const fn_args *a) {
   reduce_call c;
@@ -59,8 +64,7 @@ static damo_var *build_variance(build *b, const fn_args *a) {
   if (reduce_read_call(b, a, &c) != DAMO_OK) return build_take(b, NULL);
   damo_dtype dt = mean_dtype(&c);
   damo_var *centred = build_sub(b, build_cast(b, c.x, dt), build_mean_over(b, &c, true));
-  if (dtype_is_complex(dt)) centred = build_abs(b, centred);
-  damo_var *squares = build_reduce(b, REDUCE_SUM, build_sqr(b, centred), c.axes, c.n, c.keepdims);
+  damo_var *squares = build_reduce(b, REDUCE_SUM, build_abs_sqr(b, centred), c.axes, c.n, c.keepdims);
   if (squares == NULL) return NULL;
   damo_var *n = reduced_count(b, &c, var_dtype(squares));
   if (ddof != 0) n = build_sub(b, n, build_num(b, ddof));

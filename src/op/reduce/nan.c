@@ -100,8 +100,7 @@ static damo_var *build_nanvar(build *b, const fn_args *a) {
   damo_var *centred = build_sub(b, n.c.x, build_nanmean(b, &n, true));
   if (n.is_nan) centred = build_switch(b, n.is_nan, build_num(b, 0), centred);
   if (centred == NULL) return NULL;
-  if (dtype_is_complex(var_dtype(centred))) centred = build_abs(b, centred);
-  damo_var *squares = nan_reduce(b, &n, REDUCE_SUM, build_sqr(b, centred), n.c.keepdims);
+  damo_var *squares = nan_reduce(b, &n, REDUCE_SUM, build_abs_sqr(b, centred), n.c.keepdims);
   if (squares == NULL) return NULL;
   damo_var *count = build_sub(b, nan_count(b, &n, var_dtype(squares), n.c.keepdims), build_num(b, ddof));
   return build_switch(b, build_gt(b, count, build_num(b, 0)), build_true_div(b, squares, count), build_num(b, NAN));

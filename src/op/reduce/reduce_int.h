@@ -16,6 +16,9 @@ typedef struct reduce_call {
 /* Reads operand 0 and the options axis, keepdims and dtype. */
 damo_status reduce_read_call(build *b, const fn_args *a, reduce_call *out);
 
+/* x², or |x|² of complex x, by the parts: its derivatives have values at 0. */
+damo_var *build_abs_sqr(build *b, damo_var *x);
+
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_var(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_std(build *b, const fn_args *a, ptrvec *out);

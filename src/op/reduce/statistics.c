@@ -307,7 +307,8 @@ static damo_var *quantile_option(build *b, const char *func, const prop_value *o
   double *at = a ? (double *)a->data : NULL;
   if (a == NULL || !nested_read(o, shape, ndim, &at)) {
     damo_release(a);
-    return build_fail(b, DAMO_ETYPE, "%s: q must be a number or a list of numbers, nested lists of equal lengths", func);
+    return build_fail(b, DAMO_ETYPE, "%s: q must be a number or a list of numbers, nested lists of equal lengths",
+                      func);
   }
   return build_value(b, &a->obj);
 }
