@@ -46,7 +46,7 @@ typedef struct fg_order {
   uint64_t changes;
 } fg_order;
 
-static damo_status order_nodes(const damo_fgraph *fg) {
+static damo_status order_anew(const damo_fgraph *fg) {
   fg_order *o = fg->order;
   o->nodes.n = 0;
   o->changes = UINT64_MAX;
@@ -58,7 +58,7 @@ static damo_status order_nodes(const damo_fgraph *fg) {
 
 damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out) {
   const fg_order *o = fg->order;
-  if (o->changes != fg->changes) DAMO_TRY(order_nodes(fg));
+  if (o->changes != fg->changes) DAMO_TRY(order_anew(fg));
   DAMO_TRY(ptrvec_reserve(out, out->n + o->nodes.n));
   if (o->nodes.n > 0) memcpy(out->at + out->n, o->nodes.at, (size_t)o->nodes.n * sizeof *out->at);
   out->n += o->nodes.n;

@@ -328,15 +328,15 @@ typedef struct fg_feature {
 
 struct damo_fgraph {
   damo_obj obj;
-  uint64_t number;  /* as walks have (damo_ctx.walks): no other FunctionGraph has it */
-  ptrvec inputs;    /* owned damo_var* */
-  ptrvec outputs;   /* owned damo_var* */
-  map nodes;        /* damo_apply* (owned) → 1 */
-  map clients;      /* damo_var* → fg_clients* */
-  map input_set;    /* damo_var* among inputs → 1 */
-  ptrvec features;  /* fg_feature* , borrowed */
-  ptrvec work;      /* stack of fgraph_prune, reserved on import so that pruning can't fail */
-  uint64_t changes; /* number of changes made so far, by which a rewriter notices them */
+  uint64_t number;        /* as walks have (damo_ctx.walks): no other FunctionGraph has it */
+  ptrvec inputs;          /* owned damo_var* */
+  ptrvec outputs;         /* owned damo_var* */
+  map nodes;              /* damo_apply* (owned) → 1 */
+  map clients;            /* damo_var* → fg_clients* */
+  map input_set;          /* damo_var* among inputs → 1 */
+  ptrvec features;        /* fg_feature* , borrowed */
+  ptrvec work;            /* stack of fgraph_prune, reserved on import so that pruning can't fail */
+  uint64_t changes;       /* number of changes made so far, by which a rewriter notices them */
   struct fg_order *order; /* the last topological order */
 };
 
