@@ -14,7 +14,7 @@ static bool is_used(const damo_fgraph *fg, const damo_apply *node) {
   return false;
 }
 
-static void forget_node(damo_fgraph *fg, damo_apply *node) {
+static void leave_graph(damo_fgraph *fg, damo_apply *node) {
   map_remove(&fg->nodes, node);
   if (node->member_of == fg->number) node->member_of = 0;
 }
@@ -24,7 +24,7 @@ static void drop_node(damo_fgraph *fg, damo_apply *node) {
     fg_feature *f = fg->features.at[i];
     if (f->on_prune != NULL) f->on_prune(fg, f->user, node);
   }
-  forget_node(fg, node);
+  leave_graph(fg, node);
   for (int i = 0; i < node->n_in; i++) {
     damo_apply *owner = node->in[i]->owner;
     clients_remove(fg, node->in[i], node, i);
@@ -95,7 +95,7 @@ static void unimport(damo_fgraph *fg, damo_apply *node, int n) {
     clients_remove(fg, node->in[n], node, n);
     clients_settle(fg, node->in[n]);
   }
-  forget_node(fg, node);
+  leave_graph(fg, node);
   damo_release(node);
 }
 
