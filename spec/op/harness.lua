@@ -123,6 +123,7 @@ local function near(x, y, tol)
   if x == y then return true end
   if type(x) ~= "number" or type(y) ~= "number" then return false end
   if x ~= x or y ~= y then return x ~= x and y ~= y end
+  if math.abs(y) == math.huge then return false end -- the tolerance would be infinite too
   return math.abs(x - y) <= tol + tol * math.abs(y)
 end
 

@@ -73,9 +73,9 @@ static bool kummer_large(double a, double b, double x, double *value) {
   return true;
 }
 
-/* Whether b is a pole, which a numerator that ends before it does not have. */
+/* Whether b is a pole, which a numerator that ends before it does not have; at a = 0 it is one, as SciPy has it. */
 static bool kummer_pole(double a, double b) {
-  const bool ends = a <= 0 && a == floor(a);
+  const bool ends = a < 0 && a == floor(a);
   return b <= 0 && b == floor(b) && !(ends && a >= b);
 }
 
