@@ -53,12 +53,15 @@ local function text(loop, options, name)
   return value
 end
 
--- The name of the mode in which the inner graph is compiled; nil: FAST_RUN.
+local watching_modes = { nanguard = "NANGUARD", debug = "DEBUG" }
+
+-- The name of the mode in which the inner graph is compiled; nil: FAST_RUN. Of a Mode the linker and the optimizer
+-- count.
 local function mode_name(loop, mode)
   if mode == nil or type(mode) == "string" then return mode end
   if type(mode) ~= "table" then fail("type", "%s: option 'mode' must be a name or a Mode, got %s", loop,
     typename(mode)) end
-  return mode.optimizer == "fast_compile" and "FAST_COMPILE" or nil
+  return watching_modes[mode.linker] or (mode.optimizer == "fast_compile" and "FAST_COMPILE" or nil)
 end
 
 -- 0: gradients go back through all steps.

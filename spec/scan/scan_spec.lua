@@ -398,6 +398,21 @@ describe("what scan refuses", function()
       failure("value", damo.scan, id, { sequences = x, checkpoint = "some" }))
     assert.equal("scan: output 1 of fn must be a Variable or a value, got function",
       failure("type", damo.scan, function() return print end, { sequences = x }))
+    assert.equal("scan: unknown mode 'FAST_RUM', did you mean 'FAST_RUN'?",
+      failure("value", damo.scan, id, { sequences = x, mode = "FAST_RUM" }))
+  end)
+end)
+
+describe("the mode of a scan", function()
+  it("is that of its inner graph: a name, or the linker of a Mode", function()
+    local x = damo.dvector "x"
+    for _, mode in ipairs { "NANGUARD", damo.Mode { linker = "nanguard" } } do
+      local y = damo.scan(function(e, sum) return sum + damo.log(e) end,
+        { sequences = x, outputs_info = 0, mode = mode })
+      local f = damo.compile({ x }, y)
+      assert.equal(2, #f(damo.ones { 2 }))
+      assert.truthy(failure("numeric", f, damo.array { 1, -1 }):find("NANGUARD", 1, true))
+    end
   end)
 end)
 
@@ -488,6 +503,21 @@ describe("updates in a scan", function()
     local second, later = both(2.0)
     assert.not_equal(first:totable()[1], second:totable()[1])
     assert.equal(later, only(2.0))
+  end)
+end)
+
+describe("updates in a scan", function()
+  it("must be of the Type of what they update, or fit into it", function()
+    local x, s = damo.dvector "x", damo.shared(0.5, "s")
+    local function loop(now) return damo.scan(function(e) return e * s, { [s] = now } end, { sequences = x }) end
+    assert.equal("scan: the update of s must be of TensorType(float64, shape=()), got TensorType(float64, shape=(?,))",
+      failure("type", loop, x))
+    damo.compile({ x }, loop(damo.constant(damo.array(7, "int64"))))(damo.ones { 2 })
+    assert.equal(7, s:get_value())
+    local n = damo.shared(damo.array(1, "int64"), "n")
+    assert.equal("scan: the update of n must be of TensorType(int64, shape=()), got TensorType(float64, shape=()); "
+      .. 'damo.cast(e, "int64") converts it',
+      failure("type", damo.scan, function(e) return e, { [n] = n + 0.5 } end, { sequences = x }))
   end)
 end)
 

@@ -212,17 +212,18 @@ static bool is_listed_word(const char *word, const char *const *list) {
   return false;
 }
 
-static damo_status compile_check_word(damo_ctx *ctx, const char *what, const char *word, const char *const *list) {
+static damo_status compile_check_word(damo_ctx *ctx, const char *func, const char *what, const char *word,
+                                      const char *const *list) {
   if (word == NULL || is_listed_word(word, list)) return DAMO_OK;
   const char *near = suggest(word, list);
   if (near != NULL) {
-    return ctx_fail(ctx, DAMO_EVALUE, "compile: unknown %s '%s', did you mean '%s'?", what, word, near);
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: unknown %s '%s', did you mean '%s'?", func, what, word, near);
   }
   strbuf all;
   strbuf_init(&all, ctx);
   for (int i = 0; list[i] != NULL; i++) strbuf_addf(&all, "%s%s", i > 0 ? ", " : "", list[i]);
-  damo_status s =
-      ctx_fail(ctx, DAMO_EVALUE, "compile: unknown %s '%s'; there are %s", what, word, all.failed ? "others" : all.at);
+  damo_status s = ctx_fail(ctx, DAMO_EVALUE, "%s: unknown %s '%s'; there are %s", func, what, word,
+                           all.failed ? "others" : all.at);
   strbuf_clear(&all);
   return s;
 }
@@ -237,7 +238,7 @@ const fn_watcher *compile_watcher(const damo_ctx *ctx, const char *mode) {
   return *w;
 }
 
-static damo_status check_mode_name(damo_ctx *ctx, const char *mode) {
+damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *mode) {
   ptrvec names;
   ptrvec_init(&names, ctx);
   damo_status s = ptrvec_push(&names, "FAST_RUN");
@@ -245,14 +246,14 @@ static damo_status check_mode_name(damo_ctx *ctx, const char *mode) {
   for (const fn_watcher *const *w = watchers_of(ctx); s == DAMO_OK && *w != NULL; w++)
     s = ptrvec_push(&names, (*w)->mode);
   if (s == DAMO_OK) s = ptrvec_push(&names, NULL);
-  if (s == DAMO_OK) s = compile_check_word(ctx, "mode", mode, (const char *const *)names.at);
+  if (s == DAMO_OK) s = compile_check_word(ctx, func, "mode", mode, (const char *const *)names.at);
   ptrvec_clear(&names);
   return s;
 }
 
 static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
-  if (o->mode != NULL) DAMO_TRY(check_mode_name(ctx, o->mode));
-  DAMO_TRY(compile_check_word(ctx, "optimizer", o->optimizer, compile_optimizers));
+  if (o->mode != NULL) DAMO_TRY(compile_check_mode(ctx, "compile", o->mode));
+  DAMO_TRY(compile_check_word(ctx, "compile", "optimizer", o->optimizer, compile_optimizers));
   DAMO_TRY(rewrite_check_words(ctx, "include", o->include));
   DAMO_TRY(rewrite_check_words(ctx, "exclude", o->exclude));
   return rewrite_check_words(ctx, "require", o->require);

@@ -209,6 +209,8 @@ void compile_memo(const damo_ctx *ctx, int64_t *graphs, int64_t *hits, size_t *b
  * error by `func` if the Types do not fit. A weak literal first takes its dtype from the target. what: "update" or
  * "given value". */
 damo_var *compile_fit_value(build *b, const char *func, damo_var *target, damo_var *now, const char *what);
+/* A value error by `func` if there is no mode of that name. */
+damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *mode);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "compile/compile.h"
 #include "lua/binding_int.h"
 #include "op/op.h"
 #include "scan/scan.h"
@@ -183,10 +184,15 @@ static void scan_read(lua_State *L, scan_args *a) {
 static void scan_add_part(scan_draft *d, const scan_args *a, const scan_part *p) {
   damo_var *const *inner = a->inner + p->first;
   const int32_t *taps = a->tap + p->first;
+  damo_var *next = p->next;
+  if (p->update) {
+    next = compile_fit_value(d->b, "scan", p->outer, next, "update");
+    if (!next) return;
+  }
   scan_part *made = NULL;
   switch (p->role) {
     case SCAN_SEQUENCE: made = scan_draft_sequence(d, p->outer, p->n, taps, inner); break;
-    case SCAN_STATE: made = scan_draft_state(d, p->outer, p->n, taps, inner, p->next); break;
+    case SCAN_STATE: made = scan_draft_state(d, p->outer, p->n, taps, inner, next); break;
     case SCAN_FIXED: made = scan_draft_fixed(d, p->outer, inner[0]); break;
     case SCAN_COLLECT: made = scan_draft_collect(d, p->next); break;
   }
@@ -215,6 +221,7 @@ static damo_apply *scan_make(damo_ctx *ctx, const scan_args *a, bool progress, s
   d.truncate = a->truncate;
   d.checkpoint = a->checkpoint;
   if (progress) d.progress = progress_in_lua;
+  if (a->mode) b.status = compile_check_mode(ctx, "scan", a->mode);
   for (int i = 0; i < a->n_parts && b.status == DAMO_OK; i++) scan_add_part(&d, a, &a->part[i]);
   damo_apply *node = damo_retain(scan_draft_node(&d));
   *n = d.n_parts;
