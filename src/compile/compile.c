@@ -222,8 +222,8 @@ static damo_status compile_check_word(damo_ctx *ctx, const char *func, const cha
   strbuf all;
   strbuf_init(&all, ctx);
   for (int i = 0; list[i] != NULL; i++) strbuf_addf(&all, "%s%s", i > 0 ? ", " : "", list[i]);
-  damo_status s = ctx_fail(ctx, DAMO_EVALUE, "%s: unknown %s '%s'; there are %s", func, what, word,
-                           all.failed ? "others" : all.at);
+  damo_status s =
+      ctx_fail(ctx, DAMO_EVALUE, "%s: unknown %s '%s'; there are %s", func, what, word, all.failed ? "others" : all.at);
   strbuf_clear(&all);
   return s;
 }
