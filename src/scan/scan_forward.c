@@ -62,6 +62,19 @@ static damo_status forward_rise(forward_scan *r) {
   return scan_keep_flows(b, r->rise, s == DAMO_OK ? n_out : 0, s);
 }
 
+/* Refuses a tangent of a sparse state, which is not carried from step to step. */
+static damo_status forward_check(forward_scan *r) {
+  const scan_class *s = r->s;
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    const damo_type *t = scan_inner_in(s, p->first)->type;
+    if (!type_is_sparse(t) || dtype_is_discrete(t->dtype)) continue;
+    if (eval_of(r, p) == NULL && !scan_is_flow(r->rise[p->out])) continue;
+    build_fail(r->b, DAMO_ENOT_IMPLEMENTED, "%s: no tangent through a sparse state", s->def.name);
+  }
+  return r->b->status;
+}
+
 static damo_status forward_close(forward_scan *r) {
   const scan_class *s = r->s;
   for (int i = 0; i < s->n_parts; i++) {
@@ -82,7 +95,7 @@ static damo_status forward_close(forward_scan *r) {
       r->active[i] = more = true;
     }
   }
-  return r->b->status;
+  return r->b->status == DAMO_OK ? forward_check(r) : r->b->status;
 }
 
 /* Adds part p of the forward loop, or with `tangent` of its tangents. */

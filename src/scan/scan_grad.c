@@ -276,6 +276,68 @@ static const damo_var *reverse_undefined(const reverse_scan *r) {
   return NULL;
 }
 
+/* Whether the step has a cotangent for a value of state i that is not carried on to the step before: of a sparse one. */
+static bool is_cut_state(const reverse_scan *r, int i) {
+  const scan_part *p = scan_state_at(r->s, i);
+  const damo_type *t = value_type(r->s, i);
+  bool into = false;
+  for (int k = p->first; k < p->first + p->n; k++) into = into || scan_is_flow(r->flow[k]);
+  return into && type_is_sparse(t) && !dtype_is_discrete(t->dtype);
+}
+
+/* Makes the gradients undefined that inner input k has through the next value of a sparse state. Returns `why`
+ * if k is of a state through which gradients do go back, so that there is none of the loop; else NULL. */
+static const damo_var *reverse_cut_input(reverse_scan *r, int k, damo_var *why) {
+  const scan_class *s = r->s;
+  const damo_type *t = scan_inner_in(s, k)->type;
+  for (int i = 0; i < s->n_state; i++) {
+    const scan_part *p = scan_state_at(s, i);
+    if (k >= p->first && k < p->first + p->n && scan_flows(t)) return why;
+  }
+  if (!scan_flows(t) && !(type_is_sparse(t) && !dtype_is_discrete(t->dtype))) return NULL;
+  for (int i = 0; i < s->n_parts; i++) {
+    const scan_part *p = &s->part[i];
+    if (p->role == SCAN_COLLECT || k < p->first || k >= p->first + p->n) continue;
+    r->gin[scan_in(s, p)] = why;
+    if (p->role != SCAN_STATE) r->flow[k] = why;
+  }
+  return NULL;
+}
+
+/* No cotangent of a sparse state is carried from step to step: what would need it is undefined, not zero, and so is what
+ * flows into that state by another one. Returns why there is no gradient of the loop at all; NULL: there is one. reach:
+ * which inner inputs reach which inner outputs. */
+static const damo_var *reverse_cut_states(reverse_scan *r, const bool *reach, damo_var *why) {
+  const scan_class *s = r->s;
+  const damo_var *all = NULL;
+  for (int round = 0; round < s->n_state; round++) {
+    for (int i = 0; i < s->n_state; i++) {
+      const scan_part *p = scan_state_at(s, i);
+      if (!is_cut_state(r, i) && r->gin[scan_in(s, p)] == NULL) continue;
+      r->gin[scan_in(s, p)] = why;
+      for (int k = 0; k < s->n_in && all == NULL; k++) {
+        if (reach[k * (int)s->fgraph->outputs.n + p->out]) all = reverse_cut_input(r, k, why);
+      }
+    }
+  }
+  return all;
+}
+
+static const damo_var *reverse_cut(reverse_scan *r) {
+  const scan_class *s = r->s;
+  build *b = r->b;
+  int i = 0;
+  while (i < s->n_state && !is_cut_state(r, i)) i++;
+  if (i == s->n_state) return NULL;
+  damo_var *why = build_null(b, "no gradient is carried from step to step through a sparse state");
+  const size_t bytes = (size_t)s->n_in * (size_t)s->fgraph->outputs.n;
+  bool *reach = mem_calloc(b->ctx, bytes);
+  if (b->status == DAMO_OK) b->status = reach != NULL ? inner_connections(s->fgraph, reach) : DAMO_EMEMORY;
+  const damo_var *all = b->status == DAMO_OK ? reverse_cut_states(r, reach, why) : NULL;
+  if (reach != NULL) mem_free(b->ctx, reach, bytes);
+  return all;
+}
+
 /* ---- The past of states ------------------------------------------------------------------------------------------ */
 
 damo_apply *scan_keep_states(build *b, const scan_class *s, damo_var *const *in, damo_var *n) {
@@ -608,6 +670,8 @@ static damo_status reverse_build(reverse_scan *r) {
   DAMO_TRY(b->status);
   DAMO_TRY(reverse_close(r));
   const damo_var *why = reverse_undefined(r);
+  if (why == NULL) why = reverse_cut(r);
+  DAMO_TRY(b->status);
   if (why != NULL) {
     reverse_give_undefined(r, why);
     return b->status;
