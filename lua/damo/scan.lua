@@ -105,6 +105,15 @@ local function is_plain(value) return type(value) == "table" and getmetatable(va
 -- Whether the table is one entry with fields.
 local function is_entry(value, field) return is_plain(value) and value[field] ~= nil end
 
+-- Whether the table has names for keys: an entry with fields, right or wrong ones.
+local function has_names(value)
+  if not is_plain(value) then return false end
+  for key in pairs(value) do
+    if type(key) == "string" then return true end
+  end
+  return false
+end
+
 -- The entries of an option that is a list, or one entry that stands alone.
 local function entries(at, value, option, field)
   if value == nil then return {} end
@@ -172,8 +181,9 @@ local function read_sequences(at, value)
   local list = {}
   for i, entry in ipairs(entries(at, value, "sequences", "input")) do
     local input, taps = entry, nil
-    if is_entry(entry, "input") then
+    if has_names(entry) then
       check_fields(at, entry, "sequences", i, sequence_fields)
+      if entry.input == nil then fail("value", "%s: entry %d of sequences has taps, but no input", at.loop, i) end
       input, taps = entry.input, entry.taps
     elseif entry == false then
       fail("type", "%s: entry %d of sequences must be a Variable or a value, got false", at.loop, i)
@@ -200,7 +210,7 @@ local function read_states(at, value)
       list[i] = false
     else
       local initial, taps = entry, nil
-      if is_plain(entry) and (entry.initial ~= nil or entry.taps ~= nil or next(entry) == nil) then
+      if has_names(entry) or (is_plain(entry) and next(entry) == nil) then
         check_fields(at, entry, "outputs_info", i, state_fields)
         if entry.initial == nil then
           if entry.taps ~= nil then fail("value", "%s: entry %d of outputs_info has taps, but no initial", at.loop,
@@ -323,6 +333,7 @@ end
 local function read_results(at, ...)
   local n, values = select("#", ...), { ... }
   while n > 0 and values[n] == nil do n = n - 1 end
+  if n == 0 then fail("value", "%s: fn returned nothing; it returns what a step gives", at.loop) end
   local found = { outputs = {}, updates = {} }
   if n > 0 and type(values[n]) == "table" and getmetatable(values[n]) == until_meta then
     found.stop = read_condition(at, values[n].condition, "the condition of until_")

@@ -348,6 +348,19 @@ describe("what scan refuses", function()
     assert.truthy(failure("shape", f, A { 1, 2 }):find("sequence 1 (x) has length 2, fewer than the 3 rows", 1, true))
   end)
 
+  it("an entry with another field, or without its Variable, and a step that gives nothing", function()
+    local function step(x_t) return x_t end
+    for text, options in pairs {
+      ["entry 1 of sequences has the unknown field 'inptu'"] = { sequences = { { inptu = x, taps = { 0 } } } },
+      ["entry 2 of sequences has taps, but no input"] = { sequences = { x, { taps = { 0 } } } },
+      ["entry 1 of outputs_info has the unknown field 'intial'"] = { outputs_info = { { intial = x } }, n_steps = 2 },
+      ["entry 1 of outputs_info has taps, but no initial"] = { outputs_info = { { taps = { -1 } } }, n_steps = 2 },
+    } do
+      assert.truthy(failure("value", damo.scan, step, options):find(text, 1, true), text)
+    end
+    assert.truthy(failure("value", damo.scan, function() end, { sequences = x }):find("fn returned nothing", 1, true))
+  end)
+
   it("a state whose Type changes", function()
     local h0 = damo.lscalar "h0"
     assert.truthy(failure("type", damo.scan, function(h) return h * 0.5 end, { outputs_info = h0, n_steps = 2 })
