@@ -119,6 +119,7 @@ damo_status fgraph_check(const damo_fgraph *fg) {
   int64_t n_uses = fg->outputs.n;
   ptrvec nodes;
   ptrvec_init(&nodes, ctx);
+  fg->order->changes = UINT64_MAX; /* a node that was changed behind the graph's back is to be found */
   damo_status s = fgraph_toposort(fg, &nodes);
   if (s == DAMO_OK && (size_t)nodes.n != fg->nodes.n) {
     s = ctx_fail(ctx, DAMO_EINCONSISTENCY, "the graph lists %zu nodes, its outputs reach %lld", fg->nodes.n,
