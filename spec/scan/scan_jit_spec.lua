@@ -214,9 +214,13 @@ end
 local function random_matrices(dtype, n, m, policy)
   local steps = 220 + math.random(60)
   local inputs, args = {}, {}
+  -- A length of 1 that is known would broadcast, and a state's next value may not have it.
   local function input(shape, flipped)
     local unknown = {}
-    for i = 1, #shape do unknown[i] = policy and shape[i] or math.random(2) == 1 and shape[i] or false end
+    for i = 1, #shape do
+      local known = math.random(2) == 1
+      unknown[i] = (policy or (known and shape[i] > 1)) and shape[i] or false
+    end
     local v = damo.tensor("m" .. #inputs, { dtype = dtype, shape = flipped and { unknown[2], unknown[1] } or unknown })
     local size = flipped and { shape[2], shape[1] } or shape
     local x = damo.random.uniform(-1, 1, { size = size })
