@@ -1,10 +1,11 @@
 /* heap: the default allocator of a context.
  *
- * It is malloc with additions. Small blocks are cut from chunks (slab.c). Large ones are allocated on huge pages (madvise), which costs a fraction
- * of the page faults. And freed blocks are cached: the C library would return them to the system, which clears every
- * page again for the next result of the same size. The cache holds at most peak - used bytes, bounded by spare_low from
- * below and spare_high from above; the context's counts do not include it, and it is emptied when malloc fails. In debug
- * builds each block is malloc's, and none is cached, so that a sanitizer sees it freed.
+ * It is malloc with three additions. Small blocks are cut from chunks (slab.c). Large blocks are allocated on huge pages
+ * (madvise), which costs a fraction of the page faults. And freed large blocks are cached: the C library would return
+ * them to the system, which clears every page again for the next result of the same size. The cache holds at most
+ * peak - used bytes, bounded by spare_low from below and spare_high from above; the context's counts do not include it,
+ * and it is emptied when malloc fails. In debug builds each block is malloc's, and none is cached, so that a sanitizer
+ * sees it freed.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */

@@ -24,7 +24,7 @@ static void put_block(mem_slab *s, size_t class, void *block) {
   s->free[class] = link;
 }
 
-/* Makes room for a block; what is left of the chunk before becomes a free block. */
+/* Allocates the next chunk, from which blocks are cut. The end of the last one becomes a free block. */
 static bool add_chunk(mem_slab *s) {
   const size_t size = s->chunk == 0 ? CHUNK_FIRST : s->chunk < CHUNK_LAST ? 2 * s->chunk : CHUNK_LAST;
   slab_link *chunk = malloc(size);

@@ -12,8 +12,8 @@
  * - Errors: before any call that may raise, every C resource of the frame sits in a userdata on the stack. Errors are
  *   raised only in error.c, after the core has returned.
  *
- * Files, one theme each: state.c module and context; config.c, info.c; error.c, given.c what a failing call was given; object.c identity
- * and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/view.c damo.view, lua/value/array_methods.c; lua/value/index.c
+ * Files, one theme each: state.c module and context; config.c, info.c; error.c, given.c what a failing call was given;
+ * object.c identity and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/view.c damo.view, lua/value/array_methods.c; lua/value/index.c
  * index tables; lua/value/value.c numbers and values to and from Lua, lua/value/nested.c nested tables;
  * lua/func/func.c the op functions and methods, lua/func/args.c and lua/func/call.c their calls; lua/graph/type.c Types; lua/graph/var.c
  * Variables; lua/graph/graph.c Apply, walks; lua/graph/fgraph.c FunctionGraphs, lua/graph/feature.c their features; lua/op/op.c Ops,
