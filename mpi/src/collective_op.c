@@ -251,12 +251,22 @@ static damo_status register_class(world *w, damo_ctx *ctx, collective_kind kind,
   return damo_op_register(ctx, &k);
 }
 
-/* x, computed after what its ticket comes from. */
-static damo_status after_perform(damo_thunk *t) {
-  const damo_sparse *sparse = damo_thunk_input_sparse(t, 0);
+/* Passes an operand on as the result. */
+static damo_status pass_on(damo_thunk *t, int operand) {
+  const damo_sparse *sparse = damo_thunk_input_sparse(t, operand);
   if (sparse != NULL) return damo_thunk_give_sparse(t, 0, damo_retain(sparse));
-  return damo_thunk_output_inplace(t, 0, 0) != NULL ? DAMO_OK : damo_error_status(damo_thunk_ctx(t));
+  return damo_thunk_output_inplace(t, 0, operand) != NULL ? DAMO_OK : damo_error_status(damo_thunk_ctx(t));
 }
+
+/* The result's lengths are those of an operand, x. */
+static damo_status pass_shape_on(damo_apply *node, damo_var *const *x, damo_var **out) {
+  const int ndim = damo_type_ndim(damo_var_get_type(damo_apply_get_output(node, 0)));
+  for (int d = 0; d < ndim; d++) out[d] = damo_retain(x[d]);
+  return DAMO_OK;
+}
+
+/* x, computed after what its ticket comes from. */
+static damo_status after_perform(damo_thunk *t) { return pass_on(t, 0); }
 
 static void after_connection(const damo_apply *node, bool *connected) {
   (void)node;
@@ -272,9 +282,7 @@ static damo_status after_grad(const damo_op *op, damo_apply *node, damo_var *con
 
 static damo_status after_shape(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out) {
   (void)op;
-  const int ndim = damo_type_ndim(damo_var_get_type(damo_apply_get_output(node, 0)));
-  for (int d = 0; d < ndim; d++) out[0][d] = damo_retain(in[0][d]);
-  return DAMO_OK;
+  return pass_shape_on(node, in[0], out[0]);
 }
 
 static damo_status register_after(damo_ctx *ctx) {
@@ -291,11 +299,8 @@ static damo_status register_after(damo_ctx *ctx) {
   return damo_op_register(ctx, &k);
 }
 
-static damo_status before_perform(damo_thunk *t) {
-  const damo_sparse *sparse = damo_thunk_input_sparse(t, 1);
-  if (sparse != NULL) return damo_thunk_give_sparse(t, 0, damo_retain(sparse));
-  return damo_thunk_output_inplace(t, 0, 1) != NULL ? DAMO_OK : damo_error_status(damo_thunk_ctx(t));
-}
+/* x; as its second operand, so that what its ticket comes from is computed before. */
+static damo_status before_perform(damo_thunk *t) { return pass_on(t, 1); }
 
 static damo_status before_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op;
@@ -306,9 +311,7 @@ static damo_status before_type(const damo_op *op, damo_var *const *in, int n_in,
 
 static damo_status before_shape(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out) {
   (void)op;
-  const int ndim = damo_type_ndim(damo_var_get_type(damo_apply_get_output(node, 0)));
-  for (int d = 0; d < ndim; d++) out[0][d] = damo_retain(in[1][d]);
-  return DAMO_OK;
+  return pass_shape_on(node, in[1], out[0]);
 }
 
 /* For graphs whose derivatives have been taken. */
