@@ -555,6 +555,41 @@ static void test_heap(void) {
   heap_free(h);
 }
 
+/* What is allocated after most blocks were released, in any order, lies in a row again, in the memory that is there; the
+ * blocks still in use stay as they are. */
+static void test_released_pages(void) {
+  enum { N = 60000 };
+  static unsigned char *p[N];
+  mem_slab s = {0};
+  size_t pages = 0;
+  int bad = 0;
+  for (int round = 0; round < 4; round++) {
+    int ordered = 0;
+    const unsigned char *last = NULL;
+    for (int i = 0; i < N; i++) {
+      if (p[i] != NULL) continue;
+      const size_t size = (size_t)(i % 7 * 40 + 1);
+      p[i] = slab_alloc(&s, size);
+      memset(p[i], i % 251, size);
+      ordered += p[i] > last && p[i] < last + 16384;
+      last = p[i];
+    }
+    CHECK(ordered > N * 9 / 10);
+    if (round == 1) pages = s.n_pages;
+    if (round > 1) CHECK_EQ_I((int64_t)s.n_pages, (int64_t)pages);
+    for (int64_t k = 0; k < N; k++) {
+      const int i = (int)(k * 7919 % N);
+      const size_t size = (size_t)(i % 7 * 40 + 1);
+      bad += p[i][0] != i % 251 || p[i][size - 1] != i % 251;
+      if (i % 4001 == 0) continue;
+      slab_release(&s, p[i], size);
+      p[i] = NULL;
+    }
+  }
+  CHECK_EQ_I(bad, 0);
+  slab_free(&s);
+}
+
 /* Small blocks, some of which grow beyond the classes of the slab and back: what was written stays, and none overlap. */
 static void test_small_blocks(void) {
   mem_heap *h = heap_new();
@@ -609,6 +644,7 @@ int main(void) {
   test_memory();
   test_heap();
   test_small_blocks();
+  test_released_pages();
   test_cap();
   test_fail_after();
   test_sizes();

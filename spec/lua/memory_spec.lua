@@ -108,6 +108,35 @@ describe("native memory", function()
     end
   end
 
+  -- What survives several young collections while it is made is old when it is dropped.
+  for _, mode in ipairs(modes) do
+    it("of Arrays dropped a thousand at once stays bounded in " .. mode .. " mode", function()
+      if #modes > 1 then collectgarbage(mode) end
+      local most, before = 0, settle().bytes
+      for _ = 1, 20 do
+        local kept = {}
+        for i = 1, 1000 do kept[i] = damo.empty(4096) end
+        most = math.max(most, damo.memory().bytes - before)
+      end
+      assert.is_true(most < 80 * MB, most / MB .. " MB")
+    end)
+
+    it("does not keep Lua from collecting old tables in " .. mode .. " mode", function()
+      if #modes > 1 then collectgarbage(mode) end
+      settle()
+      local most = 0
+      for _ = 1, 100 do
+        local old = {}
+        for i = 1, 10000 do
+          old[i] = { i }
+          if i % 20 == 0 then damo.empty(512) end
+        end
+        most = math.max(most, collectgarbage "count" / 1024)
+      end
+      assert.is_true(most < 60, most .. " MB of Lua's")
+    end)
+  end
+
   it("does not run a stopped collector", function()
     if not has.stopped_collector then return pending "Lua 5.1 cannot tell" end
     settle()

@@ -17,10 +17,15 @@ bool lent_let_go(damo_ctx *owner);
 #define SLAB_CLASSES 16
 #define SLAB_MOST (SLAB_STEP * SLAB_CLASSES)
 typedef struct slab_link slab_link;
+typedef struct slab_page slab_page;
+typedef struct slab_arena slab_arena;
 typedef struct mem_slab {
-  slab_link *free[SLAB_CLASSES], *chunks;
-  char *at;
-  size_t left, chunk; /* bytes left at `at`; size of the last chunk */
+  slab_link *free[SLAB_CLASSES];
+  char *at; /* where the open page is cut next */
+  size_t left;
+  slab_page *open, *empty;           /* the page being cut; those of which no block is in a list */
+  size_t n_pages, n_empty, n_vacant; /* n_vacant: without blocks in use, but with blocks in lists */
+  slab_arena *arenas;                /* the newest first */
 } mem_slab;
 void *slab_alloc(mem_slab *s, size_t size); /* 0 < size <= SLAB_MOST; NULL: no memory */
 void slab_release(mem_slab *s, void *block, size_t size);

@@ -59,6 +59,8 @@ typedef struct bind_collector {
   bool finalizing;            /* the marker was finalized during one of our steps */
   struct bind_box *newest;    /* the newest userdata at the end of the last cycle */
   bool aging;                 /* objects that survived the last but one young collection also survived the last */
+  size_t settled;             /* bytes in use after the last major collection of generational mode */
+  int settled_heap;           /* and the kilobytes of Lua's heap */
   bool suspect, generational; /* a young collection was seen once / twice in a row */
   bool trying;                /* inside the first of the two runs of bind_again */
   bool second;                /* inside the second run, or the second run has raised an error */

@@ -6,8 +6,11 @@
  * in a frame. A marker, a userdata that is garbage from the start, tells by its finalizer how far the cycle has come,
  * whoever did the last step.
  *
- * In Lua's generational mode a step is a whole young collection. Objects that survive two of these are old and stay
- * until Lua's own major collection. So young collections are spaced by the native bytes that survived the last one.
+ * In Lua's generational mode, which the standalone interpreter of Lua 5.4 runs in, a step is a whole young collection.
+ * Objects that survive two of these are old. So young collections are spaced by the native bytes that survived the last
+ * one. Old objects stay until a major collection, which Lua does of itself once its heap has doubled, but only if its
+ * debt has run up, and each of our steps clears the debt. So a step is a major collection where the native memory in
+ * use, or Lua's heap, has doubled since the last one.
  *
  * The second run. If the context's memory is limited and a call runs out of it, the call's error undoes its effects;
  * then Lua collects everything, and the call runs once more from its start. Nothing below the binding ever collects.
@@ -162,6 +165,11 @@ static void gc_end_cycle(lua_State *L, bind_state *st) {
   gc->due = gc_next_cycle(L, gc);
 }
 
+static void gc_settle(lua_State *L, bind_state *st) {
+  st->gc.settled = st->ctx->bytes;
+  st->gc.settled_heap = lua_gc(L, LUA_GCCOUNT, 0);
+}
+
 /* Does one step of a cycle; true if the cycle is over. A single step that finalizes the marker but ends no cycle is
  * either a young collection of the generational mode, or, with a small heap, the whole of an incremental cycle except
  * its finalizers. So only two such steps in a row count as generational mode. */
@@ -179,14 +187,28 @@ static bool gc_step_of_cycle(lua_State *L, bind_state *st) {
   if (ended) gc->generational = gc->suspect = false;
   if (ended || gc->steps > 1) return ended;
   if (gc->suspect && !gc->generational) gc->patience = 1; /* it was that of incremental cycles */
+  if (gc->suspect && !gc->generational) gc_settle(L, st);
   gc->generational = gc->suspect;
   gc->suspect = true;
   if (!gc->generational) gc->cycling = false; /* the next step begins a new cycle with its own marker */
   return gc->generational;
 }
 
+/* In generational mode: whether as much has come since the last major collection as was left by it. */
+static bool gc_is_major_due(lua_State *L, const bind_state *st) {
+  const bind_collector *gc = &st->gc;
+  return st->ctx->bytes > gc->settled + gc_larger(gc->settled, gc->floor) ||
+         lua_gc(L, LUA_GCCOUNT, 0) / 2 > gc->settled_heap;
+}
+
 static void gc_take_steps(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
+  if (gc->generational && gc_is_major_due(L, st)) {
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    gc_end_cycle(L, st);
+    gc_settle(L, st);
+    return;
+  }
   size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / GC_QUANTUM + 1 : 1; /* a new cycle owes no earlier steps */
   for (; owed > 0; owed--) {
     if (!gc->cycling || (!gc->marked && !gc->finalizing)) gc_begin_cycle(L, st); /* Lua's own steps finalized it */
@@ -211,6 +233,8 @@ void bind_gc_pressure(lua_State *L) {
   }
   if (st->ctx->bytes >= gc->low) return;
   gc->low = st->ctx->bytes; /* much was freed without our steps: the next cycle comes sooner */
+  gc->settled = gc_smaller(gc->settled, gc->low);
+  if (gc->generational) gc->spacing = gc_smaller(gc->spacing, gc_larger(2 * gc->low, GC_YOUNG(gc->floor)));
   const size_t next = gc->cycling ? gc->low + GC_QUANTUM : gc_next_cycle(L, gc);
   if (next < gc->due) gc->due = next;
 }
@@ -238,8 +262,8 @@ static bool gc_collect(lua_State *L, bind_state *st) {
   return st->ctx->bytes < before;
 }
 
-/* Calls the body with copies of the arguments, protected. n_upvalues < 0: as bind_again_kept says. Returns Lua's status, with the results or the error on the
- * stack. */
+/* Calls the body with copies of the arguments, protected. n_upvalues < 0: as bind_again_kept says. Returns Lua's status,
+ * with the results or the error on the stack. */
 static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
   luaL_checkstack(L, n + (n_upvalues > 0 ? n_upvalues : 0) + 2, "damo");
   if (n_upvalues < 0) { /* bind_again_kept: the closure is there */
