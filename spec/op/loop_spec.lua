@@ -203,6 +203,33 @@ describe("a Loop", function()
       end
     end)
 
+    -- The kernel before a pick computes one value a row, and a row of zeros with one value has a known sum.
+    it("picks before it computes, with the bits of the separate nodes", function()
+      local inf, nan = math.huge, 0 / 0
+      for _, dtype in ipairs { "float64", "float32" } do
+        local x, w = damo.tensor("x", { dtype = dtype, ndim = 2 }), damo.tensor("w", { dtype = dtype, ndim = 1 })
+        local logp = damo.log_softmax(damo.tanh(x) * 3, { axis = 2 })
+        local cost, rest = w * damo.nn.nll(logp, which), damo.sum(x, { axis = 2, keepdims = true })
+        local written = {
+          { cost, damo.grad(damo.sum(cost), x), damo.grad(damo.sum(cost), w) },
+          { damo.nn.nll(damo.exp(x) - rest, which), damo.exp(x) * 2 },
+          { damo.nn.nll(damo.exp(x), which) * damo.max(x, { axis = 2 }), x + 1 },
+        }
+        for case, outputs in ipairs(written) do
+          local f = damo.compile({ x, w, which }, outputs, { on_unused_input = "ignore" })
+          local plain = damo.compile({ x, w, which }, outputs, { mode = separate, on_unused_input = "ignore" })
+          assert.is_nil(names(f).Pick)
+          for _, n in ipairs { 1, 7, 1000, 5000 } do
+            local a = damo.cast(damo.random.normal(0, 2, { size = { n, 5 } }), dtype).T
+            local at = { 1, n, math.floor((n + 1) / 2), 1, n }
+            local weights = damo.array({ 1.5, -0.0, inf, nan, -3 }, { dtype = dtype })
+            local got, want = { f(a, weights, at) }, { plain(a, weights, at) }
+            for k = 1, #want do same_bits(got[k], want[k], ("%s %d, n = %d, result %d"):format(dtype, case, n, k)) end
+          end
+        end
+      end
+    end)
+
     it("reads no reduction of an array of another shape", function()
       local a, b = damo.dvector "a", damo.dvector "b"
       local f = damo.compile({ a, b }, a / damo.max(b) + damo.sum(a))

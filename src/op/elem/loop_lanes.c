@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "elem_jit.h"
+#include "loop_op_int.h"
 
 #define GROUP_MOST_STEPS 48
 

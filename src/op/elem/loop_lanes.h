@@ -2,9 +2,8 @@
 #ifndef DAMO_OP_ELEM_LOOP_LANES_H
 #define DAMO_OP_ELEM_LOOP_LANES_H
 
-#include "jit/jit.h"
+#include "graph/graph.h"
 #include "loop/loop.h"
-#include "loop_op_int.h"
 
 /* The code that joined steps run. */
 typedef struct loop_lanes loop_lanes;

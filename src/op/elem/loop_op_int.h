@@ -1,8 +1,9 @@
-/* loop_op_int: what loop_op.c (the class) and loop_op_run.c (its thunks) share. */
+/* loop_op_int: what loop_op.c (the class), loop_op_make.c (its program) and loop_op_run.c (its thunks) share. */
 #ifndef DAMO_OP_ELEM_LOOP_OP_INT_H
 #define DAMO_OP_ELEM_LOOP_OP_INT_H
 
 #include "elem_int.h"
+#include "loop_lanes.h"
 #include "loop_op.h"
 
 /* The properties, parsed. */
@@ -70,6 +71,17 @@ static inline int loop_own_axis(const loop_data *d, int rank, bool of_rows, int 
   const int at = loop_kept_before(d, axis), missing = ndim - d->n_axes - rank;
   return at >= missing ? at - missing : -1;
 }
+
+/* Where n entries of that size begin in a layout that ends at *at. */
+static inline size_t loop_op_take(size_t *at, size_t n, size_t size) {
+  const size_t from = *at;
+  *at += (n * size + 63) & ~(size_t)63;
+  return from;
+}
+
+/* loop_op_make.c: the program of the node's parts, in the thunk's scratch memory. lanes: NULL, or where to put the code of
+ * steps that are joined. */
+damo_status loop_make_program(const thunk *t, frame *f, loop_program *lp, loop_lanes **lanes);
 
 /* loop_op_run.c */
 typedef struct loop_kept loop_kept;

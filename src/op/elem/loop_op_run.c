@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "elem_jit.h"
-#include "loop/loop.h"
-#include "loop_lanes.h"
 #include "loop_op_int.h"
 #include "op/shape/shape_int.h"
 
@@ -53,226 +51,6 @@ void loop_state_clear(const thunk *t, frame *f) {
   s->kept = NULL;
 }
 
-static void copy_1(const void *src, void *dst, int64_t n) { memmove(dst, src, (size_t)n); }
-static void copy_2(const void *src, void *dst, int64_t n) { memmove(dst, src, 2 * (size_t)n); }
-static void copy_4(const void *src, void *dst, int64_t n) { memmove(dst, src, 4 * (size_t)n); }
-static void copy_8(const void *src, void *dst, int64_t n) { memmove(dst, src, 8 * (size_t)n); }
-static void copy_16(const void *src, void *dst, int64_t n) { memmove(dst, src, 16 * (size_t)n); }
-
-static cast_fn copy_of(damo_dtype dtype) {
-  switch (dtype_size(dtype)) {
-    case 1: return copy_1;
-    case 2: return copy_2;
-    case 4: return copy_4;
-    case 8: return copy_8;
-    default: return copy_16;
-  }
-}
-
-/* A program under construction. reg[k]: the program's register that holds register k of the Loop; the outputs' registers
- * follow the inputs', temporaries come last. */
-typedef struct loop_maker {
-  const damo_ctx *ctx;
-  const loop_data *d;
-  const thunk *t;
-  int ndim, n_axes; /* of the iteration space and of a row */
-  loop_program *lp;
-  loop_reg *regs;
-  loop_step *steps;
-  int16_t *pass;  /* of the program's registers: the first pass whose steps may read it */
-  int16_t *need;  /* of the program's registers: the first pass whose steps do */
-  int16_t *reads; /* of the program's registers: how many steps do */
-  loop_step *sorted;
-  int16_t *reg;    /* of the Loop's registers */
-  uint8_t *dtype;  /* of the Loop's registers */
-  int16_t *is_out; /* of the Loop's registers: the program's output that holds it, 0: none */
-} loop_maker;
-
-static int16_t new_register(loop_maker *m, damo_dtype dtype, bool is_row) {
-  m->regs[m->lp->n_regs] = (loop_reg){.dtype = (uint8_t)dtype, .is_row = is_row};
-  return (int16_t)m->lp->n_regs++;
-}
-
-/* A step from n_in registers to one. It is over rows if all of them are. */
-static loop_step *new_step(loop_maker *m, loop_kind kind, const int16_t *in, int n_in, int16_t out) {
-  loop_step *s = &m->steps[m->lp->n_steps++];
-  *s = (loop_step){.kind = (uint8_t)kind, .n_in = (uint8_t)n_in, .n_out = 1, .part = -1};
-  s->over_rows = m->n_axes > 0 && m->regs[out].is_row && kind != LOOP_FOLD && kind != LOOP_PICK;
-  for (int i = 0; i < n_in; i++) {
-    s->reg[i] = in[i];
-    if (m->pass[in[i]] > s->pass) s->pass = m->pass[in[i]];
-  }
-  s->reg[n_in] = out;
-  m->pass[out] = (int16_t)(s->pass + (kind == LOOP_FOLD || kind == LOOP_PICK));
-  if (!s->over_rows && s->pass >= m->lp->n_passes) m->lp->n_passes = s->pass + 1;
-  return s;
-}
-
-static bool all_are_rows(const loop_maker *m, const int16_t *in, int n) {
-  bool all = m->n_axes > 0;
-  for (int i = 0; i < n; i++) all = all && m->regs[in[i]].is_row;
-  return all;
-}
-
-/* The program's register that holds register k in that dtype; an earlier cast of it serves again. */
-static int16_t cast_register(loop_maker *m, int16_t k, damo_dtype to) {
-  if (m->dtype[k] == to) return m->reg[k];
-  const cast_fn cast = kernel_cast((damo_dtype)m->dtype[k], to);
-  for (int i = 0; i < m->lp->n_steps; i++) {
-    const loop_step *s = &m->steps[i];
-    if (s->kind == LOOP_CAST && s->fn.cast == cast && s->reg[0] == m->reg[k]) return s->reg[1];
-  }
-  const int16_t out = new_register(m, to, m->regs[m->reg[k]].is_row);
-  new_step(m, LOOP_CAST, &m->reg[k], 1, out)->fn.cast = cast;
-  return out;
-}
-
-/* A part that copies its last operand, perhaps into another dtype, is that operand where no output has to be written. */
-static void make_copy(loop_maker *m, int k, int16_t from) {
-  const int16_t r = (int16_t)(m->d->n_in + k);
-  const damo_dtype to = (damo_dtype)m->dtype[r];
-  if (m->is_out[r] == 0) {
-    m->reg[r] = cast_register(m, from, to);
-    return;
-  }
-  m->reg[r] = m->is_out[r];
-  new_step(m, LOOP_CAST, &m->reg[from], 1, m->reg[r])->fn.cast =
-      m->dtype[from] == to ? copy_of(to) : kernel_cast((damo_dtype)m->dtype[from], to);
-}
-
-static void make_fold(loop_maker *m, int k) {
-  const loop_part *p = &m->d->parts[k];
-  const int16_t r = (int16_t)(m->d->n_in + k);
-  m->dtype[r] = (uint8_t)p->dtype;
-  m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, p->dtype, true);
-  loop_step *s = new_step(m, LOOP_FOLD, &m->reg[p->in[0]], 1, m->reg[r]);
-  s->fn.fold = reduce_op_kind(p->op);
-  if (p->space == LOOP_OTHER) s->axes = (int16_t)reduce_op_trailing(p->op, m->ndim);
-}
-
-/* Pick, PickGrad, OneHot: of the last two the length of a row is no operand of the step. */
-static void make_pick(loop_maker *m, int k) {
-  const loop_part *p = &m->d->parts[k];
-  const int16_t r = (int16_t)(m->d->n_in + k);
-  const bool picks = loop_part_picks(p);
-  const int n = picks ? 2 : loop_arity(p) - 1;
-  int16_t from[LOOP_PART_MOST_IN];
-  for (int i = 0; i < n; i++) from[i] = m->reg[p->in[i]];
-  m->dtype[r] = (uint8_t)p->dtype;
-  m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, p->dtype, picks);
-  new_step(m, picks ? LOOP_PICK : LOOP_PLACE, from, n, m->reg[r]);
-}
-
-static damo_status loop_make_part(loop_maker *m, int k) {
-  const loop_part *p = &m->d->parts[k];
-  const elemwise_data *e = elemwise_data_of(p->op);
-  const int n = loop_arity(p);
-  const int16_t r = (int16_t)(m->d->n_in + k);
-  damo_dtype in[LOOP_PART_MOST_IN], loop, result;
-  for (int i = 0; i < n; i++) in[i] = (damo_dtype)m->dtype[p->in[i]];
-  DAMO_TRY(elemwise_dtypes(p->op, in, p->dtype, &loop, &result));
-  m->dtype[r] = (uint8_t)result;
-  const kernel_fn fn = elemwise_kernel(m->ctx, e, loop);
-  if (fn == NULL) return make_copy(m, k, p->in[n - 1]), DAMO_OK;
-  int16_t from[LOOP_PART_MOST_IN];
-  for (int i = 0; i < n; i++) from[i] = cast_register(m, p->in[i], elemwise_operand_dtype(e->row, i, loop));
-  m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, result, all_are_rows(m, from, n));
-  loop_step *s = new_step(m, LOOP_KERNEL, from, n, m->reg[r]);
-  s->fn.kernel = fn;
-  s->part = (int16_t)k;
-  s->ns = elemwise_ns(e->row);
-  return DAMO_OK;
-}
-
-/* Whether an input has one value a row: it broadcasts along the axes of the folds. */
-static bool input_is_row(const loop_maker *m, int i) {
-  const damo_type *type = m->t->node->in[i]->type;
-  for (int axis = 0; axis < m->ndim; axis++) {
-    if (!loop_is_row_axis(m->d, axis)) continue;
-    const int own = loop_own_axis(m->d, type->ndim, m->d->of_rows[i], m->ndim, axis);
-    if (own >= 0 && !type_dim_is_one(type, own)) return false;
-  }
-  return m->n_axes > 0;
-}
-
-/* Numbers the program's operands: inputs, then outputs. */
-static void make_operands(loop_maker *m) {
-  const loop_data *d = m->d;
-  m->ndim = loop_ndim(d, m->t->node->in);
-  m->n_axes = d->n_axes;
-  for (int i = 0; i < d->n_in; i++) {
-    m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
-    m->reg[i] = new_register(m, (damo_dtype)m->dtype[i], input_is_row(m, i));
-  }
-  for (int o = 0; o < d->n_out; o++) {
-    const loop_part *p = loop_part_of_out(d, o);
-    m->is_out[d->outs[o]] = new_register(m, p->dtype, p->space != LOOP_ELEMENTS);
-  }
-}
-
-/* Delays steps of which only later passes read the result, where that takes no row of the workspace: what they read are
- * inputs, and results of steps that are delayed with them. */
-static void delay_steps(const loop_maker *m) {
-  const int n_ops = m->lp->n_in + m->lp->n_out;
-  int16_t *need = m->need;
-  for (int r = 0; r < m->lp->n_regs; r++) need[r] = INT16_MAX;
-  for (int i = 0; i < m->lp->n_steps; i++) {
-    for (int k = 0; k < m->steps[i].n_in; k++) m->reads[m->steps[i].reg[k]]++;
-  }
-  for (int i = m->lp->n_steps - 1; i >= 0; i--) {
-    loop_step *s = &m->steps[i];
-    const int16_t out = s->reg[s->n_in];
-    bool delay =
-        s->kind != LOOP_FOLD && s->kind != LOOP_PICK && !s->over_rows && out >= n_ops && need[out] != INT16_MAX;
-    for (int k = 0; k < s->n_in; k++) {
-      const int16_t r = s->reg[k];
-      delay = delay && (r < m->lp->n_in || m->regs[r].is_row || (r >= n_ops && m->reads[r] == 1));
-    }
-    if (delay && need[out] > s->pass) s->pass = need[out];
-    for (int k = 0; k < s->n_in && !s->over_rows; k++) {
-      if (s->pass < need[s->reg[k]]) need[s->reg[k]] = s->pass;
-    }
-  }
-}
-
-/* Puts steps in the order of passes, those over rows first in each; else as they are. */
-static void sort_steps(const loop_maker *m) {
-  int n = 0;
-  for (int pass = 0; pass <= m->lp->n_passes; pass++) {
-    for (int rows = 1; rows >= 0; rows--) {
-      for (int i = 0; i < m->lp->n_steps; i++) {
-        if (m->steps[i].pass == pass && m->steps[i].over_rows == rows) m->sorted[n++] = m->steps[i];
-      }
-    }
-  }
-  damo_assert(n == m->lp->n_steps);
-  memcpy(m->steps, m->sorted, (size_t)n * sizeof *m->steps);
-}
-
-/* The program of the node: for each part casts of its operands and a kernel. */
-static damo_status make_loop_program(loop_maker *m, const frame *f) {
-  const loop_data *d = m->d;
-  m->lp->n_in = d->n_in;
-  m->lp->n_out = d->n_out;
-  m->lp->max_block = ctx_stress(f->ctx, STRESS_BLOCK) ? 3 : 0;
-  make_operands(m);
-  for (int k = 0; k < d->n_parts; k++) {
-    if (loop_part_folds(&d->parts[k]))
-      make_fold(m, k);
-    else if (loop_part_positions(&d->parts[k]) >= 0)
-      make_pick(m, k);
-    else
-      DAMO_TRY(loop_make_part(m, k));
-  }
-  if (m->n_axes > 0) {
-    delay_steps(m);
-    sort_steps(m);
-  } else {
-    m->lp->n_passes = 0;
-  }
-  return DAMO_OK;
-}
-
 /* ---- What is kept ------------------------------------------------------------------------------------------------ */
 
 /* The axis of input i that is that axis of the iteration space, -1: none. */
@@ -285,47 +63,6 @@ static int input_axis(const thunk *t, const loop_kept *k, int i, int axis) {
 static bool input_spans(const thunk *t, const loop_kept *k, int i, int axis) {
   const int own = input_axis(t, k, i, axis);
   return own >= 0 && !type_dim_is_one(t->node->in[i]->type, own);
-}
-
-static size_t take_space(size_t *at, size_t n, size_t size) {
-  const size_t from = *at;
-  *at += (n * size + 63) & ~(size_t)63;
-  return from;
-}
-
-/* Makes the program in scratch memory of the greatest size that it can have. lanes: NULL, or where to put the code of
- * steps that are joined. */
-static damo_status make_in_scratch(const thunk *t, frame *f, loop_program *lp, loop_lanes **lanes) {
-  const loop_data *d = loop_data_of(t->node->op);
-  const size_t n = (size_t)(d->n_in + d->n_parts), most = (size_t)(d->n_in + d->n_out + 4 * d->n_parts);
-  size_t bytes = 0;
-  const size_t regs = take_space(&bytes, most, sizeof(loop_reg)), steps = take_space(&bytes, most, sizeof(loop_step));
-  const size_t sorted = take_space(&bytes, most, sizeof(loop_step)), pass = take_space(&bytes, most, sizeof(int16_t));
-  const size_t need = take_space(&bytes, most, sizeof(int16_t)), reads = take_space(&bytes, most, sizeof(int16_t));
-  const size_t reg = take_space(&bytes, n, sizeof(int16_t)), dtype = take_space(&bytes, n, 1);
-  const size_t is_out = take_space(&bytes, n, sizeof(int16_t));
-  char *m = thunk_scratch(t, f, bytes);
-  if (m == NULL) return damo_error_status(f->ctx);
-  memset(m, 0, bytes);
-  *lp = (loop_program){.n_regs = 0};
-  loop_maker make = {.ctx = f->ctx,
-                     .d = d,
-                     .t = t,
-                     .lp = lp,
-                     .regs = (loop_reg *)(void *)(m + regs),
-                     .steps = (loop_step *)(void *)(m + steps),
-                     .pass = (int16_t *)(void *)(m + pass),
-                     .need = (int16_t *)(void *)(m + need),
-                     .reads = (int16_t *)(void *)(m + reads),
-                     .sorted = (loop_step *)(void *)(m + sorted),
-                     .reg = (int16_t *)(void *)(m + reg),
-                     .dtype = (uint8_t *)(m + dtype),
-                     .is_out = (int16_t *)(void *)(m + is_out)};
-  lp->regs = make.regs;
-  lp->steps = make.steps;
-  DAMO_TRY(make_loop_program(&make, f));
-  if (lanes != NULL) *lanes = loop_lanes_join(f->ctx, t->node, lp, make.regs, make.steps);
-  return DAMO_OK;
 }
 
 /* The axes as plans have them: those of a row last. */
@@ -342,22 +79,22 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state, boo
   const loop_data *d = loop_data_of(t->node->op);
   loop_program lp;
   loop_lanes *lanes = NULL;
-  DAMO_TRY(make_in_scratch(t, f, &lp, join ? &lanes : NULL));
+  DAMO_TRY(loop_make_program(t, f, &lp, join ? &lanes : NULL));
   const size_t ndim = (size_t)loop_ndim(d, t->node->in);
   size_t bytes = sizeof(loop_kept), n_key = 0;
   for (int i = 0; i < t->n_in; i++) n_key += 2 * (size_t)var_ndim(t->node->in[i]);
   bytes = (bytes + 63) & ~(size_t)63;
-  const size_t regs = take_space(&bytes, (size_t)lp.n_regs, sizeof(loop_reg));
-  const size_t steps = take_space(&bytes, (size_t)lp.n_steps, sizeof(loop_step));
-  const size_t base = take_space(&bytes, (size_t)lp.n_regs, sizeof(char *));
-  const size_t values = take_space(&bytes, ndim == 0 ? (size_t)lp.n_regs : 0, sizeof(damo_c128));
-  const size_t shape = take_space(&bytes, ndim, sizeof(int64_t)), key = take_space(&bytes, n_key, sizeof(int64_t));
-  const size_t out_strides = take_space(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
-  const size_t spans = take_space(&bytes, ndim, 1);
-  const size_t order = take_space(&bytes, ndim, sizeof(int32_t));
+  const size_t regs = loop_op_take(&bytes, (size_t)lp.n_regs, sizeof(loop_reg));
+  const size_t steps = loop_op_take(&bytes, (size_t)lp.n_steps, sizeof(loop_step));
+  const size_t base = loop_op_take(&bytes, (size_t)lp.n_regs, sizeof(char *));
+  const size_t values = loop_op_take(&bytes, ndim == 0 ? (size_t)lp.n_regs : 0, sizeof(damo_c128));
+  const size_t shape = loop_op_take(&bytes, ndim, sizeof(int64_t)), key = loop_op_take(&bytes, n_key, sizeof(int64_t));
+  const size_t out_strides = loop_op_take(&bytes, ndim * (size_t)t->n_out, sizeof(int64_t));
+  const size_t spans = loop_op_take(&bytes, ndim, 1);
+  const size_t order = loop_op_take(&bytes, ndim, sizeof(int32_t));
   size_t plan_bytes = lp.n_passes > 0 ? pass_plan_bytes(&lp, (int)ndim) : loop_plan_bytes(&lp, (int)ndim);
   if (lp.n_passes > 0 && strip_plan_bytes(&lp, (int)ndim) > plan_bytes) plan_bytes = strip_plan_bytes(&lp, (int)ndim);
-  const size_t plan = take_space(&bytes, plan_bytes, 1);
+  const size_t plan = loop_op_take(&bytes, plan_bytes, 1);
   char *m = mem_calloc(f->ctx, bytes);
   if (m == NULL) return loop_lanes_free(lanes, f->ctx), DAMO_EMEMORY;
   loop_kept *k = (loop_kept *)(void *)m;
