@@ -117,6 +117,7 @@ describe("native memory", function()
         local kept = {}
         for i = 1, 1000 do kept[i] = damo.empty(4096) end
         most = math.max(most, damo.memory().bytes - before)
+        assert.equal(1000, #kept)
       end
       assert.is_true(most < 80 * MB, most / MB .. " MB")
     end)
@@ -132,6 +133,7 @@ describe("native memory", function()
           if i % 20 == 0 then damo.empty(512) end
         end
         most = math.max(most, collectgarbage "count" / 1024)
+        assert.equal(10000, #old)
       end
       assert.is_true(most < 60, most .. " MB of Lua's")
     end)

@@ -207,17 +207,17 @@ describe("a Loop", function()
     it("picks before it computes, with the bits of the separate nodes", function()
       local inf, nan = math.huge, 0 / 0
       for _, dtype in ipairs { "float64", "float32" } do
-        local x, w = damo.tensor("x", { dtype = dtype, ndim = 2 }), damo.tensor("w", { dtype = dtype, ndim = 1 })
-        local logp = damo.log_softmax(damo.tanh(x) * 3, { axis = 2 })
-        local cost, rest = w * damo.nn.nll(logp, which), damo.sum(x, { axis = 2, keepdims = true })
+        local e, w = damo.tensor("e", { dtype = dtype, ndim = 2 }), damo.tensor("w", { dtype = dtype, ndim = 1 })
+        local logp = damo.log_softmax(damo.tanh(e) * 3, { axis = 2 })
+        local cost, rest = w * damo.nn.nll(logp, which), damo.sum(e, { axis = 2, keepdims = true })
         local written = {
-          { cost, damo.grad(damo.sum(cost), x), damo.grad(damo.sum(cost), w) },
-          { damo.nn.nll(damo.exp(x) - rest, which), damo.exp(x) * 2 },
-          { damo.nn.nll(damo.exp(x), which) * damo.max(x, { axis = 2 }), x + 1 },
+          { cost, damo.grad(damo.sum(cost), e), damo.grad(damo.sum(cost), w) },
+          { damo.nn.nll(damo.exp(e) - rest, which), damo.exp(e) * 2 },
+          { damo.nn.nll(damo.exp(e), which) * damo.max(e, { axis = 2 }), e + 1 },
         }
         for case, outputs in ipairs(written) do
-          local f = damo.compile({ x, w, which }, outputs, { on_unused_input = "ignore" })
-          local plain = damo.compile({ x, w, which }, outputs, { mode = separate, on_unused_input = "ignore" })
+          local f = damo.compile({ e, w, which }, outputs, { on_unused_input = "ignore" })
+          local plain = damo.compile({ e, w, which }, outputs, { mode = separate, on_unused_input = "ignore" })
           assert.is_nil(names(f).Pick)
           for _, n in ipairs { 1, 7, 1000, 5000 } do
             local a = damo.cast(damo.random.normal(0, 2, { size = { n, 5 } }), dtype).T
