@@ -107,7 +107,7 @@ void *slab_alloc(mem_slab *s, size_t size) {
   return block;
 }
 
-static void sweep(mem_slab *s) {
+static void sweep_pages(mem_slab *s) {
   for (int class = 0; class < SLAB_CLASSES; class ++) {
     slab_link **at = &s->free[class];
     while (*at != NULL) {
@@ -126,7 +126,7 @@ static void sweep(mem_slab *s) {
 void slab_release(mem_slab *s, void *block, size_t size) {
   put_block(s, class_of(size), block);
   drop_use(s, page_of(block));
-  if (s->n_vacant >= SWEEP_LEAST && s->n_vacant >= (s->n_pages - s->n_empty) / 2) sweep(s);
+  if (s->n_vacant >= SWEEP_LEAST && s->n_vacant >= (s->n_pages - s->n_empty) / 2) sweep_pages(s);
 }
 
 bool slab_is_same_class(size_t osize, size_t nsize) { return class_of(osize) == class_of(nsize); }

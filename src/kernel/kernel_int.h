@@ -76,6 +76,11 @@ typedef struct reducer {
   int lanes;                                               /* a power of two */
   void (*block)(const void *x, int64_t n, void *out);      /* *out = fold of the n >= 1 elements of a block */
   void (*rows)(void *acc, const void *row, int64_t width); /* acc[j] = op(acc[j], row[j]) */
+  void (*pair)(const void *x, void *out);                  /* the fold of two full blocks' folds; or NULL */
+  /* Or NULL: folds n rows, a multiple of `lanes`, of elements `offset` bytes from their addresses on, into lanes, `pitch`
+   * bytes apart, which the first rows begin if `begin`. */
+  void (*columns)(void *into, size_t pitch, const char *const *rows, int64_t n, int64_t offset, int64_t width,
+                  bool begin);
 } reducer;
 
 /* For one float or complex dtype. squares: |x|² of n elements, real. block: the sum of |x|² over a block, in the order
@@ -95,8 +100,13 @@ typedef struct arg_reducer {
   void (*rows)(const void *row, int64_t width, int64_t position, void *best, int64_t *at);
 } arg_reducer;
 
-/* y[i] = (x[i] - mean[i * step])² for a step of 0 or 1; of float32 or float64. */
-typedef void (*deviation_fn)(const void *x, const void *mean, int step, void *y, int64_t n);
+/* For float32 and float64. values: y[i] = (x[i] - mean[i * step])² for a step of 0 or 1. block and pair: their sum over a
+ * block and over two full ones, for one mean, in the order of the sum's reducer. */
+typedef struct deviation_reducer {
+  void (*values)(const void *x, const void *mean, int step, void *y, int64_t n);
+  void (*block)(const void *x, int64_t n, const void *mean, void *out);
+  void (*pair)(const void *x, const void *mean, void *out);
+} deviation_reducer;
 
 /* Tables by dtype. Size and lanes of a reducer are the same for every instruction set: they determine the result's
  * bits. */
@@ -105,7 +115,7 @@ typedef struct reduce_fns {
   const reducer *max, *min;
   const square_reducer *squares;
   const arg_reducer *argmax, *argmin;
-  const deviation_fn *deviations;
+  const deviation_reducer *deviations;
 } reduce_fns;
 
 extern const square_reducer reduce_squares_base[DAMO_N_DTYPES];

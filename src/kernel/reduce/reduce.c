@@ -194,7 +194,7 @@ static const void *reduce_pass_elements(const reduce_plan *plan, const void *x, 
   if (plan->pass == PASS_EXP)
     logsumexp_subtract(plan, x, shift, step, plan->casted, n);
   else
-    plan->isa->reduce->deviations[plan->acc](x, shift, step, plan->casted, n);
+    plan->isa->reduce->deviations[plan->acc].values(x, shift, step, plan->casted, n);
   return plan->casted;
 }
 
@@ -253,6 +253,46 @@ static void reduce_tree_finish(const reducer *op, char tree[][ELEMENT_MAX], int6
   memcpy(out, tree[below], op->size);
 }
 
+/* Whether blocks can be folded where they lie: elements need no conversion but what fold_block does. */
+static bool reduce_in_place(const reduce_plan *plan) {
+  return plan->pass != PASS_EXP && (plan->cast == NULL || plan->squares != NULL);
+}
+
+/* The fold of m elements of a block that lie in a row, of a plan in place. */
+static void reduce_block_at(const reduce_plan *plan, const void *x, int64_t m, const void *shift, void *out) {
+  if (plan->squares)
+    plan->squares->block(x, m, out);
+  else if (plan->pass == PASS_DEVIATIONS)
+    plan->isa->reduce->deviations[plan->acc].block(x, m, shift, out);
+  else
+    plan->op->block(x, m, out);
+}
+
+static bool reduce_has_pairs(const reduce_plan *plan) {
+  if (!reduce_in_place(plan)) return false;
+  return plan->squares ? plan->squares->pair != NULL : plan->pass == PASS_DEVIATIONS || plan->op->pair != NULL;
+}
+
+/* The same of two full blocks: the value of level 1 of the tree. */
+static void reduce_pair_at(const reduce_plan *plan, const void *x, const void *shift, void *out) {
+  if (plan->squares)
+    plan->squares->pair(x, out);
+  else if (plan->pass == PASS_DEVIATIONS)
+    plan->isa->reduce->deviations[plan->acc].pair(x, shift, out);
+  else
+    plan->op->pair(x, out);
+}
+
+/* The fold of the next m elements. */
+static void reduce_next_value(const reduce_plan *plan, nd_cursor *c, int64_t m, const void *shift, void *out) {
+  if (reduce_in_place(plan)) {
+    reduce_block_at(plan, reduce_next_block(plan, c, m), m, shift, out);
+    return;
+  }
+  const void *block = reduce_pass_elements(plan, reduce_next_block(plan, c, m), shift, 0, m);
+  plan->op->block(block, m, out);
+}
+
 static void reduce_one_result(const reduce_plan *plan, const char *x, char *out) {
   _Alignas(16) char tree[TREE_LEVELS][ELEMENT_MAX];
   _Alignas(16) char value[ELEMENT_MAX], shift[ELEMENT_MAX];
@@ -263,23 +303,39 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
     memcpy(shift, out, plan->op->size);
   }
   int64_t count = 0, since = 0;
-  const int64_t pairs_end = plan->squares && plan->squares->pair ? plan->n_per - 2 * REDUCE_BLOCK : -1;
+  const int64_t pairs_end = reduce_has_pairs(plan) ? plan->n_per - 2 * REDUCE_BLOCK : -1;
   for (; count * REDUCE_BLOCK <= pairs_end && reduce_runs_on(plan, &c, 2 * REDUCE_BLOCK); count += 2) {
-    plan->squares->pair(nd_cursor_address(&c), value);
+    reduce_pair_at(plan, nd_cursor_address(&c), shift, value);
     nd_cursor_skip(&c, 2 * REDUCE_BLOCK);
     reduce_tree_push(plan->op, tree, 1, count, value);
     reduce_point(plan, &since, 2 * REDUCE_BLOCK);
   }
   for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
-    const void *block = reduce_pass_elements(plan, reduce_next_block(plan, &c, m), shift, 0, m);
-    (plan->squares ? plan->squares->block : plan->op->block)(block, m, value);
+    reduce_next_value(plan, &c, m, shift, value);
     if (plan->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, tree, 0, count, value);
     reduce_point(plan, &since, plan->pass == PASS_PLAIN ? m : 8 * m);
   }
   if (plan->n_per > REDUCE_BLOCK) reduce_tree_finish(plan->op, tree, count, value);
   reduce_end_pass(plan, shift, value, 1);
   memcpy(out, value, plan->op->size);
+}
+
+/* Whether each result is the fold of one block, in place, which needs no cursor. */
+static bool reduce_is_block(const reduce_plan *plan, const char *x) {
+  nd_cursor c;
+  if (plan->n_per > REDUCE_BLOCK || plan->arg || !reduce_in_place(plan)) return false;
+  nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
+  return reduce_runs_on(plan, &c, plan->n_per);
+}
+
+static void reduce_block_result(const reduce_plan *plan, const char *x, char *out) {
+  _Alignas(16) char shift[ELEMENT_MAX];
+  if (plan->pass != PASS_PLAIN) {
+    reduce_begin_pass(plan, out, 1);
+    memcpy(shift, out, plan->op->size);
+  }
+  reduce_block_at(plan, x, plan->n_per, shift, out);
 }
 
 #define ARG_RUN_BYTES 16384 /* of a run in place: searched again in L1 for the position of its best element */
@@ -316,13 +372,15 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
   const size_t step = reduce_out_size(plan);
   int64_t since = 0;
   nd_cursor c;
+  const bool blocks = reduce_is_block(plan, x);
   reduce_cursor_at(&c, &plan->kept, x, first);
   out += (size_t)first * step;
   for (int64_t i = first; i < end; i++, out += step) {
     if (plan->arg)
       reduce_one_position(plan, nd_cursor_address(&c), out);
     else
-      for (const reduce_plan *pass = plan; pass; pass = pass->next) reduce_one_result(pass, nd_cursor_address(&c), out);
+      for (const reduce_plan *pass = plan; pass; pass = pass->next)
+        (pass->pass == PASS_EXP || !blocks ? reduce_one_result : reduce_block_result)(pass, nd_cursor_address(&c), out);
     nd_cursor_skip(&c, 1);
     reduce_point(plan, &since, 16 + plan->n_per);
   }
@@ -340,6 +398,7 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
 
 #define REDUCE_TILE 128
 #define REDUCE_ROWS 8
+#define REDUCE_NEAR 4096 /* bytes between rows, up to which hardware prefetchers foresee the next */
 
 /* Finds the addresses of the next m <= REDUCE_BLOCK rows. */
 static void reduce_strip_rows(reduce_strip *s, nd_cursor *c, int64_t m) {
@@ -372,19 +431,45 @@ static inline void reduce_prefetch(const reduce_strip *s, const char *row, int64
   for (int64_t at = j * s->stride; at < end; at += 64) PREFETCH(row + at);
 }
 
+/* Whether rows are folded for all lanes together, tile after tile: they lie near to each other, and need no conversion. */
+static bool reduce_takes_columns(const reduce_strip *s, int64_t m) {
+  const reduce_plan *plan = s->plan;
+  if (plan->op->columns == NULL || plan->cast || plan->pass != PASS_PLAIN || m < plan->op->lanes) return false;
+  const int64_t distance = s->rows[1] - s->rows[0];
+  return s->stride == (int64_t)plan->op->size && distance > 0 && distance <= REDUCE_NEAR;
+}
+
+/* Folds n rows from number `first` on, as many for each lane. */
+static void reduce_strip_columns(const reduce_strip *s, int64_t first, int64_t n, int64_t *since) {
+  const reducer *op = s->plan->op;
+  for (int64_t j = 0; j < s->width; j += REDUCE_TILE) {
+    const int64_t width = s->width - j < REDUCE_TILE ? s->width - j : REDUCE_TILE;
+    op->columns(s->plan->lanes + (size_t)j * op->size, s->bytes, s->rows + first, n, j * (int64_t)op->size, width,
+                first == 0);
+    reduce_point(s->plan, since, n * width);
+  }
+}
+
 /* Folds m rows into lanes: row i into lane i mod lanes, which row i < lanes begins. */
 static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shift) {
   const reducer *op = s->plan->op;
   const int64_t group = REDUCE_ROWS * op->lanes;
   int64_t since = 0;
-  for (int64_t first = 0; first < m; first += group) {
+  const bool columns = reduce_takes_columns(s, m);
+  for (int64_t first = 0, taken; first < m; first += taken) {
+    taken = m - first < group ? m - first : group;
+    if (columns && taken >= op->lanes) {
+      taken -= taken % op->lanes;
+      reduce_strip_columns(s, first, taken, &since);
+      continue;
+    }
     for (int64_t l = 0; l < op->lanes && first + l < m; l++) {
       const int64_t next = l + 1 < op->lanes ? 1 : 1 + group - op->lanes; /* to the row that is read after this one */
       char *lane = s->plan->lanes + (size_t)l * s->bytes;
       for (int64_t j = 0; j < s->width; j += REDUCE_TILE) {
         const int64_t n = s->width - j < REDUCE_TILE ? s->width - j : REDUCE_TILE;
         char *acc = lane + (size_t)j * op->size;
-        for (int64_t i = first + l; i < m && i < first + group; i += op->lanes) {
+        for (int64_t i = first + l; i < first + taken; i += op->lanes) {
           if (i + next < m) reduce_prefetch(s, s->rows[i + next], j, n);
           const void *tile = reduce_tile(s, s->rows[i], j, n, shift);
           if (i < op->lanes)

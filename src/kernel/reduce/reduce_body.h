@@ -1,7 +1,8 @@
 /* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and a function
  * NAME(at_op)(a, b). BEATS, if defined: the operator that
- * tells which of two numbers it returns, > or <, where neither is nan. `reducer` in kernel_int.h has the contract of the functions. If X is defined, elements
- * have that type, the operation is applied to reduce_at_term_<SUFFIX>(x), of type T, and there is no `rows`. */
+ * tells which of two numbers it returns, > or <, where neither is nan. OPERATOR, if defined: the operation, + or *, for a
+ * `pair`. `reducer` in kernel_int.h has the contract of the functions. If X is defined, elements have that type, the
+ * operation is applied to reduce_at_term_<SUFFIX>(x), of type T, and there is no `rows`. */
 #ifdef X
 #define TERM_OF(x) NAME(at_term)(x)
 #else
@@ -28,9 +29,63 @@ static inline T NAME(fold)(T *acc) {
   return acc[0];
 }
 
-#ifdef BEATS
+#if defined(BEATS) || defined(OPERATOR)
 /* Vectors of the instruction set's own length: compilers split longer ones badly. */
 typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+#endif
+
+#ifdef OPERATOR
+/* The groups of lanes of two blocks alternate, to hide the latency of the operation; the next two blocks are prefetched,
+ * because hardware prefetchers stop at page boundaries. */
+static void NAME(pair)(const void *blocks, void *out) {
+  enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), VECTORS = LANES / IN_VECTOR, BLOCK = REDUCE_BLOCK / IN_VECTOR };
+  const NAME(vector) *x = blocks;
+  NAME(vector) first[VECTORS], second[VECTORS];
+  for (int v = 0; v < VECTORS; v++) first[v] = x[v], second[v] = x[BLOCK + v];
+  for (int i = VECTORS; i < BLOCK; i += VECTORS) {
+    PREFETCH(x + i + 2 * BLOCK);
+    PREFETCH(x + i + 3 * BLOCK);
+    for (int v = 0; v < VECTORS; v++) {
+      first[v] = first[v] OPERATOR x[i + v];
+      second[v] = second[v] OPERATOR x[BLOCK + i + v];
+    }
+  }
+  T lanes[2][LANES];
+  memcpy(lanes[0], first, sizeof first);
+  memcpy(lanes[1], second, sizeof second);
+  *(T *)out = NAME(at_op)(NAME(fold)(lanes[0]), NAME(fold)(lanes[1]));
+}
+
+/* Eight lanes of one vector of columns stay in registers for all their rows. */
+static void NAME(columns)(void *into, size_t pitch, const char *const *rows, int64_t n, int64_t offset, int64_t width,
+                          bool begin) {
+  enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), TOGETHER = 8 };
+  char *lanes = into;
+  int64_t j = 0;
+  for (; j + IN_VECTOR <= width; j += IN_VECTOR) {
+    const size_t at = (size_t)offset + (size_t)j * sizeof(T);
+    for (int first = 0; first < LANES; first += TOGETHER) {
+      NAME(vector) acc[TOGETHER], *lane[TOGETHER];
+      for (int l = 0; l < TOGETHER; l++) {
+        lane[l] = (void *)(lanes + (size_t)(first + l) * pitch + (size_t)j * sizeof(T));
+        acc[l] = begin ? *(const NAME(vector) *)(const void *)(rows[first + l] + at) : *lane[l];
+      }
+      for (int64_t i = (begin ? LANES : 0) + first; i < n; i += LANES) {
+        for (int l = 0; l < TOGETHER; l++)
+          acc[l] = acc[l] OPERATOR * (const NAME(vector) *)(const void *)(rows[i + l] + at);
+      }
+      for (int l = 0; l < TOGETHER; l++) *lane[l] = acc[l];
+    }
+  }
+  for (int64_t i = 0; i < n && j < width; i++) {
+    T *acc = (T *)(void *)(lanes + (size_t)(i % LANES) * pitch);
+    const T *row = (const T *)(const void *)(rows[i] + offset);
+    for (int64_t k = j; k < width; k++) acc[k] = begin && i < LANES ? row[k] : acc[k] OPERATOR row[k];
+  }
+}
+#endif
+
+#ifdef BEATS
 typedef __typeof__((NAME(vector)){0} == (NAME(vector)){0}) NAME(truth);
 
 /* Of two vectors, the better element in each place; of equal ones (zeros of both signs) that of b, as at_op has it. */

@@ -48,7 +48,9 @@ static inline uint64_t NAME(at_op)(uint64_t a, uint64_t b) { return a * b; }
 #define SUFFIX sum_f32
 #define LANES 16
 static inline float NAME(at_op)(float a, float b) { return a + b; }
+#define OPERATOR +
 #include "reduce_body.h"
+#undef OPERATOR
 #undef T
 #undef SUFFIX
 #undef LANES
@@ -57,7 +59,9 @@ static inline float NAME(at_op)(float a, float b) { return a + b; }
 #define SUFFIX prod_f32
 #define LANES 16
 static inline float NAME(at_op)(float a, float b) { return a * b; }
+#define OPERATOR *
 #include "reduce_body.h"
+#undef OPERATOR
 #undef T
 #undef SUFFIX
 #undef LANES
@@ -66,7 +70,9 @@ static inline float NAME(at_op)(float a, float b) { return a * b; }
 #define SUFFIX sum_f64
 #define LANES 8
 static inline double NAME(at_op)(double a, double b) { return a + b; }
+#define OPERATOR +
 #include "reduce_body.h"
+#undef OPERATOR
 #undef T
 #undef SUFFIX
 #undef LANES
@@ -75,7 +81,9 @@ static inline double NAME(at_op)(double a, double b) { return a + b; }
 #define SUFFIX prod_f64
 #define LANES 8
 static inline double NAME(at_op)(double a, double b) { return a * b; }
+#define OPERATOR *
 #include "reduce_body.h"
+#undef OPERATOR
 #undef T
 #undef SUFFIX
 #undef LANES
@@ -451,29 +459,36 @@ static inline bool NAME(at_nan)(damo_c128 a) { return REDUCE_IS_NAN_C128(a); }
 
 /* ---- Deviations -------------------------------------------------------------------------------------------------- */
 
-#define DEVIATIONS(T, suffix)                                                                                        \
-  static void PASTE3(reduce_deviations, suffix, ISA)(const void *restrict from, const void *restrict mean, int step, \
-                                                     void *restrict to, int64_t n) {                                 \
-    const T *x = from, *m = mean;                                                                                    \
-    T *y = to;                                                                                                       \
-    if (step == 0) {                                                                                                 \
-      for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m[0]) * (x[i] - m[0]);                                          \
-    } else {                                                                                                         \
-      for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m[i]) * (x[i] - m[i]);                                          \
-    }                                                                                                                \
-  }
-DEVIATIONS(float, f32)
-DEVIATIONS(double, f64)
+#define T float
+#define SUFFIX dev_f32
+#define LANES 16
+#include "deviation_body.h"
+#undef T
+#undef SUFFIX
+#undef LANES
+
+#define T double
+#define SUFFIX dev_f64
+#define LANES 8
+#include "deviation_body.h"
+#undef T
+#undef SUFFIX
+#undef LANES
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* Members are copied, since a const object is no constant expression in C11. */
 #define REDUCER(name, type, lanes) \
-  { sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA) }
+  { sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA), NULL, NULL }
+#define PAIRED(name, type, lanes)                                                         \
+  {                                                                                       \
+    sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA), \
+        PASTE3(reduce_pair, name, ISA), PASTE3(reduce_columns, name, ISA)                 \
+  }
 #define ARITHMETIC(op)                                                                                      \
   {                                                                                                         \
     [DAMO_INT64] = REDUCER(op##_u64, uint64_t, 1), [DAMO_UINT64] = REDUCER(op##_u64, uint64_t, 1),          \
-    [DAMO_FLOAT32] = REDUCER(op##_f32, float, 16), [DAMO_FLOAT64] = REDUCER(op##_f64, double, 8),           \
+    [DAMO_FLOAT32] = PAIRED(op##_f32, float, 16), [DAMO_FLOAT64] = PAIRED(op##_f64, double, 8),             \
     [DAMO_COMPLEX64] = REDUCER(op##_c64, damo_c64, 8), [DAMO_COMPLEX128] = REDUCER(op##_c128, damo_c128, 4) \
   }
 #define ORDER(op)                                                                                     \
@@ -503,8 +518,10 @@ static const reducer PASTE2(reduce_max, ISA)[DAMO_N_DTYPES] = ORDER(max);
 static const reducer PASTE2(reduce_min, ISA)[DAMO_N_DTYPES] = ORDER(min);
 static const arg_reducer PASTE2(reduce_argmax, ISA)[DAMO_N_DTYPES] = POSITION(max);
 static const arg_reducer PASTE2(reduce_argmin, ISA)[DAMO_N_DTYPES] = POSITION(min);
-static const deviation_fn PASTE2(reduce_deviations, ISA)[DAMO_N_DTYPES] = {
-    [DAMO_FLOAT32] = PASTE3(reduce_deviations, f32, ISA), [DAMO_FLOAT64] = PASTE3(reduce_deviations, f64, ISA)};
+#define DEVIATIONS(name) \
+  { PASTE3(reduce_values, name, ISA), PASTE3(reduce_block, name, ISA), PASTE3(reduce_pair, name, ISA) }
+static const deviation_reducer PASTE2(reduce_deviations, ISA)[DAMO_N_DTYPES] = {
+    [DAMO_FLOAT32] = DEVIATIONS(dev_f32), [DAMO_FLOAT64] = DEVIATIONS(dev_f64)};
 
 const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
                                             .prod = PASTE2(reduce_prod, ISA),
@@ -524,6 +541,7 @@ const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
 #undef VECTOR_BYTES
 #undef VECTOR_CHAINS
 #undef REDUCER
+#undef PAIRED
 #undef ARITHMETIC
 #undef ORDER
 #undef ARG
