@@ -90,7 +90,7 @@ static void make_copy(loop_maker *m, int k, int16_t from) {
 }
 
 /* The part that makes register r of the Loop, NULL: it is an input. */
-static const loop_part *part_of(const loop_maker *m, int r) {
+static const loop_part *maker_part(const loop_maker *m, int r) {
   return r < m->d->n_in ? NULL : &m->d->parts[r - m->d->n_in];
 }
 
@@ -105,7 +105,7 @@ static void sum_placed_f32(const void *src, void *dst, int64_t n) {
 /* What gives the sum of a row of zeros with one value in it from that value, to the bit (of -0 it is 0); NULL: the fold
  * is another one. */
 static cast_fn sum_of_placed(const loop_maker *m, const loop_part *p) {
-  const loop_part *placed = part_of(m, p->in[0]);
+  const loop_part *placed = maker_part(m, p->in[0]);
   if (placed == NULL || placed->op->def != &pick_grad_def || p->space == LOOP_OTHER || m->n_axes != 1) return NULL;
   if (reduce_op_kind(p->op) != REDUCE_SUM || placed->dtype != p->dtype) return NULL;
   return p->dtype == DAMO_FLOAT64 ? sum_placed_f64 : p->dtype == DAMO_FLOAT32 ? sum_placed_f32 : NULL;
@@ -118,7 +118,7 @@ static void make_fold(loop_maker *m, int k) {
   m->dtype[r] = (uint8_t)p->dtype;
   m->reg[r] = m->is_out[r] != 0 ? m->is_out[r] : new_register(m, p->dtype, true);
   if (placed != NULL) {
-    new_step(m, LOOP_CAST, &m->reg[part_of(m, p->in[0])->in[0]], 1, m->reg[r])->fn.cast = placed;
+    new_step(m, LOOP_CAST, &m->reg[maker_part(m, p->in[0])->in[0]], 1, m->reg[r])->fn.cast = placed;
     return;
   }
   loop_step *s = new_step(m, LOOP_FOLD, &m->reg[p->in[0]], 1, m->reg[r]);
