@@ -8,13 +8,6 @@ local function draw(seed, ...)
   return v
 end
 
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal(kind, err.kind)
-  return err.message
-end
-
 local function check(fn, values) damo.verify_grad(fn, values, { rel_tol = 1e-5, abs_tol = 1e-5 }) end
 
 local function rnn(x, h0, w)
@@ -210,24 +203,6 @@ describe("the gradient of a scan", function()
     assert.same({ 4, 9 }, by_v:totable())
     local dense = by_s.toarray and by_s:toarray() or by_s
     assert.same({ 4, 6 }, { dense[{ 1, 1 }], dense[{ 2, 2 }] })
-  end)
-end)
-
-describe("a sparse state", function()
-  local w, x, c = damo.sparse.csr_matrix "w", damo.dvector "x", damo.dscalar "c"
-  local function cost(step)
-    local _, _, z = damo.scan(function(h, k, v) return step(h, k, v), h + k, damo.sparse.dot(k, v) end,
-      { outputs_info = { w, w * 2, x }, n_steps = 3 })
-    return z[-1]:sum()
-  end
-
-  it("has undefined gradients, not zero, for all that it depends on, by another state too", function()
-    local y = cost(function(h) return h * c end)
-    assert.truthy(failure("null_gradient", damo.grad, y, w):find("through a sparse state", 1, true))
-    failure("null_gradient", damo.grad, y, c)
-    failure("not_implemented", damo.Rop, y, c, 1)
-    assert.equal(2, #damo.compile({ w, c, x }, damo.grad(y, x))(damo.sparse.eye(2, 2), 0.5, A { 1, 2 }))
-    failure("null_gradient", damo.grad, cost(function(h, _, v) return h * v:sum() end), x)
   end)
 end)
 

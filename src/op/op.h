@@ -109,10 +109,11 @@ const op_def *op_class_at(int i);
 /* What the dense families ask of the sparse ones where an operand is sparse (op/sparse/type.c). They include none of the
  * headers of op/sparse: this table and the lists above are all that they need of it. */
 typedef struct sparse_forms {
-  damo_var *(*cast)(build *b, damo_var *x, damo_dtype dtype);   /* x itself when it has the dtype */
-  damo_var *(*zeros)(build *b, damo_var *x, damo_dtype dtype);  /* x's shape and format, nothing stored */
-  damo_var *(*to_format)(build *b, damo_var *x, damo_format f); /* x itself when it has the format */
-  damo_var *(*to_dense)(build *b, damo_var *x);                 /* x itself when it is dense */
+  damo_var *(*cast)(build *b, damo_var *x, damo_dtype dtype);    /* x itself when it has the dtype */
+  damo_var *(*zeros)(build *b, damo_var *x, damo_dtype dtype);   /* x's shape and format, nothing stored */
+  damo_var *(*to_format)(build *b, damo_var *x, damo_format f);  /* x itself when it has the format */
+  damo_var *(*to_dense)(build *b, damo_var *x);                  /* x itself when it is dense */
+  damo_var *(*from_dense)(build *b, damo_var *x, damo_format f); /* x itself when it is sparse */
   damo_var *(*add_cotangents)(build *b, damo_var *x, damo_var *g, damo_var *h); /* g + h as cotangents of x */
   /* damo.mul of a sparse operand, which stretches a dense row or column as sparse.mul does not. */
   damo_status (*mul)(build *b, const fn_args *a, ptrvec *out);

@@ -33,15 +33,27 @@ static damo_status forward_alloc(forward_scan *r) {
   return DAMO_OK;
 }
 
+/* e as a tangent of values of the Type: of a sparse one in its format. */
+static damo_var *tangent_fit(build *b, const damo_type *t, damo_var *e) {
+  if (!scan_flows(t) || !type_has_shape(e->type)) return e;
+  if (type_is_sparse(t)) e = sparse_form.from_dense(b, e, (damo_format)t->format);
+  if (type_is_sparse(t)) e = sparse_form.to_format(b, e, (damo_format)t->format);
+  return e != NULL && e->type->dtype != t->dtype ? build_cast(b, e, t->dtype) : e;
+}
+
 static damo_var *eval_of(const forward_scan *r, const scan_part *p) {
   damo_var *e = r->eval[scan_in(r->s, p)];
-  const damo_type *t = scan_inner_in(r->s, p->first)->type;
   if (e == NULL || e->type->kind == TYPE_DISCONNECTED) return NULL;
-  return type_is_tensor(e->type) && scan_flows(t) && e->type->dtype != t->dtype ? build_cast(r->b, e, t->dtype) : e;
+  return tangent_fit(r->b, scan_inner_in(r->s, p->first)->type, e);
 }
 
 static void forward_placeholders(forward_scan *r, const scan_part *p) {
-  for (int k = p->first; k < p->first + p->n; k++) r->tangent[k] = scan_placeholder(r->b, scan_inner_in(r->s, k)->type);
+  for (int k = p->first; k < p->first + p->n; k++) {
+    damo_type *t = type_without_pattern(scan_inner_in(r->s, k)->type);
+    if (t == NULL) r->b->status = DAMO_EMEMORY;
+    r->tangent[k] = t != NULL ? scan_placeholder(r->b, t) : NULL;
+    damo_release(t);
+  }
 }
 
 static damo_status forward_rise(forward_scan *r) {
@@ -60,19 +72,6 @@ static damo_status forward_rise(forward_scan *r) {
   const damo_status s =
       grad_forward(b->ctx, (damo_var *const *)fg->outputs.at, n_out, r->wrt, r->along, n, &options, r->rise);
   return scan_keep_flows(b, r->rise, s == DAMO_OK ? n_out : 0, s);
-}
-
-/* Refuses a tangent of a sparse state, which is not carried from step to step. */
-static damo_status forward_check(forward_scan *r) {
-  const scan_class *s = r->s;
-  for (int i = 0; i < s->n_state; i++) {
-    const scan_part *p = scan_state_at(s, i);
-    const damo_type *t = scan_inner_in(s, p->first)->type;
-    if (!type_is_sparse(t) || dtype_is_discrete(t->dtype)) continue;
-    if (eval_of(r, p) == NULL && !scan_is_flow(r->rise[p->out])) continue;
-    build_fail(r->b, DAMO_ENOT_IMPLEMENTED, "%s: no tangent through a sparse state", s->def.name);
-  }
-  return r->b->status;
 }
 
 static damo_status forward_close(forward_scan *r) {
@@ -95,7 +94,7 @@ static damo_status forward_close(forward_scan *r) {
       r->active[i] = more = true;
     }
   }
-  return r->b->status == DAMO_OK ? forward_check(r) : r->b->status;
+  return r->b->status;
 }
 
 /* Adds part p of the forward loop, or with `tangent` of its tangents. */
@@ -110,7 +109,8 @@ static void forward_part(forward_scan *r, const scan_part *p, bool tangent) {
     inner = r->tangent + p->first;
     next = p->out >= 0 ? r->rise[p->out] : NULL;
     if (p->role == SCAN_STATE && outer == NULL) outer = build_zeros_like(b, r->node->in[scan_in(s, p)]);
-    if (p->role == SCAN_STATE && !scan_is_flow(next)) next = build_zeros_like(b, inner[0]);
+    if (p->role == SCAN_STATE)
+      next = scan_is_flow(next) ? tangent_fit(b, inner[0]->type, next) : build_zeros_like(b, scan_inner_out(s, p->out));
     if (b->status != DAMO_OK) return;
   }
   scan_part *made = NULL;

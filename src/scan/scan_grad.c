@@ -13,6 +13,7 @@
 
 #include "graph/c_emit.h"
 #include "grad/grad.h"
+#include "op/sparse/build_sparse.h"
 #include "scan_int.h"
 
 static const int32_t tap_now = 0, tap_before = -1;
@@ -69,7 +70,7 @@ static damo_var *rows_from(build *b, damo_var *x, int64_t first, damo_var *n) {
 
 /* ---- The inner graph's derivatives ------------------------------------------------------------------------------- */
 
-bool scan_flows(const damo_type *t) { return type_is_tensor(t) && !dtype_is_discrete(t->dtype); }
+bool scan_flows(const damo_type *t) { return type_has_shape(t) && !dtype_is_discrete(t->dtype); }
 
 static bool is_null(const damo_var *v) { return v != NULL && v->type->kind == TYPE_NULL; }
 
@@ -106,6 +107,9 @@ typedef struct reverse_scan {
   damo_var **flow;    /* by input: its cotangent in a step, NULL or a NullType where there is none */
   damo_var **carry;   /* by ring entry: placeholder of c_j */
   damo_var **sum;     /* by fixed value: placeholder of w̄ */
+  damo_var **once;    /* by output: placeholder of the cotangent of a collected value's last one, or NULL */
+  bool *dense;        /* by output: cotangents of its sparse values are dense */
+  damo_var *first;    /* placeholder of whether it is the last step, from which the loop goes back; NULL: nobody asks */
   int32_t *ring;      /* by state: its first entry of `carry` */
   int32_t *past;      /* n_past: the inner inputs, taps of states, that the steps of the reverse loop read */
   int n_past;
@@ -134,8 +138,8 @@ static damo_status reverse_alloc(reverse_scan *r) {
   size_t n_ring = 0;
   for (int i = 0; i < s->n_state; i++) n_ring += (size_t)scan_state_at(s, i)->span;
   r->n_outer = (int)n_out - s->until;
-  r->bytes = (4 * n_out + n_in + n_ring + (size_t)s->n_fixed) * sizeof(damo_var *) +
-             ((size_t)s->n_state + 1 + n_in) * sizeof(int32_t);
+  r->bytes = (5 * n_out + n_in + n_ring + (size_t)s->n_fixed) * sizeof(damo_var *) +
+             ((size_t)s->n_state + 1 + n_in) * sizeof(int32_t) + n_out;
   r->block = mem_calloc(r->b->ctx, r->bytes);
   if (r->block == NULL) return r->b->status = DAMO_EMEMORY;
   r->slice = r->block;
@@ -145,8 +149,10 @@ static damo_status reverse_alloc(reverse_scan *r) {
   r->flow = r->known_of + n_out;
   r->carry = r->flow + n_in;
   r->sum = r->carry + n_ring;
-  r->ring = (int32_t *)(r->sum + s->n_fixed);
+  r->once = r->sum + s->n_fixed;
+  r->ring = (int32_t *)(r->once + n_out);
   r->past = r->ring + s->n_state + 1;
+  r->dense = (bool *)(r->past + n_in);
   for (int i = 0; i < s->n_state; i++) r->ring[i + 1] = r->ring[i] + scan_state_at(s, i)->span;
   return DAMO_OK;
 }
@@ -201,19 +207,54 @@ static damo_var *last_cotangent(const reverse_scan *r, const scan_part *p) {
   return last == NULL ? row : row == NULL ? last : build_add(r->b, last, row);
 }
 
+/* A placeholder of a cotangent of inner output o's values: of a sparse one in their format, or dense. */
+static damo_var *cotangent_placeholder(const reverse_scan *r, int o) {
+  damo_type *t = value_type(r->s, o);
+  t = r->dense[o] ? type_tensor(r->b->ctx, t->dtype, t->ndim, t->shape) : type_without_pattern(t);
+  if (t == NULL) r->b->status = DAMO_EMEMORY;
+  damo_var *v = t != NULL ? scan_placeholder(r->b, t) : NULL;
+  damo_release(t);
+  return v;
+}
+
+/* g as such a cotangent. */
+static damo_var *cotangent_fit(const reverse_scan *r, int o, damo_var *g) {
+  const damo_type *t = value_type(r->s, o);
+  if (g == NULL || !type_is_sparse(t)) return g;
+  return r->dense[o] ? sparse_form.to_dense(r->b, g) : sparse_form.to_format(r->b, g, (damo_format)t->format);
+}
+
+/* The cotangent of a collected value of which the last one is a result: that one's in the last step, else none. */
+static damo_var *cotangent_once(reverse_scan *r, int o) {
+  build *b = r->b;
+  if (r->first == NULL) {
+    damo_type *t = type_tensor(b->ctx, DAMO_BOOL, 0, NULL);
+    if (t == NULL) b->status = DAMO_EMEMORY;
+    r->first = t != NULL ? scan_placeholder(b, t) : NULL;
+    damo_release(t);
+  }
+  r->once[o] = cotangent_placeholder(r, o);
+  return b->status == DAMO_OK ? build_ifelse_zero(b, r->first, r->once[o], false, scan_inner_out(r->s, o)) : NULL;
+}
+
+static damo_var *add_present(build *b, damo_var *x, damo_var *y) {
+  return x == NULL ? y : y == NULL ? x : build_add(b, x, y);
+}
+
 /* Lets cotangents flow into inner output o: those of its results, and of a state what later steps contribute. */
 static void reverse_activate(reverse_scan *r, int o) {
   build *b = r->b;
   const scan_part *p = part_of_output(r->s, o);
-  damo_type *t = value_type(r->s, o);
   damo_var *rows = cotangent_of(r, p->stack);
   const bool last_alone = p->role == SCAN_STATE && !r->s->flipped && last_row_alone(rows) != NULL;
-  if (rows != NULL && !last_alone) r->slice[o] = scan_placeholder(b, t);
+  if (rows != NULL && !last_alone) r->slice[o] = scan_placeholder(b, value_type(r->s, o));
   r->total[o] = r->slice[o];
-  if (p->role != SCAN_STATE) return;
-  for (int j = r->ring[o]; j < r->ring[o + 1]; j++) r->carry[j] = scan_placeholder(b, t);
-  damo_var *first = r->carry[r->ring[o]];
-  r->total[o] = r->slice[o] != NULL ? build_add(b, r->slice[o], first) : first;
+  if (p->role == SCAN_STATE) {
+    for (int j = r->ring[o]; j < r->ring[o + 1]; j++) r->carry[j] = cotangent_placeholder(r, o);
+    r->total[o] = add_present(b, r->slice[o], r->carry[r->ring[o]]);
+  } else if (cotangent_of(r, p->last) != NULL) {
+    r->total[o] = add_present(b, r->slice[o], cotangent_once(r, o));
+  }
 }
 
 /* Computes r->flow from the totals that there are. */
@@ -238,8 +279,13 @@ static damo_status reverse_flow(reverse_scan *r) {
   return scan_keep_flows(b, r->flow, s == DAMO_OK ? r->s->n_in : 0, s);
 }
 
+/* Whether g, a cotangent of inner output o's values, is dense where they are sparse. */
+static bool is_dense_for(const reverse_scan *r, int o, const damo_var *g) {
+  return type_is_sparse(value_type(r->s, o)) && scan_is_flow(g) && !type_is_sparse(g->type);
+}
+
 /* Activates what has a cotangent from outside, then the states into whose past cotangents flow, until there is no
- * further one. */
+ * further one. The cotangents of a sparse state are carried as sparse ones, unless there is a dense one among them. */
 static damo_status reverse_close(reverse_scan *r) {
   const scan_class *s = r->s;
   bool more = false;
@@ -247,6 +293,7 @@ static damo_status reverse_close(reverse_scan *r) {
     const scan_part *p = part_of_output(s, o);
     const bool given = cotangent_of(r, p->stack) != NULL || cotangent_of(r, p->last) != NULL;
     if (!given || !scan_flows(value_type(s, o))) continue;
+    r->dense[o] = is_dense_for(r, o, cotangent_of(r, p->last));
     reverse_activate(r, o);
     more = true;
   }
@@ -255,9 +302,13 @@ static damo_status reverse_close(reverse_scan *r) {
     DAMO_TRY(reverse_flow(r));
     for (int i = 0; i < s->n_state; i++) {
       const scan_part *p = scan_state_at(s, i);
-      bool into = false;
-      for (int k = p->first; k < p->first + p->n; k++) into = into || scan_is_flow(r->flow[k]);
-      if (!into || r->total[i] != NULL || !scan_flows(value_type(s, i))) continue;
+      bool into = false, dense = false;
+      for (int k = p->first; k < p->first + p->n; k++) {
+        into = into || scan_is_flow(r->flow[k]);
+        dense = dense || is_dense_for(r, i, r->flow[k]);
+      }
+      if (!into || !scan_flows(value_type(s, i)) || (r->total[i] != NULL && r->dense[i] >= dense)) continue;
+      r->dense[i] = dense;
       reverse_activate(r, i);
       more = true;
     }
@@ -274,68 +325,6 @@ static const damo_var *reverse_undefined(const reverse_scan *r) {
     }
   }
   return NULL;
-}
-
-/* Whether the step has a cotangent for a value of state i that is not carried on to the step before: of a sparse one. */
-static bool is_cut_state(const reverse_scan *r, int i) {
-  const scan_part *p = scan_state_at(r->s, i);
-  const damo_type *t = value_type(r->s, i);
-  bool into = false;
-  for (int k = p->first; k < p->first + p->n; k++) into = into || scan_is_flow(r->flow[k]);
-  return into && type_is_sparse(t) && !dtype_is_discrete(t->dtype);
-}
-
-/* Makes the gradients undefined that inner input k has through the next value of a sparse state. Returns `why`
- * if k is of a state through which gradients do go back, so that there is none of the loop; else NULL. */
-static const damo_var *reverse_cut_input(reverse_scan *r, int k, damo_var *why) {
-  const scan_class *s = r->s;
-  const damo_type *t = scan_inner_in(s, k)->type;
-  for (int i = 0; i < s->n_state; i++) {
-    const scan_part *p = scan_state_at(s, i);
-    if (k >= p->first && k < p->first + p->n && scan_flows(t)) return why;
-  }
-  if (!scan_flows(t) && !(type_is_sparse(t) && !dtype_is_discrete(t->dtype))) return NULL;
-  for (int i = 0; i < s->n_parts; i++) {
-    const scan_part *p = &s->part[i];
-    if (p->role == SCAN_COLLECT || k < p->first || k >= p->first + p->n) continue;
-    r->gin[scan_in(s, p)] = why;
-    if (p->role != SCAN_STATE) r->flow[k] = why;
-  }
-  return NULL;
-}
-
-/* No cotangent of a sparse state is carried from step to step: what would need it is undefined, not zero, and so is what
- * flows into that state by another one. Returns why there is no gradient of the loop at all; NULL: there is one. reach:
- * which inner inputs reach which inner outputs. */
-static const damo_var *reverse_cut_states(reverse_scan *r, const bool *reach, damo_var *why) {
-  const scan_class *s = r->s;
-  const damo_var *all = NULL;
-  for (int round = 0; round < s->n_state; round++) {
-    for (int i = 0; i < s->n_state; i++) {
-      const scan_part *p = scan_state_at(s, i);
-      if (!is_cut_state(r, i) && r->gin[scan_in(s, p)] == NULL) continue;
-      r->gin[scan_in(s, p)] = why;
-      for (int k = 0; k < s->n_in && all == NULL; k++) {
-        if (reach[k * (int)s->fgraph->outputs.n + p->out]) all = reverse_cut_input(r, k, why);
-      }
-    }
-  }
-  return all;
-}
-
-static const damo_var *reverse_cut(reverse_scan *r) {
-  const scan_class *s = r->s;
-  build *b = r->b;
-  int i = 0;
-  while (i < s->n_state && !is_cut_state(r, i)) i++;
-  if (i == s->n_state) return NULL;
-  damo_var *why = build_null(b, "no gradient is carried from step to step through a sparse state");
-  const size_t bytes = (size_t)s->n_in * (size_t)s->fgraph->outputs.n;
-  bool *reach = mem_calloc(b->ctx, bytes);
-  if (b->status == DAMO_OK) b->status = reach != NULL ? inner_connections(s->fgraph, reach) : DAMO_EMEMORY;
-  const damo_var *all = b->status == DAMO_OK ? reverse_cut_states(r, reach, why) : NULL;
-  if (reach != NULL) mem_free(b->ctx, reach, bytes);
-  return all;
 }
 
 /* ---- The past of states ------------------------------------------------------------------------------------------ */
@@ -401,6 +390,10 @@ static damo_status reverse_inputs(reverse_scan *r) {
   for (int i = 0; i < s->n_fixed; i++) {
     const scan_part *p = scan_fixed_at(s, i);
     scan_draft_fixed(&r->d, r->node->in[scan_in(s, p)], scan_inner_in(s, p->first));
+  }
+  for (int o = 0; o < r->n_outer; o++) {
+    damo_var *g = cotangent_of(r, part_of_output(s, o)->last);
+    if (r->once[o] != NULL) scan_draft_fixed(&r->d, cotangent_fit(r, o, g), r->once[o]);
   }
   return r->b->status;
 }
@@ -473,8 +466,15 @@ static damo_status reverse_past(reverse_scan *r) {
   return b->status;
 }
 
-static damo_var *add_present(build *b, damo_var *x, damo_var *y) {
-  return x == NULL ? y : y == NULL ? x : build_add(b, x, y);
+/* A value of the shape that state i has after the last step. */
+static damo_var *like_last(const reverse_scan *r, int i) {
+  const scan_class *s = r->s;
+  const scan_part *p = scan_state_at(s, i);
+  damo_var *init = r->node->in[scan_in(s, p)], *x = scan_inner_in(s, p->first);
+  const bool may_change =
+      type_is_sparse(x->type) ? var_shape_root(scan_inner_out(s, p->out)) != x : s->until && p->stack < 0;
+  if (may_change && p->last >= 0) return r->node->out[p->last];
+  return p->bare ? init : build_index(r->b, init, 0, scan_i64(r->b, 0));
 }
 
 /* The states c_j of the reverse loop. */
@@ -482,17 +482,14 @@ static void reverse_carries(reverse_scan *r, int i) {
   const scan_class *s = r->s;
   build *b = r->b;
   const scan_part *p = scan_state_at(s, i);
-  damo_var *init = r->node->in[scan_in(s, p)];
-  damo_var *like = p->bare ? init : build_index(b, init, 0, scan_i64(b, 0));
-  if (s->until && p->stack < 0 && p->last >= 0) like = r->node->out[p->last]; /* the shape may change */
-  damo_var *zero = build_zeros_like(b, like);
-  damo_var *last = last_cotangent(r, p);
+  damo_var *zero = cotangent_fit(r, i, build_zeros_like(b, like_last(r, i)));
+  damo_var *last = cotangent_fit(r, i, last_cotangent(r, p));
   for (int j = 1; j <= p->span && b->status == DAMO_OK; j++) {
     damo_var **c = r->carry + r->ring[i] + j - 1, *next = j < p->span ? c[1] : NULL;
     for (int k = p->first; k < p->first + p->n; k++) {
       if (s->tap[k] == -j && scan_is_flow(r->flow[k])) next = add_present(b, next, r->flow[k]);
     }
-    if (next == NULL) next = build_zeros_like(b, *c);
+    next = next != NULL ? cotangent_fit(r, i, next) : build_zeros_like(b, *c);
     scan_part *made = scan_draft_state(&r->d, j == 1 && last != NULL ? last : zero, 1, &tap_before, c, next);
     if (made == NULL) return;
     made->stack = -1;
@@ -530,6 +527,11 @@ static damo_status reverse_parts(reverse_scan *r) {
     if (r->total[i] != NULL) reverse_carries(r, i);
   }
   for (int i = 0; i < s->n_fixed && b->status == DAMO_OK; i++) reverse_sum(r, i);
+  if (r->first != NULL) {
+    scan_part *made = scan_draft_state(&r->d, build_scalar(b, DAMO_BOOL, 1), 1, &tap_before, &r->first,
+                                       build_scalar(b, DAMO_BOOL, 0));
+    if (made != NULL) made->stack = -1;
+  }
   for (int k = 0; k < s->n_seq && b->status == DAMO_OK; k++) {
     const scan_part *p = &s->part[k];
     for (int j = p->first; j < p->first + p->n; j++) {
@@ -584,7 +586,9 @@ static damo_var *state_cotangent(reverse_scan *r, damo_var *const *out, const sc
     g = gin[0];
   }
   if (r->skip == NULL || g == NULL) return g;
-  return build_switch(b, build_gt(b, r->skip, scan_i64(b, 0)), build_zeros_like(b, g), g);
+  damo_var *truncated = build_gt(b, r->skip, scan_i64(b, 0));
+  if (type_is_sparse(g->type)) return build_ifelse_zero(b, truncated, g, true, g);
+  return build_switch(b, truncated, build_zeros_like(b, g), g);
 }
 
 /* made: the class of the reverse loop; out: its results. */
@@ -662,16 +666,8 @@ static damo_status reverse_build(reverse_scan *r) {
   const scan_class *s = r->s;
   build *b = r->b;
   r->n = s->until ? r->node->out[s->n_out - 1] : r->node->in[0];
-  for (int o = 0; o < r->n_outer; o++) {
-    const scan_part *p = part_of_output(s, o);
-    if (p->last >= 0 && r->gout[p->last] != NULL && !scan_flows(value_type(s, o)) && type_is_sparse(value_type(s, o)))
-      build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no gradient through a sparse output", s->def.name);
-  }
-  DAMO_TRY(b->status);
   DAMO_TRY(reverse_close(r));
   const damo_var *why = reverse_undefined(r);
-  if (why == NULL) why = reverse_cut(r);
-  DAMO_TRY(b->status);
   if (why != NULL) {
     reverse_give_undefined(r, why);
     return b->status;

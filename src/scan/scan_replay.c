@@ -329,8 +329,10 @@ const damo_function *scan_replay_running(const thunk *t, const frame *f) {
 static damo_status replay_unfold(build *b, const damo_op *op, damo_var *const *in, damo_var **out) {
   const scan_class *forward = forward_class(op), *reverse = reverse_class(op);
   for (int i = 0; i < forward->n_state; i++) {
-    if (scan_is_stacked(scan_inner_in(forward, scan_state_at(forward, i)->first)->type)) continue;
-    build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no further derivative through sparse states", op->def->name);
+    const scan_part *p = scan_state_at(forward, i);
+    if (scan_is_stacked(scan_inner_in(forward, p->first)->type)) continue;
+    build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: no second derivative through the sparse state that is output %d",
+               op->def->name, p->number);
   }
   DAMO_TRY(b->status);
   const damo_apply *kept = scan_keep_states(b, forward, in, in[0]);

@@ -225,6 +225,7 @@ const sparse_forms sparse_form = {
     .zeros = build_sparse_zeros,
     .to_format = build_to_format,
     .to_dense = build_toarray,
+    .from_dense = build_sparse_from,
     .add_cotangents = build_add_cotangents,
     .mul = sp_fn_mul_stretched,
     .give = thunk_give_sparse,
