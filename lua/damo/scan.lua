@@ -53,17 +53,6 @@ local function text(loop, options, name)
   return value
 end
 
-local watching_modes = { nanguard = "NANGUARD", debug = "DEBUG" }
-
--- The name of the mode in which the inner graph is compiled; nil: FAST_RUN. Of a Mode the linker and the optimizer
--- count.
-local function mode_name(loop, mode)
-  if mode == nil or type(mode) == "string" then return mode end
-  if type(mode) ~= "table" then fail("type", "%s: option 'mode' must be a name or a Mode, got %s", loop,
-    typename(mode)) end
-  return watching_modes[mode.linker] or (mode.optimizer == "fast_compile" and "FAST_COMPILE" or nil)
-end
-
 -- 0: gradients go back through all steps.
 local function truncation(loop, value)
   if value == nil or value == -1 then return 0 end
@@ -607,7 +596,7 @@ local function node_of(at, options, found)
   end
   for i, v in ipairs(at.fixed) do add { role = 2, outer = v, inner = { at.fixed_inner[i] } } end
   return system.scan_node { parts = parts, n_inner = n_inner, n_steps = n_steps_of(at, found.stop), stop = found.stop,
-    mark = at.mark, name = text(at.loop, options, "name"), mode = mode_name(at.loop, options.mode),
+    mark = at.mark, name = text(at.loop, options, "name"), mode = system.mode_text(at.loop, options.mode),
     strict = at.strict, truncate = truncation(at.loop, options.truncate_gradient),
     checkpoint = checkpoints(at.loop, options.checkpoint), return_updates = at.return_updates,
     progress = progress_option(at.loop, options.progress, options.name) }

@@ -17,7 +17,7 @@ typedef damo_status op_from_graph_override(build *b, op_from_graph *g, damo_appl
 
 typedef struct op_from_graph_options {
   const char *name; /* NULL: "OpFromGraph" */
-  const char *mode; /* of compiling the inner graph; NULL: FAST_RUN */
+  const char *mode; /* of compiling the inner graph, as text (compile/mode.c); NULL: that of the Function */
   bool inlined;
   unused_mode on_unused_input;
   const bool *connected;    /* n_in * n_out, as op_def.connection_pattern; NULL: derived from the inner graph */

@@ -203,70 +203,9 @@ static damo_fgraph *compile_make_fgraph(compile_job *j, map *memo) {
   return fg;
 }
 
-const char *const compile_optimizers[] = {"fast_run", "fast_compile", "none", NULL};
-
-static bool is_listed_word(const char *word, const char *const *list) {
-  for (; *list != NULL; list++) {
-    if (strcmp(*list, word) == 0) return true;
-  }
-  return false;
-}
-
-static damo_status compile_check_word(damo_ctx *ctx, const char *func, const char *what, const char *word,
-                                      const char *const *list) {
-  if (word == NULL || is_listed_word(word, list)) return DAMO_OK;
-  const char *near = suggest(word, list);
-  if (near != NULL) {
-    return ctx_fail(ctx, DAMO_EVALUE, "%s: unknown %s '%s', did you mean '%s'?", func, what, word, near);
-  }
-  strbuf all;
-  strbuf_init(&all, ctx);
-  for (int i = 0; list[i] != NULL; i++) strbuf_addf(&all, "%s%s", i > 0 ? ", " : "", list[i]);
-  damo_status s =
-      ctx_fail(ctx, DAMO_EVALUE, "%s: unknown %s '%s'; there are %s", func, what, word, all.failed ? "others" : all.at);
-  strbuf_clear(&all);
-  return s;
-}
-
-static const char *mode_of(const compile_options *o) { return o->mode != NULL ? o->mode : "FAST_RUN"; }
-
-static const fn_watcher *const *watchers_of(const damo_ctx *ctx) { return ctx->slots[CTX_WATCHERS].data; }
-
-const fn_watcher *compile_watcher(const damo_ctx *ctx, const char *mode) {
-  const fn_watcher *const *w = watchers_of(ctx);
-  while (*w != NULL && strcmp((*w)->mode, mode) != 0) w++;
-  return *w;
-}
-
-damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *mode) {
-  ptrvec names;
-  ptrvec_init(&names, ctx);
-  damo_status s = ptrvec_push(&names, "FAST_RUN");
-  if (s == DAMO_OK) s = ptrvec_push(&names, "FAST_COMPILE");
-  for (const fn_watcher *const *w = watchers_of(ctx); s == DAMO_OK && *w != NULL; w++)
-    s = ptrvec_push(&names, (*w)->mode);
-  if (s == DAMO_OK) s = ptrvec_push(&names, NULL);
-  if (s == DAMO_OK) s = compile_check_word(ctx, func, "mode", mode, (const char *const *)names.at);
-  ptrvec_clear(&names);
-  return s;
-}
-
-static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
-  if (o->mode != NULL) DAMO_TRY(compile_check_mode(ctx, "compile", o->mode));
-  DAMO_TRY(compile_check_word(ctx, "compile", "optimizer", o->optimizer, compile_optimizers));
-  DAMO_TRY(rewrite_check_words(ctx, "include", o->include));
-  DAMO_TRY(rewrite_check_words(ctx, "exclude", o->exclude));
-  return rewrite_check_words(ctx, "require", o->require);
-}
-
-static const char *optimizer_of(const compile_options *o) {
-  if (o->optimizer != NULL) return o->optimizer;
-  return strcmp(mode_of(o), "FAST_COMPILE") == 0 ? "fast_compile" : "fast_run";
-}
-
 static damo_status rewrite_by_mode(compile_job *j, damo_fgraph *fg) {
   const compile_options *o = j->options;
-  const char *optimizer = optimizer_of(o);
+  const char *optimizer = compile_optimizer_of(o);
   bool none = strcmp(optimizer, "none") == 0;
   const fn_watcher *watcher = o->mode != NULL ? compile_watcher(j->ctx, o->mode) : NULL;
   const rewrite_query q = {.include = none ? NULL : optimizer,
@@ -374,7 +313,7 @@ static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
 /* What a probe compiles again (probe.c). */
 static damo_status fill_probe_rules(const compile_options *o, fn_program *p) {
   const char *const *name = compile_optimizers;
-  while (*name != NULL && strcmp(*name, optimizer_of(o)) != 0) name++;
+  while (*name != NULL && strcmp(*name, compile_optimizer_of(o)) != 0) name++;
   p->optimizer = *name;
   DAMO_TRY(mem_copy_text(p->ctx, o->include, &p->include));
   DAMO_TRY(mem_copy_text(p->ctx, o->exclude, &p->exclude));
@@ -400,7 +339,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
     p->threads = j->options->threads;
     p->watcher = watcher;
     p->reproducible = j->ctx->reproducible;
-    p->no_jit = j->options->no_jit || watcher != NULL || strcmp(optimizer_of(j->options), "fast_run") != 0;
+    p->no_jit = j->options->no_jit || watcher != NULL || strcmp(compile_optimizer_of(j->options), "fast_run") != 0;
     s = mem_copy_text(j->ctx, j->options->name, &p->name);
   }
   if (s == DAMO_OK) s = keep_fresh(p, fresh);
@@ -411,6 +350,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
     s = program_set_source(p, (damo_var *const *)j->wanted.at, j->wanted.n, (damo_var *const *)j->targets.at,
                            j->targets.n);
   if (s == DAMO_OK) s = fill_probe_rules(j->options, p);
+  if (s == DAMO_OK) s = mode_of_inner(j->ctx, j->options, watcher, &p->inner_mode);
   if (s == DAMO_OK) s = program_set_pairs(p, pair_names, n_pairs);
   if (s == DAMO_OK && (f = function_over(j->ctx, p)) == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = fill_defaults(j, f);
@@ -470,7 +410,7 @@ static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const f
 static bool may_remember(const compile_job *j) {
   const compile_options *o = j->options;
   if (o->profile || o->n_no_recycling > 0 || rewrite_has_hosts(j->ctx)) return false;
-  return memo_most_bytes(j->ctx) > 0 && compile_watcher(j->ctx, mode_of(o)) == NULL;
+  return memo_most_bytes(j->ctx) > 0 && compile_watcher(j->ctx, compile_mode_of(o)) == NULL;
 }
 
 static damo_status make_key(compile_job *j, memo_key *k) {
@@ -489,7 +429,7 @@ static damo_status make_key(compile_job *j, memo_key *k) {
                           .n_inputs = j->n_in,
                           .outputs = (damo_var *const *)j->wanted.at,
                           .n_outputs = j->wanted.n,
-                          .words = {optimizer_of(o), o->include, o->exclude, o->require}};
+                          .words = {compile_optimizer_of(o), o->include, o->exclude, o->require}};
   if (s == DAMO_OK) s = memo_key_make(k, &q);
   ptrvec_clear(&inputs);
   if (mutable_ != NULL) mem_free(j->ctx, mutable_, bytes);
@@ -557,7 +497,7 @@ static damo_status compile_by_memo(compile_job *j, damo_function **out, bool *do
 /* ---- Compiling --------------------------------------------------------------------------------------------------- */
 
 static damo_function *compile_watched(compile_job *j, damo_fgraph *fg) {
-  const fn_watcher *w = compile_watcher(j->ctx, mode_of(j->options));
+  const fn_watcher *w = compile_watcher(j->ctx, compile_mode_of(j->options));
   void *kept = NULL;
   if (w != NULL && w->begin != NULL && w->begin(j, fg, &kept) != DAMO_OK) return NULL;
   damo_function *f = compile_rewritten(j, fg, w);
@@ -595,7 +535,7 @@ static damo_status compile_check_output(compile_job *j, const damo_var *v, int64
 
 static damo_function *job_run(compile_job *j) {
   const out_spec *out = j->out;
-  if (check_mode(j->ctx, j->options) != DAMO_OK) return NULL;
+  if (compile_check_options(j->ctx, j->options) != DAMO_OK) return NULL;
   for (int64_t i = 0; i < j->n_out; i++) {
     if (compile_check_output(j, out[i].var, i) != DAMO_OK || ptrvec_push(&j->wanted, out[i].var) != DAMO_OK)
       return NULL;

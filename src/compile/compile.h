@@ -118,6 +118,7 @@ struct fn_program {
   /* The rules that rewrote it: a name of compile_optimizers, and further tags, or NULL. */
   const char *optimizer;
   char *include, *exclude, *require;
+  char *inner_mode;     /* as text, of Ops that hold a graph and name none; NULL: FAST_RUN */
   uint64_t fingerprint; /* of all that snapshots depend on; 0: not computed (program_fingerprint) */
   bool allow_downcast;
   int threads;       /* 0: those of the call that this one is inside, or of the context */
@@ -209,8 +210,13 @@ void compile_memo(const damo_ctx *ctx, int64_t *graphs, int64_t *hits, size_t *b
  * error by `func` if the Types do not fit. A weak literal first takes its dtype from the target. what: "update" or
  * "given value". */
 damo_var *compile_fit_value(build *b, const char *func, damo_var *target, damo_var *now, const char *what);
-/* A value error by `func` if there is no mode of that name. */
-damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *mode);
+/* A mode as text (mode.c). Writes o's: its name, optimizer, include, exclude, require and no_jit. */
+void compile_mode_text(const compile_options *o, strbuf *out);
+/* Sets what the text says of o, to parts of *own, which the caller frees (mem_strfree), on failure too. A value error by
+ * `func` if it is no mode's. */
+damo_status compile_read_mode_text(damo_ctx *ctx, const char *func, const char *text, compile_options *o, char **own);
+/* A value error by `func` if it is no mode's, or there is no mode, optimizer or rule of a name in it. */
+damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *text);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 

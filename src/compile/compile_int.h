@@ -26,6 +26,15 @@ damo_status protect_destroyed(damo_fgraph *fg);
 /* The same for a program whose nodes run on demand: every dependency order is safe afterwards. */
 damo_status protect_for_demand(damo_fgraph *fg);
 
+/* mode.c */
+/* Errors if o names a mode, optimizer or rule that there is not. */
+damo_status compile_check_options(damo_ctx *ctx, const compile_options *o);
+static inline const char *compile_mode_of(const compile_options *o) { return o->mode != NULL ? o->mode : "FAST_RUN"; }
+const char *compile_optimizer_of(const compile_options *o);
+/* The mode, as text (owned), of the Ops that hold a graph in a program of these options; NULL: FAST_RUN. watcher: the
+ * program's. */
+damo_status mode_of_inner(damo_ctx *ctx, const compile_options *o, const fn_watcher *watcher, char **out);
+
 /* function.c */
 /* A new program with empty tables of these sizes, held once by the caller. NULL: memory error. */
 fn_program *program_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);

@@ -40,6 +40,7 @@ static void program_free(ctx_lent *lent) {
   mem_strfree(ctx, p->include);
   mem_strfree(ctx, p->exclude);
   mem_strfree(ctx, p->require);
+  mem_strfree(ctx, p->inner_mode);
   report_free(ctx, p->report);
   if (p->group != NULL) token_release(p->group);
   damo_fgraph *fg = p->fgraph;
@@ -180,11 +181,11 @@ damo_function *function_over(damo_ctx *ctx, const fn_program *p) {
 void function_watch(damo_function *f) {
   const fn_watcher *w = f->program->watcher;
   f->frame.frame.no_jit = f->program->no_jit;
+  f->frame.frame.inner_mode = f->program->inner_mode;
   if (w == NULL) return;
   f->frame.step = w->step;
   f->frame.step_user = f;
   f->frame.frame.watched = w->watches_inner;
-  f->frame.frame.inner_mode = w->watches_inner ? w->mode : NULL;
 }
 
 damo_status function_free(damo_function *f) {

@@ -132,9 +132,11 @@ static damo_function *compile_graph(const inner_graph *g, const damo_fgraph *fg,
       in[i].mutable_ = g->mutable_ != NULL && g->mutable_[i];
     }
     for (int64_t o = 0; o < fg->outputs.n; o++) out[o].var = fg->outputs.at[o];
-    const compile_options options = {
-        .mode = mode, .name = g->name, .on_unused_input = UNUSED_IGNORE, .reproducible = reproducible};
-    f = compile_function(ctx, in, fg->inputs.n, out, fg->outputs.n, &options);
+    compile_options options = {.name = g->name, .on_unused_input = UNUSED_IGNORE, .reproducible = reproducible};
+    char *words = NULL;
+    if (mode == NULL || compile_read_mode_text(ctx, g->name, mode, &options, &words) == DAMO_OK)
+      f = compile_function(ctx, in, fg->inputs.n, out, fg->outputs.n, &options);
+    mem_strfree(ctx, words);
     if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->name);
     mem_free(ctx, out, n_out);
   }
@@ -182,13 +184,17 @@ damo_function *inner_function(const inner_graph *g, bool reproducible) {
 damo_function *inner_function_for(const inner_graph *g, frame *f) {
   damo_ctx *ctx = g->fgraph->obj.ctx;
   damo_function *inner = NULL;
-  if (f->inner_mode != NULL && g->mode == NULL) {
-    inner = inner_compile(g, f->inner_mode, f->ctx->reproducible);
-  } else {
-    const damo_function *fn = inner_function(g, f->ctx->reproducible);
-    if (fn != NULL) inner = function_copy_to(fn, f->ctx);
-    if (fn == NULL && f->ctx != ctx) ctx_fail(f->ctx, damo_error_status(ctx), "%s", damo_error_message(ctx));
+  const bool by_frame = f->inner_mode != NULL && g->mode == NULL;
+  damo_function *fn = by_frame ? inner_compile(g, f->inner_mode, f->ctx->reproducible)
+                               : damo_retain(inner_function(g, f->ctx->reproducible));
+  if (by_frame && f->ctx == ctx) {
+    inner = damo_retain(fn);
+  } else if (fn != NULL) {
+    inner = function_copy_to(fn, f->ctx);
+  } else if (f->ctx != ctx) {
+    ctx_fail(f->ctx, damo_error_status(ctx), "%s", damo_error_message(ctx));
   }
+  damo_release(fn);
   if (inner == NULL) return NULL;
   inner->lends = true;
   inner->frame.frame.silent = f->silent;

@@ -8,7 +8,7 @@
 typedef struct inner_graph {
   const damo_fgraph *fgraph;
   const char *name;     /* the class's, for errors */
-  const char *mode;     /* in which it is compiled; NULL: the frame's inner_mode */
+  const char *mode;     /* in which it is compiled, as text (mode.c); NULL: the frame's inner_mode */
   const bool *mutable_; /* per input: the Function may overwrite its value; NULL: none */
   damo_function **fn;   /* where the class keeps the compiled Functions, owned: fn[0], and fn[1] of a reproducible mode;
                          * NULL: not compiled yet */

@@ -78,6 +78,7 @@ static damo_status transfer_program(graph_copier *c, const damo_function *f, fn_
   DAMO_TRY(program_fingerprint(from));
   p->fingerprint = from->fingerprint;
   DAMO_TRY(mem_copy_text(c->ctx, from->name, &p->name));
+  DAMO_TRY(mem_copy_text(c->ctx, from->inner_mode, &p->inner_mode));
   DAMO_TRY(transfer_shared(c, f, p));
   p->fgraph = copier_fgraph(c, from->fgraph);
   if (p->fgraph == NULL) return damo_error_status(c->ctx);

@@ -50,11 +50,12 @@ struct frame {
   thunk_local *locals; /* indexed by the thunks' numbers */
   /* Makes the array of output i where the cell's cannot be reused, and puts it into the cell; NULL: thunk_out_own. */
   damo_array *(*make_out)(frame *f, const thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-  bool profiled;          /* an Op that holds a graph counts what the calls of that graph cost */
-  bool silent;            /* what a mode computes for a check: a Print writes nothing */
-  bool watched;           /* under DEBUG mode */
-  const char *inner_mode; /* the mode in which an Op that holds a graph runs it, if it names none; NULL: FAST_RUN */
-  bool no_jit;            /* thunks make no machine code */
+  bool profiled; /* an Op that holds a graph counts what the calls of that graph cost */
+  bool silent;   /* what a mode computes for a check: a Print writes nothing */
+  bool watched;  /* under DEBUG mode */
+  const char
+      *inner_mode; /* the mode, as text, in which an Op that holds a graph runs it, if it names none; NULL: FAST_RUN */
+  bool no_jit;     /* thunks make no machine code */
 };
 
 /* How a thunk is to be made. */

@@ -183,4 +183,8 @@ int bind_op_takes(const damo_op *op);
 /* Makes the registration by which Ops find their Lua state; called once. */
 void bind_open_op_link(lua_State *L);
 
+/* function/compile.c: replaces the mode at the top, a name or a Mode, by its text, for an Op that holds a graph (compile.h); a
+ * name that there is not is a value error by func. Valid while it stays on the stack. */
+const char *bind_mode_text(lua_State *L, const char *func);
+
 #endif

@@ -50,7 +50,7 @@ typedef struct scan_class {
   op_def def;
   damo_op *op; /* not counted */
   char *name;  /* the script's, or NULL */
-  char *mode;  /* or NULL */
+  char *mode;  /* in which the inner graph is compiled, as text (compile/mode.c), or NULL */
   damo_fgraph *fgraph;
   damo_function *fn[2];
   damo_function *shapes; /* the shapes of the collected values; NULL: not compiled yet */

@@ -18,7 +18,7 @@ static damo_status run_inside(damo_ctx *ctx, const thunk *t, cell *cells) {
 
 damo_status nanguard_look_inside(const thunk *t, const frame *f, bool *found) {
   *found = false;
-  if (t->node->op->def->inner_graph == NULL || f->inner_mode != NULL) return DAMO_OK;
+  if (t->node->op->def->inner_graph == NULL) return DAMO_OK;
   damo_ctx *ctx = f->ctx;
   const size_t bytes = (size_t)(t->n_in + t->n_out) * sizeof(cell);
   cell *cells = mem_calloc(ctx, bytes);

@@ -329,25 +329,47 @@ int64_t bind_compile_pairs(lua_State *L, const compile_args *j, const char *opti
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-/* Reads the mode at the top (which stays), a name or a Mode. The core checks names. */
-static void compile_read_mode(lua_State *L, compile_args *j) {
-  int idx = lua_gettop(L);
+/* Reads the mode at idx, a name or a Mode, into o; what must live stays on the stack. The core checks names. */
+static void mode_read(lua_State *L, int idx, const char *func, compile_options *o) {
   if (lua_type(L, idx) == LUA_TSTRING) {
-    j->o.mode = bind_text(L, idx, "compile");
-  } else if (spec_has_meta(L, idx, &mode_key)) {
-    const char *linker = mode_word(L, idx, "linker", mode_linkers);
-    j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
-    j->links = linker && strcmp(linker, "cc") == 0;
-    if (j->links) j->dir = bind_option_str(L, idx, "dir", "Mode");
-    j->o.optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
-    j->o.no_jit = !bind_option_bool(L, idx, "jit", true, "Mode");
-    j->o.reproducible = bind_option_bool(L, idx, "reproducible", false, "Mode");
-    j->o.include = mode_join_tags(L, idx, "include");
-    j->o.exclude = mode_join_tags(L, idx, "exclude");
-    j->o.require = mode_join_tags(L, idx, "require");
-  } else {
-    bind_raise(L, DAMO_ETYPE, "compile: option 'mode' must be a name or a Mode, got %s", bind_typename(L, idx));
+    o->mode = bind_text(L, idx, func);
+    return;
   }
+  if (!spec_has_meta(L, idx, &mode_key))
+    bind_raise(L, DAMO_ETYPE, "%s: option 'mode' must be a name or a Mode, got %s", func, bind_typename(L, idx));
+  const char *linker = mode_word(L, idx, "linker", mode_linkers);
+  o->mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
+  o->optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
+  o->no_jit = !bind_option_bool(L, idx, "jit", true, "Mode");
+  o->include = mode_join_tags(L, idx, "include");
+  o->exclude = mode_join_tags(L, idx, "exclude");
+  o->require = mode_join_tags(L, idx, "require");
+}
+
+const char *bind_mode_text(lua_State *L, const char *func) {
+  const int idx = lua_gettop(L);
+  compile_options o = {0};
+  luaL_checkstack(L, 10, func);
+  mode_read(L, idx, func, &o);
+  strbuf *text = bind_push_strbuf(L);
+  compile_mode_text(&o, text);
+  if (text->failed) bind_raise(L, DAMO_EMEMORY, "out of memory");
+  bind_check(L, compile_check_mode(bind_ctx(L), func, text->at));
+  lua_pushstring(L, text->at);
+  lua_replace(L, idx);
+  lua_settop(L, idx);
+  return lua_tostring(L, idx);
+}
+
+/* Reads the mode at the top (which stays). */
+static void compile_read_mode(lua_State *L, compile_args *j) {
+  const int idx = lua_gettop(L);
+  mode_read(L, idx, "compile", &j->o);
+  if (lua_type(L, idx) == LUA_TSTRING) return;
+  const char *linker = mode_word(L, idx, "linker", mode_linkers);
+  j->links = linker && strcmp(linker, "cc") == 0;
+  if (j->links) j->dir = bind_option_str(L, idx, "dir", "Mode");
+  j->o.reproducible = bind_option_bool(L, idx, "reproducible", false, "Mode");
 }
 
 static void compile_read_options(lua_State *L, compile_args *j, int idx) {

@@ -221,7 +221,6 @@ static damo_apply *scan_make(damo_ctx *ctx, const scan_args *a, bool progress, s
   d.truncate = a->truncate;
   d.checkpoint = a->checkpoint;
   if (progress) d.progress = progress_in_lua;
-  if (a->mode) b.status = compile_check_mode(ctx, "scan", a->mode);
   for (int i = 0; i < a->n_parts && b.status == DAMO_OK; i++) scan_add_part(&d, a, &a->part[i]);
   damo_apply *node = damo_retain(scan_draft_node(&d));
   *n = d.n_parts;
@@ -353,9 +352,18 @@ static int scan_variable_kind(lua_State *L) {
   return 1;
 }
 
+/* mode_text(func, mode): a mode, or nil, for scan_node. */
+static int scan_mode_text(lua_State *L) {
+  const char *func = luaL_checkstring(L, 1);
+  lua_settop(L, 2);
+  if (!lua_isnil(L, 2)) bind_mode_text(L, func);
+  return 1;
+}
+
 /* Adds what lua/damo/scan.lua needs to the table `system` of the module table, which is at the top. */
 void bind_open_scan(lua_State *L) {
-  static const luaL_Reg fns[] = {{"scan_node", scan_node}, {"variable_kind", scan_variable_kind}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {
+      {"scan_node", scan_node}, {"variable_kind", scan_variable_kind}, {"mode_text", scan_mode_text}, {NULL, NULL}};
   bind_state *st = bind_get(L);
   if (!st->ctx->on_poll) {
     st->ctx->on_poll = poll_hooks;

@@ -289,23 +289,6 @@ static int ofg_push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int r
   return 1;
 }
 
-/* Reads the option mode, a name or a Mode; only the optimizer of a Mode matters. */
-static const char *ofg_read_mode(lua_State *L, int options) {
-  if (!bind_option(L, options, "mode")) return NULL;
-  if (lua_type(L, -1) == LUA_TSTRING) {
-    const char *s = bind_text(L, -1, "OpFromGraph");
-    lua_pop(L, 1); /* the options table keeps it alive */
-    return s;
-  }
-  if (!lua_istable(L, -1)) {
-    bind_raise(L, DAMO_ETYPE, "OpFromGraph: option 'mode' must be a name or a Mode, got %s", bind_typename(L, -1));
-  }
-  const char *s = bind_option_str(L, lua_gettop(L), "optimizer", "OpFromGraph");
-  bool plain = s && strcmp(s, "fast_compile") == 0;
-  lua_pop(L, 1);
-  return plain ? "FAST_COMPILE" : NULL;
-}
-
 /* OpFromGraph(inputs, outputs, options) */
 static int ofg_make(lua_State *L) {
   static const char *const names[] = {"inline", "lop_overrides",   "rop_overrides", "connection_pattern",
@@ -315,7 +298,8 @@ static int ofg_make(lua_State *L) {
   luaL_checkstack(L, 40, "OpFromGraph");
   if (!lua_isnil(L, 3) && !lua_istable(L, 3)) bind_arg_error(L, "OpFromGraph", 3, "options", "a table");
   bind_check_options(L, "OpFromGraph", 3, names);
-  op_from_graph_options o = {.name = bind_option_str(L, 3, "name", "OpFromGraph"), .mode = ofg_read_mode(L, 3)};
+  op_from_graph_options o = {.name = bind_option_str(L, 3, "name", "OpFromGraph"), .on_unused_input = UNUSED_RAISE};
+  if (bind_option(L, 3, "mode")) o.mode = bind_mode_text(L, "OpFromGraph"); /* it stays on the stack */
   o.inlined = bind_option_bool(L, 3, "inline", false, "OpFromGraph");
   o.on_unused_input = (unused_mode)bind_option_enum(L, 3, "on_unused_input", unused, 0, "OpFromGraph");
   bind_list in = bind_var_list(L, 1, false, "OpFromGraph", "inputs");
