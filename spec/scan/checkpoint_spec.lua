@@ -165,6 +165,31 @@ describe("checkpoint", function()
     assert.is_false(fits "all")
   end)
 
+  it("has its states in the peak of a profile", function()
+    local state = 8000
+    local function peak(policy, taps)
+      local x = damo.dmatrix "x"
+      local y = damo.scan(function(h, before) return damo.sin(h * x[1]) + (before or 0) end,
+        { outputs_info = { initial = x, taps = taps }, n_steps = 100, checkpoint = policy })
+      local f = damo.compile({ x }, damo.grad(y[-1]:sum(), x), { profile = true })
+      f(damo.ones { 2, state / 8 })
+      return f.profile.peak / state
+    end
+    local function between(least, n, most) assert.is_true(least <= n and n <= most, n) end
+    for _, taps in ipairs { { -1 }, { -1, -2 } } do -- that reach two steps back share values between checkpoints
+      local beside = peak(100, taps) - 99 -- the initial values are the caller's
+      between(1, beside, 12)
+      between(beside + 9 + 9, peak(10, taps), beside + 10 + 10 + #taps * 10)
+      between(beside + 15, peak("log", taps), beside + 26 * #taps)
+    end
+
+    local w = damo.sparse.csr_matrix "w"
+    local y = damo.scan(function(h) return damo.sin(h * w) end, { outputs_info = w, n_steps = 50 })
+    local f = damo.compile({ w }, damo.grad(damo.sparse.sp_sum(y, { sparse_grad = true }), w), { profile = true })
+    f(damo.sparse.eye(1000))
+    between(49, f.profile.peak / (1000 * 8 + 1000 * 4 + 1001 * 4), 55)
+  end)
+
   it("names the step of both loops in errors", function()
     local x, w = damo.dvector "x", damo.dvector "w"
     local function message(at, values)

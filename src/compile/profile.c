@@ -95,10 +95,7 @@ static void add_event(fn_profile *p, damo_ctx *ctx, profile_event e) {
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 
-#define VALUE_MOST_ARRAYS 3
-
-/* The arrays that hold the value; returns their number. */
-static int arrays_of(const damo_obj *v, const damo_array **at) {
+int profile_arrays(const damo_obj *v, const damo_array **at) {
   if (v == NULL) return 0;
   if (v->kind == OBJ_ARRAY) return at[0] = (const damo_array *)v, 1;
   if (v->kind != OBJ_SPARSE) return 0;
@@ -109,9 +106,9 @@ static int arrays_of(const damo_obj *v, const damo_array **at) {
   return 3;
 }
 
-static bool is_memory_of(const damo_array *a, const damo_obj *v) {
-  const damo_array *held[VALUE_MOST_ARRAYS];
-  const int n = arrays_of(v, held);
+bool profile_is_memory_of(const damo_array *a, const damo_obj *v) {
+  const damo_array *held[PROFILE_MOST_ARRAYS];
+  const int n = profile_arrays(v, held);
   for (int i = 0; i < n; i++) {
     if (held[i] != NULL && held[i]->buf == a->buf) return true;
   }
@@ -120,15 +117,15 @@ static bool is_memory_of(const damo_array *a, const damo_obj *v) {
 
 static bool is_memory_of_input(const damo_array *a, const thunk *t, const frame *f) {
   for (int i = 0; i < t->n_in; i++) {
-    if (is_memory_of(a, thunk_value(t, f, i))) return true;
+    if (profile_is_memory_of(a, thunk_value(t, f, i))) return true;
   }
   return false;
 }
 
 /* The bytes of output o that are not memory of an input. */
 static size_t bytes_of_result(const thunk *t, const frame *f, int o) {
-  const damo_array *held[VALUE_MOST_ARRAYS];
-  const int n = arrays_of(thunk_result(t, f, o), held);
+  const damo_array *held[PROFILE_MOST_ARRAYS];
+  const int n = profile_arrays(thunk_result(t, f, o), held);
   size_t bytes = 0;
   for (int i = 0; i < n; i++) {
     if (held[i] == NULL || held[i]->buf == NULL || is_memory_of_input(held[i], t, f)) continue;
@@ -149,7 +146,7 @@ static void count_bytes(fn_profile *p, const thunk *t, const frame *f) {
   const size_t scratch = thunk_local_of(t, f)->scratch_size;
   p->held += scratch - node->scratch;
   node->scratch = scratch;
-  const size_t all = p->held + vm_arena_held((const vm_frame *)f);
+  const size_t all = p->held + vm_arena_held((const vm_frame *)f) + thunk_local_of(t, f)->transient;
   if (all > p->peak) p->peak = all;
 }
 

@@ -49,4 +49,10 @@ typedef struct fn_profile {
   int64_t n_events, events_cap; /* event i is at events[i % events_cap]; those before the last events_cap are lost */
 } fn_profile;
 
+#define PROFILE_MOST_ARRAYS 3
+/* The arrays that hold the value, at most PROFILE_MOST_ARRAYS, borrowed; returns their number. */
+int profile_arrays(const damo_obj *v, const damo_array **at);
+/* Whether the array's memory is the value's too. */
+bool profile_is_memory_of(const damo_array *a, const damo_obj *v);
+
 #endif

@@ -34,6 +34,7 @@ typedef struct thunk_local {
   void *state; /* op_def.state_size bytes, zeroed when the frame is made */
   void *scratch;
   size_t scratch_size;
+  size_t transient; /* of a profiled frame: the most bytes that the last run held and let go, beside its results */
   thunk_run_fn run; /* set by the Op's make_thunk */
   void *user;       /* data of the Op's make_thunk, freed by user_clear */
   thunk_clear_fn user_clear;
@@ -50,12 +51,11 @@ struct frame {
   thunk_local *locals; /* indexed by the thunks' numbers */
   /* Makes the array of output i where the cell's cannot be reused, and puts it into the cell; NULL: thunk_out_own. */
   damo_array *(*make_out)(frame *f, const thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-  bool profiled; /* an Op that holds a graph counts what the calls of that graph cost */
-  bool silent;   /* what a mode computes for a check: a Print writes nothing */
-  bool watched;  /* under DEBUG mode */
-  const char
-      *inner_mode; /* the mode, as text, in which an Op that holds a graph runs it, if it names none; NULL: FAST_RUN */
-  bool no_jit;     /* thunks make no machine code */
+  bool profiled;          /* an Op that holds a graph counts what the calls of that graph cost */
+  bool silent;            /* what a mode computes for a check: a Print writes nothing */
+  bool watched;           /* under DEBUG mode */
+  const char *inner_mode; /* the mode, as text, of an Op that holds a graph and names none; NULL: FAST_RUN */
+  bool no_jit;            /* thunks make no machine code */
 };
 
 /* How a thunk is to be made. */

@@ -150,7 +150,42 @@ typedef struct replay_run {
   loop_clock clock;
   int64_t at; /* the step before which the forward loop's states are */
   int32_t n_ring;
+  size_t held, most; /* profiled: bytes of the checkpoints, and the most that they were */
 } replay_run;
+
+/* Whether the array's memory is that of a state's initial value, or of a value of checkpoint i. */
+static bool is_held_beside(const replay_run *r, const damo_array *a, int64_t i) {
+  for (int k = 0; k < r->forward->n_state; k++) {
+    const scan_part *p = scan_state_at(r->forward, k);
+    if (profile_is_memory_of(a, thunk_value(r->t, r->f, scan_operand(r->forward, &r->w->forward, p)))) return true;
+  }
+  for (int k = 0; k < r->n_ring && i >= 0; k++) {
+    if (profile_is_memory_of(a, checkpoint_ring(r->w, r->n_ring, i)[k])) return true;
+  }
+  return false;
+}
+
+/* The bytes that the last checkpoint holds and the one before does not: rings of steps in a row share values. */
+static size_t last_bytes(const replay_run *r) {
+  size_t bytes = 0;
+  for (int k = 0; k < r->n_ring; k++) {
+    const damo_array *held[PROFILE_MOST_ARRAYS];
+    const int n = profile_arrays(checkpoint_ring(r->w, r->n_ring, r->w->n_kept - 1)[k], held);
+    for (int i = 0; i < n; i++) {
+      if (held[i] != NULL && held[i]->buf != NULL && !is_held_beside(r, held[i], r->w->n_kept - 2))
+        bytes += (size_t)array_size(held[i]) * dtype_size(array_dtype(held[i]));
+    }
+  }
+  return bytes;
+}
+
+/* Counts the last checkpoint, which has come or is about to go. */
+static void count_checkpoint(replay_run *r, bool has_come) {
+  if (!r->f->profiled) return;
+  const size_t bytes = last_bytes(r);
+  r->held = has_come ? r->held + bytes : r->held - bytes;
+  if (r->held > r->most) r->most = r->held;
+}
 
 /* Keeps the states before step r->at. Arrays become read-only: a step that works in place copies them. */
 static damo_status keep_checkpoint(replay_run *r) {
@@ -170,6 +205,7 @@ static damo_status keep_checkpoint(replay_run *r) {
     if (ring[i]->kind == OBJ_ARRAY) ((damo_array *)ring[i])->writeable = false;
   }
   w->n_kept++;
+  count_checkpoint(r, true);
   return DAMO_OK;
 }
 
@@ -244,7 +280,9 @@ static damo_status replay_steps(replay_run *r, int64_t begin, int64_t end) {
     scan_set_args(r->t, r->f, r->reverse, reverse);
     DAMO_TRY(scan_step(r->f, r->reverse, reverse, k, end - begin));
     DAMO_TRY(scan_keep(r->t, r->f, r->reverse, reverse, k, end - begin, &stop));
-    if (last_checkpoint(r) == step) drop_checkpoint(r->w, r->n_ring);
+    if (last_checkpoint(r) != step) continue;
+    count_checkpoint(r, false);
+    drop_checkpoint(r->w, r->n_ring);
   }
   return DAMO_OK;
 }
@@ -302,6 +340,7 @@ static damo_status replay_perform(const thunk *t, frame *f) {
     return scan_replay_run_code(t, f, r.forward, &w->forward, r.reverse, &w->reverse, n - back, n);
   r.n_ring = w->forward.ring_at[r.forward->n_state];
   const damo_status status = replay_loops(&r, n - back, n);
+  thunk_local_of(t, f)->transient = r.most;
   while (w->n_kept > 0) drop_checkpoint(w, r.n_ring);
   scan_frame_release(r.forward, &w->forward, true);
   scan_frame_release(r.reverse, &w->reverse, true);
