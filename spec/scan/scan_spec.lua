@@ -681,6 +681,17 @@ describe("a long scan", function()
     end
     assert.equal(0, s:get_value())
   end)
+
+  it("looks for it again after some steps, since the next ones may take longer", function()
+    local x, n, looks = damo.dscalar "x", damo.lscalar "n", 0
+    local f = damo.compile({ x, n }, damo.scan(function(h) return h * 0.999 end, { outputs_info = x, n_steps = n })[-1],
+      { mode = damo.Mode { jit = false } })
+    f(1, 100)
+    debug.sethook(function() looks = looks + 1 end, "c") -- a call in each look
+    f(1, 32000)
+    debug.sethook()
+    assert.is_true(looks >= 32000 / 32, looks)
+  end)
 end)
 
 describe("an empty scan", function()

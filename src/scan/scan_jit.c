@@ -530,7 +530,7 @@ scan_native *scan_native_new(const thunk *t, const frame *f, const scan_class *s
   if (m.native == NULL || m.cell == NULL || (m.native->code != NULL && m.native->frame == NULL)) ctx_clear_error(ctx);
   if (m.native != NULL && m.native->frame != NULL) {
     jit_frame_init(m.native->code, m.native->frame);
-    m.native->share = 1 + POLL_NS / 4 / jit_step_ns(m.native->code);
+    m.native->share = m.native->known = 1 + POLL_NS / SCAN_SHARES / jit_step_ns(m.native->code);
     m.native->is_scalar = has_numbers_alone(s);
     if (m.native->is_scalar) note_numbers(t, s, m.native);
     return m.native;

@@ -8,6 +8,9 @@
 #include "scan_frame.h"
 
 #define SCAN_NO_SLOT (-1)
+/* A step may take several times as long as the code's length says, where each instruction waits for the one before. Where
+ * it takes less, the shares grow, but to no more steps than POLL_NS is for, since a branch not taken yet may be longer. */
+#define SCAN_SHARES 8
 #define SCAN_MOST_ENTRIES OP_MOVES_MOST /* of a vector */
 #define SCAN_MATRIX_ENTRIES ELEM_MATRIX_MOST
 _Static_assert(SCAN_MOST_ENTRIES == ELEM_VECTOR_MOST, "vectors of both have the same length");
@@ -47,7 +50,8 @@ struct scan_native {
   bool is_scalar;  /* operands are numbers alone, results last values of numbers: scan_native_run_scalars */
   int32_t n_reads, n_gives;
   native_number *reads, *gives; /* if it is */
-  int64_t share;                /* steps of the first share: about a quarter of POLL_NS */
+  int64_t share;                /* steps of the first share, of SCAN_SHARES that take POLL_NS by the code's length */
+  int64_t known;                /* steps of a share, as the runs so far have shown */
   native_part part[];
 };
 

@@ -142,7 +142,7 @@ int64_t scan_native_place_rows(const scan_class *s, scan_native *n, int64_t k, i
 
 /* Runs the steps, at most `total`; *k: the number of steps taken. */
 static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int64_t total, int64_t *k) {
-  int64_t share = n->share, since = 0;
+  int64_t share = n->known, since = 0;
   for (bool stopped = false; *k < total && !stopped;) {
     DAMO_TRY(ctx_poll(f->ctx));
     int64_t steps = total - *k < share ? total - *k : share;
@@ -161,8 +161,9 @@ static damo_status run_shares(frame *f, const scan_class *s, scan_native *n, int
     if (since == 0) continue;
     const int64_t took = clock_ns() - since;
     since = 0;
-    if (steps == share && took < POLL_NS / 4 && share < INT64_MAX / 2) share *= 2;
+    if (steps == share && took < POLL_NS / 4 && share < SCAN_SHARES * n->share) share *= 2;
     if (took > POLL_NS / 2 && share > 1) share /= 2;
+    n->known = share;
   }
   return DAMO_OK;
 }
@@ -244,7 +245,7 @@ damo_status scan_native_run_scalars(const thunk *t, frame *f, const scan_class *
   for (const native_number *x = n->reads, *end = x + n->n_reads; x < end; x++)
     n->frame[x->slot] = native_read(((const damo_array *)f->cells[x->at])->data, x->dtype);
   DAMO_TRY(ctx_poll(f->ctx));
-  const int64_t first = total < n->share ? total : n->share;
+  const int64_t first = total < n->known ? total : n->known;
   *taken = first - jit_run(n->code, n->frame, first);
   if (*taken == first && first < total && !jit_stopped(n->code, n->frame)) DAMO_TRY(run_shares(f, s, n, total, taken));
   for (const native_number *x = n->gives, *end = x + n->n_gives; x < end; x++)

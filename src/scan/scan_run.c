@@ -487,11 +487,15 @@ void scan_end(frame *f, scan_frame *w) {
   ctx_leave(f->ctx, STACK_CALL);
 }
 
+/* Most steps between two looks, since the next ones may take longer than those before. An interruption from another thread
+ * is seen after each step. */
+#define MOST_UNSEEN_STEPS 32
+
 damo_status scan_poll(damo_ctx *ctx, loop_clock *c) {
-  if (--c->left > 0) return DAMO_OK;
+  if (--c->left > 0) return ctx_is_due(ctx) ? ctx_look(ctx) : DAMO_OK;
   const int64_t now = clock_ns(), took = now - c->since;
-  if (c->since != 0 && took < POLL_NS / 4 && c->every < 256) c->every *= 2;
-  if (c->since != 0 && took > POLL_NS / 2 && c->every > 1) c->every /= 2;
+  if (c->since != 0 && took < POLL_NS / 4 && c->every < MOST_UNSEEN_STEPS) c->every *= 2;
+  if (c->since != 0 && took > POLL_NS / 2) c->every = 1 + (c->every - 1) * (POLL_NS / 2) / took;
   c->since = now;
   c->left = c->every;
   return ctx_poll(ctx);
