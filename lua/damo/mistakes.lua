@@ -319,7 +319,7 @@ return {
     "Rows and columns count from 1.",
     "damo.sparse.coo { rows = { 2 }, cols = { 1 }, values = { 1 }, shape = { 2, 2 } }",
     "rows and columns count from 1" },
-  { "A negative spread", "damo.random.RandomStream(1):normal(0, -1, { size = { 3 } }):eval()", "must not be negative",
+  { "A negative spread", "damo.random.RandomStream(1):normal(0, -1, { size = { 3 } }):eval()", "scale must not be negative",
     "normal takes the standard deviation, not its logarithm or square.",
     "damo.random.RandomStream(1):normal(0, 1, { size = { 3 } }):eval()",
     "pass the standard deviation, not its logarithm" },

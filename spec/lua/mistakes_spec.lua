@@ -86,6 +86,12 @@ describe("explain", function()
     assert.truthy(text:find("The numbers themselves have no answer", 1, true))
   end)
 
+  it("gives no hint of another error", function()
+    local ok, err = pcall(damo.scan, function(h) return h end, { outputs_info = 1.0, n_steps = -2 })
+    assert.is_false(ok)
+    assert.falsy(tostring(err):find("hint: pass the standard deviation", 1, true), tostring(err))
+  end)
+
   it("knows every kind of error", function()
     local file = assert(io.open "docs/annotations.lua")
     local kinds = file:read("*a"):match "damo%.ErrorKind ([^\n]*)"
