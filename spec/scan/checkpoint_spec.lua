@@ -183,8 +183,15 @@ describe("checkpoint", function()
       between(beside + 15, peak("log", taps), beside + 26 * #taps)
     end
 
+    local v = damo.dvector "v" -- a tangent of a gradient keeps to the checkpoints: with each state its tangent
+    local h = damo.scan(function(h) return damo.sin(h * v) end, { outputs_info = v, n_steps = 100, checkpoint = "log" })
+    local slope = damo.grad(damo.sin(h[-1]):sum(), v)
+    local hv = damo.compile({ v }, damo.Rop(slope, v, damo.cos(v)), { profile = true })
+    hv(damo.ones { state / 8 })
+    between(2 * 15, hv.profile.peak / state, 2 * 26 + 20)
+
     local w = damo.sparse.csr_matrix "w"
-    local y = damo.scan(function(h) return damo.sin(h * w) end, { outputs_info = w, n_steps = 50 })
+    local y = damo.scan(function(s) return damo.sin(s * w) end, { outputs_info = w, n_steps = 50 })
     local f = damo.compile({ w }, damo.grad(damo.sparse.sp_sum(y, { sparse_grad = true }), w), { profile = true })
     f(damo.sparse.eye(1000))
     between(49, f.profile.peak / (1000 * 8 + 1000 * 4 + 1001 * 4), 55)

@@ -226,7 +226,49 @@ describe("the gradient through a sparse state", function()
     assert.same({ 1, 53 }, g:totable()) -- (1 1)·Wᵗ³
   end)
 
-  it("refuses a second one that would need the states themselves again", function()
+  it("has tangents of its own in every policy", function()
+    local w, c, e = sparse.csr_matrix "w", damo.dscalar "c", 1e-6
+    for _, policy in ipairs(POLICIES) do
+      for name, loop in pairs(loops) do
+        local last = loop(function(h) return damo.sin(sparse.true_dot(h, h) * c + w) end, w, policy)
+        local y = damo.sin(last:toarray()):sum()
+        local by_c, by_w = damo.grad(y, c), damo.grad(y, w)
+        local f = damo.compile({ w, c }, { by_c, by_w })
+        local g = damo.compile({ w, c }, { damo.Rop(by_c, c, 1), damo.Rop(by_w, c, 1) })
+        local up_c, up_w = f(matrix(H), 0.9 + e)
+        local down_c, down_w = f(matrix(H), 0.9 - e)
+        local of_c, of_w = g(matrix(H), 0.9)
+        assert.near((up_c - down_c) / (2 * e), of_c, 1e-7, name)
+        local moved = (up_w:toarray() - down_w:toarray()) / (2 * e)
+        assert.is_true(damo.allclose(moved, of_w:toarray(), { rtol = 1e-6, atol = 1e-7 }), name .. ", " .. policy)
+        local along = sparse.csr_matrix "along" -- the same mixed derivative from the other side
+        local mixed = damo.compile({ w, c, along }, damo.Rop(by_c, w, along))(matrix(H), 0.9, matrix(H))
+        assert.near(mixed, (of_w:toarray() * matrix(H):toarray()):sum(), 1e-9, name)
+      end
+    end
+  end)
+
+  it("has tangents next to those of other states and sequences", function()
+    local w, c, x, e = sparse.csr_matrix "w", damo.dscalar "c", damo.dmatrix "x", 1e-6
+    local at = A { { 0.1, 0.2, 0.3 }, { 0.4, 0.5, 0.6 }, { 0.7, 0.8, 0.9 } }
+    for _, policy in ipairs(POLICIES) do
+      local _, h, v = damo.scan(function(u, k, h, before, long_before)
+        return k + c, damo.sin(h * c) + h * before[1], damo.tanh(sparse.dot(h, before) * k + long_before * u)
+      end, { sequences = x, outputs_info = { c, w, { initial = x, taps = { -1, -3 } } }, checkpoint = policy })
+      local y = damo.sin(h:toarray()):sum() + damo.cos(v):sum()
+      local f = damo.compile({ w, c, x }, damo.grad(y, { c, x }))
+      local by_c, by_x = damo.grad(y, c), damo.grad(y, x)
+      local g = damo.compile({ w, c, x },
+        { damo.Rop(by_c, { c, x }, { 1, damo.cos(x) }), damo.Rop(by_x, { c, x }, { 1, damo.cos(x) }) })
+      local up_c, up_x = f(matrix(H), 0.9 + e, at + e * damo.cos(at))
+      local down_c, down_x = f(matrix(H), 0.9 - e, at - e * damo.cos(at))
+      local of_c, of_x = g(matrix(H), 0.9, at)
+      assert.near((up_c - down_c) / (2 * e), of_c, 1e-7, policy)
+      assert.is_true(damo.allclose((up_x - down_x) / (2 * e), of_x, { rtol = 1e-6, atol = 1e-7 }), policy)
+    end
+  end)
+
+  it("refuses a second one by grad that would need the states themselves again", function()
     local w, c = sparse.csr_matrix "w", damo.dscalar "c"
     local y = damo.sin(loops.scan(function(h) return sparse.true_dot(h, h) * c end, w, "all"):toarray()):sum()
     local ok, err = pcall(damo.grad, damo.grad(y, c), c)

@@ -101,6 +101,7 @@ damo_var *scan_placeholder(build *b, damo_type *t);
 
 /* scan_forward.c */
 damo_status scan_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+damo_status scan_replay_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 
 /* scan_edit.c */
 typedef struct scan_edit {
@@ -201,6 +202,9 @@ typedef struct scan_replay_draft {
 /* The node of a ScanGrad over the reverse loop of that draft, whose last sequences have no operand. NULL: the scope has
  * failed. */
 damo_apply *scan_replay_node(scan_draft *reverse, const scan_replay_draft *r);
+/* The node of the ScanGrad op (taken) over the operands of its loops' drafts, after their Ops were made. tie: a further
+ * operand, which is not read; NULL: none. */
+damo_apply *scan_replay_over(const scan_draft *forward, const scan_draft *reverse, damo_op *op, damo_var *tie);
 
 /* scan_rules.c */
 damo_status scan_slim_all(damo_fgraph *fg);

@@ -484,25 +484,6 @@ static damo_status replay_l_op(build *b, damo_apply *node, damo_var *const *gout
   return b->status;
 }
 
-static damo_status replay_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  replay_derivative d = {.b = b, .node = node};
-  damo_status s = derivative_begin(&d, eval, scan_replay_first_unread(node->op));
-  int n = 0;
-  for (int i = 1; s == DAMO_OK && i < d.n; i++) {
-    if (d.given[i] == NULL || !has_derivative(node->in[i])) continue;
-    d.x[n] = d.in[i];
-    d.given[n++] = d.given[i];
-  }
-  if (s == DAMO_OK && n > 0) {
-    const grad_options options = {.disconnected_inputs = DISCONNECTED_IGNORE, .return_disconnected = RETURN_NONE};
-    for (int o = 0; o < node->n_out; o++) d.at[o] = o;
-    s = grad_forward(b->ctx, d.out, node->n_out, d.x, d.given, n, &options, d.y);
-    s = derivative_end(&d, s, s == DAMO_OK ? node->n_out : 0, rout);
-  }
-  derivative_clear(&d);
-  return b->status;
-}
-
 /* ---- The class --------------------------------------------------------------------------------------------------- */
 
 static damo_status replay_prepare_foreign(const thunk *t, frame *f) { return replay_functions(t, f); }
@@ -523,7 +504,7 @@ const op_def scan_replay_def = {
     .state_size = sizeof(replay_state),
     .state_clear = replay_state_clear,
     .grad = replay_l_op,
-    .rop = replay_r_op,
+    .rop = scan_replay_r_op,
     .connection_pattern = replay_connections,
     .do_constant_folding = replay_folds,
     .inner_graph = replay_inner_graph,

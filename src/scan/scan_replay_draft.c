@@ -58,8 +58,7 @@ static damo_op *forward_again(const scan_replay_draft *r, scan_draft *d, bool *n
   return op;
 }
 
-/* The node of op (taken) over the operands of both drafts. */
-static damo_apply *node_over(const scan_draft *forward, const scan_draft *reverse, damo_op *op, damo_var *tie) {
+damo_apply *scan_replay_over(const scan_draft *forward, const scan_draft *reverse, damo_op *op, damo_var *tie) {
   build *b = forward->b;
   const size_t bytes = (size_t)(forward->n_parts + reverse->n_parts + 3) * sizeof(damo_var *);
   damo_var **in = mem_alloc(b->ctx, bytes);
@@ -96,7 +95,7 @@ damo_apply *scan_replay_node(scan_draft *reverse, const scan_replay_draft *r) {
   damo_op *back = forward != NULL ? scan_draft_op(reverse) : NULL;
   damo_apply *node = NULL;
   if (back != NULL)
-    node = node_over(&d, reverse, scan_replay_op(b->ctx, forward, back, fed, r->n_past, r->checkpoint), r->tie);
+    node = scan_replay_over(&d, reverse, scan_replay_op(b->ctx, forward, back, fed, r->n_past, r->checkpoint), r->tie);
   damo_release(forward);
   damo_release(back);
   scan_draft_clear(&d);
