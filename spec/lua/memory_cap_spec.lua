@@ -240,6 +240,14 @@ describe("under a memory cap", function()
         damo.foldl(fold, o), damo.foldr(fold, o),
         damo.while_loop(function(s) return damo.lt(s, 9) end, function(s) return s * 2 end, 1)
     end,
+    ["a loop over a sparse matrix, in a mode of its own"] = function()
+      local start, factor = damo.sparse.csr_matrix "start", damo.dscalar "factor"
+      local function step(now) return now * factor, damo.sparse.true_dot(now, start) end
+      local last, product = damo.scan(step, { outputs_info = { start, false }, n_steps = 3, checkpoint = "log",
+        mode = damo.Mode { exclude = { "fusion" }, optimizer = "none" } })
+      local slope = damo.grad(damo.sin((last + product):toarray()):sum(), factor)
+      return slope, damo.Rop(slope, start, start)
+    end,
     ifelse = function() return damo.ifelse(damo.gt(x[1], 0), x, x * 2) end,
     save = function()
       damo.io.save(path .. ".npy", a)
