@@ -153,6 +153,25 @@ describe("a mode of a graph inside", function()
     assert.truthy(err.message:find("step", 1, true), err.message) -- it looks inside
   end)
 
+  it("leaves no memory behind", function()
+    local function use()
+      local mode = Mode { optimizer = "none", include = { "fast_run" }, exclude = { "fusion", "inplace" } }
+      local f = damo.compile({ x }, holders.scan(x, mode))
+      f(ones)
+      f:free()
+    end
+    local cap = damo.config.memo_cap
+    damo.config.memo_cap = 0
+    for _ = 1, 3 do use() end
+    garbage.collect()
+    local before = damo.memory().bytes
+    for _ = 1, 20 do use() end
+    garbage.collect()
+    local after = damo.memory().bytes
+    damo.config.memo_cap = cap
+    assert.equal(before, after)
+  end)
+
   it("must be one", function()
     local function message(fn, ...)
       local ok, err = pcall(fn, ...)

@@ -212,9 +212,15 @@ void compile_memo(const damo_ctx *ctx, int64_t *graphs, int64_t *hits, size_t *b
 damo_var *compile_fit_value(build *b, const char *func, damo_var *target, damo_var *now, const char *what);
 /* A mode as text (mode.c). Writes o's: its name, optimizer, include, exclude, require and no_jit. */
 void compile_mode_text(const compile_options *o, strbuf *out);
-/* Sets what the text says of o, to parts of *own, which the caller frees (mem_strfree), on failure too. A value error by
- * `func` if it is no mode's. */
-damo_status compile_read_mode_text(damo_ctx *ctx, const char *func, const char *text, compile_options *o, char **own);
+typedef struct mode_words {
+  char *at;
+  size_t bytes;
+} mode_words;
+/* Sets what the text says of o, to parts of *own, which the caller frees, on failure too. A value error by `func` if it is
+ * no mode's. */
+damo_status compile_read_mode_text(damo_ctx *ctx, const char *func, const char *text, compile_options *o,
+                                   mode_words *own);
+void compile_free_mode_words(damo_ctx *ctx, mode_words *own);
 /* A value error by `func` if it is no mode's, or there is no mode, optimizer or rule of a name in it. */
 damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *text);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,

@@ -133,10 +133,10 @@ static damo_function *compile_graph(const inner_graph *g, const damo_fgraph *fg,
     }
     for (int64_t o = 0; o < fg->outputs.n; o++) out[o].var = fg->outputs.at[o];
     compile_options options = {.name = g->name, .on_unused_input = UNUSED_IGNORE, .reproducible = reproducible};
-    char *words = NULL;
+    mode_words words = {0};
     if (mode == NULL || compile_read_mode_text(ctx, g->name, mode, &options, &words) == DAMO_OK)
       f = compile_function(ctx, in, fg->inputs.n, out, fg->outputs.n, &options);
-    mem_strfree(ctx, words);
+    compile_free_mode_words(ctx, &words);
     if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->name);
     mem_free(ctx, out, n_out);
   }

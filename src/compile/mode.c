@@ -104,10 +104,14 @@ static bool read_mode_line(char *line, compile_options *o) {
   return strcmp(line, "jit") == 0 && o->no_jit;
 }
 
-damo_status compile_read_mode_text(damo_ctx *ctx, const char *func, const char *text, compile_options *o, char **own) {
-  DAMO_TRY(mem_copy_text(ctx, text, own));
-  o->mode = *own;
-  for (char *line = strchr(*own, '\n'), *next; line != NULL; line = next) {
+damo_status compile_read_mode_text(damo_ctx *ctx, const char *func, const char *text, compile_options *o,
+                                   mode_words *own) {
+  own->bytes = strlen(text) + 1;
+  own->at = mem_alloc(ctx, own->bytes);
+  if (own->at == NULL) return DAMO_EMEMORY;
+  memcpy(own->at, text, own->bytes);
+  o->mode = own->at;
+  for (char *line = strchr(own->at, '\n'), *next; line != NULL; line = next) {
     *line++ = '\0';
     next = strchr(line, '\n');
     if (next != NULL) *next = '\0';
@@ -118,12 +122,17 @@ damo_status compile_read_mode_text(damo_ctx *ctx, const char *func, const char *
   return DAMO_OK;
 }
 
+void compile_free_mode_words(damo_ctx *ctx, mode_words *own) {
+  if (own->at != NULL) mem_free(ctx, own->at, own->bytes);
+  own->at = NULL;
+}
+
 damo_status compile_check_mode(damo_ctx *ctx, const char *func, const char *text) {
   compile_options o = {0};
-  char *own = NULL;
+  mode_words own = {0};
   damo_status s = compile_read_mode_text(ctx, func, text, &o, &own);
   if (s == DAMO_OK) s = check_mode_of(ctx, func, &o);
-  mem_strfree(ctx, own);
+  compile_free_mode_words(ctx, &own);
   return s;
 }
 
