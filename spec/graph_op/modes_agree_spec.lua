@@ -272,6 +272,36 @@ describe("an error is raised in every mode", function()
   end)
 end)
 
+describe("A rounding to decimals has the bits of its ops one by one", function()
+  local x, y = damo.dvector "x", damo.dvector "y"
+  local ticks = damo.round(damo.random.normal(0, 1000, { size = 2000 })) * 0.005
+  local odd = damo.round(damo.random.normal(0, 10, { size = 2000 })) * 0.5 + 0.25
+  local rounded = { x = x, ["3 x"] = 3 * x, ["x y"] = x * y, ["x / y"] = x / y, ["-x"] = -x, ["x y 3"] = x * y * 3,
+    ["y reciprocal(x)"] = y * damo.reciprocal(x) }
+  for name, operand in pairs(rounded) do
+    it("of " .. name, function()
+      for _, mode in ipairs { "half_to_even", "half_away_from_zero" } do
+        for _, decimals in ipairs { 1, 2, 3, 7, -1, -2 } do
+          local options = { decimals = decimals, mode = mode }
+          for _, how in ipairs { "FAST_RUN", "FAST_COMPILE" } do
+            local function value(v)
+              return damo.compile({ x, y }, v, { mode = how, on_unused_input = "ignore" })(ticks, odd)
+            end
+            local want, got = damo.round(value(operand), options), value(damo.round(operand, options))
+            assert.is_true(damo.array_equal(want, got, { equal_nan = true }), ("%s, %d, %s"):format(mode, decimals, how))
+          end
+        end
+      end
+    end)
+  end
+
+  it("of a number", function()
+    local s = damo.dscalar "s"
+    assert.equal(2.68, damo.compile({ s }, damo.round(s, { decimals = 2 }))(2.684))
+    assert.equal(1200.0, damo.compile({ s }, damo.round(s, { decimals = -2 }))(1234.5))
+  end)
+end)
+
 describe("docs/numerics.md", function()
   it("lists the rules that may change a bit", function()
     local file = assert(io.open "docs/numerics.md")

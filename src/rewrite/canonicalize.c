@@ -213,11 +213,12 @@ static bool is_moderate_constant(const damo_var *c, bool zero) {
   return true;
 }
 
-/* (x*c1)*c2 → x*(c1*c2), and likewise for sums; constant_folding then computes c1*c2. */
+/* (x*c1)*c2 → x*(c1*c2), and likewise for sums; constant_folding then computes c1*c2. Not where the result is rounded. */
 static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const scalar_id id = elemwise_scalar_id(node->op);
   damo_var *c1, *c2, *x, *inner;
-  if (!split_constant(node, &c2, &inner) || !match_single_use(fg, inner)) return DAMO_OK;
+  if (!split_constant(node, &c2, &inner) || !match_single_use(fg, inner) || match_rounded(fg, node->out[0]))
+    return DAMO_OK;
   const damo_apply *below = match_scalar(inner, id);
   if (below == NULL || !split_constant(below, &c1, &x)) return DAMO_OK;
   if (!same_dtype(c1, c2) || !same_dtype(x, c1) || !same_dtype(x, node->out[0])) return DAMO_OK;
@@ -250,15 +251,14 @@ static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, build_sqr(b, build_reciprocal(b, x)));
 }
 
-/* 1/x → reciprocal(x); x * reciprocal(y) → x/y if reciprocal(y) has the output's shape */
+/* 1/x → reciprocal(x); x * reciprocal(y) → x/y if reciprocal(y) has the output's shape and the result is not rounded */
 static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
   if (!dtype_is_float(var_dtype(node->out[0]))) return DAMO_OK;
   if (match_scalar(node->out[0], SCALAR_true_div) != NULL) {
     bool one = match_constant(node->in[0], 1) && match_fits(node, 1) && same_dtype(node->in[1], node->out[0]);
     return rule_give(b, repl, did, one ? build_reciprocal(b, node->in[1]) : NULL);
   }
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2 && !match_rounded(fg, node->out[0]); i++) {
     const damo_apply *r = match_scalar(node->in[i], SCALAR_reciprocal);
     if (r == NULL || !match_fits(node, i) || !same_dtype(r->in[0], node->in[1 - i])) continue;
     return rule_give(b, repl, did, build_true_div(b, node->in[1 - i], r->in[0]));

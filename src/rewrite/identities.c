@@ -152,18 +152,13 @@ static damo_status merge_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return rule_give(b, repl, did, v != NULL ? build_abs(b, v) : NULL);
 }
 
-static bool is_rounding(scalar_id id) {
-  return id == SCALAR_ceil || id == SCALAR_floor || id == SCALAR_trunc || id == SCALAR_round_half_to_even ||
-         id == SCALAR_round_half_away_from_zero;
-}
-
 /* A rounding of what is rounded already, sign(sign(x)): the inner one. */
 static damo_status drop_repeated(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
   const scalar_id id = elemwise_scalar_id(node->op), inner = x->owner != NULL ? elemwise_scalar_id(x->owner->op) : id;
   if (x->owner == NULL || var_dtype(x) != var_dtype(node->out[0])) return DAMO_OK;
-  const bool same = is_rounding(id) ? is_rounding(inner) : id == inner;
+  const bool same = match_whole(node->out[0]) ? match_whole(x) : id == inner;
   return rule_give(b, repl, did, same ? x : NULL);
 }
 
@@ -402,8 +397,9 @@ static damo_status divide_by_power_of_2(build *b, damo_fgraph *fg, damo_apply *n
   return rule_give(b, repl, did, by_reciprocal(b, node, true));
 }
 
+/* A whole number is divided, so that round(x) to decimals gives the nearest number with these decimals. */
 static damo_status divide_by_constant(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
+  if (match_whole(node->in[0]) || match_rounded(fg, node->out[0])) return DAMO_OK;
   return rule_give(b, repl, did, by_reciprocal(b, node, false));
 }
 

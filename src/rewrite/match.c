@@ -239,6 +239,22 @@ bool match_single_use(const damo_fgraph *fg, const damo_var *v) {
   return c != NULL && c->n == 1 && c->at[0].node != NULL;
 }
 
+static bool is_rounding(const damo_op *op) {
+  const scalar_id id = elemwise_scalar_id(op);
+  return id == SCALAR_ceil || id == SCALAR_floor || id == SCALAR_trunc || id == SCALAR_round_half_to_even ||
+         id == SCALAR_round_half_away_from_zero;
+}
+
+bool match_whole(const damo_var *v) { return v->owner != NULL && is_rounding(v->owner->op); }
+
+bool match_rounded(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  for (int32_t i = 0; c != NULL && i < c->n; i++) {
+    if (c->at[i].node != NULL && is_rounding(c->at[i].node->op)) return true;
+  }
+  return false;
+}
+
 static bool is_view(const damo_var *v) {
   return v->owner != NULL && op_alias_has(v->owner->op->view_map, v->index, -1);
 }

@@ -574,7 +574,7 @@ static damo_status product_form(build *b, damo_fgraph *fg, damo_apply *node, dam
   const damo_dtype dtype = var_dtype(out);
   factor_list p;
   coefficient c;
-  if (is_inner(fg, out, opens_factors) || !opens_factors(out)) return DAMO_OK;
+  if (is_inner(fg, out, opens_factors) || !opens_factors(out) || match_rounded(fg, out)) return DAMO_OK;
   if (!collect(fg, out, opens_factors, true, &p) || !have_dtype(&p, dtype) || !have_moderate_constants(&p, false))
     return DAMO_OK;
   const int n = p.n;
