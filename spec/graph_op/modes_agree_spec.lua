@@ -288,7 +288,8 @@ describe("A rounding to decimals has the bits of its ops one by one", function()
               return damo.compile({ x, y }, v, { mode = how, on_unused_input = "ignore" })(ticks, odd)
             end
             local want, got = damo.round(value(operand), options), value(damo.round(operand, options))
-            assert.is_true(damo.array_equal(want, got, { equal_nan = true }), ("%s, %d, %s"):format(mode, decimals, how))
+            assert.is_true(damo.array_equal(want, got, { equal_nan = true }),
+              ("%s, %d, %s"):format(mode, decimals, how))
           end
         end
       end

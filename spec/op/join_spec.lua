@@ -11,7 +11,27 @@ local X, M, N = damo.dvector "x", damo.dmatrix "x", damo.dmatrix "y"
 --- Compiles the expression and calls it.
 local function call(inputs, out, ...) return damo.compile(inputs, out)(...) end
 
+describe("roll by several shifts", function()
+  it("takes one shift for all axes, and shifts that a constant or an operand gives", function()
+    local m = damo.array { { 1, 2, 3 }, { 4, 5, 6 } }
+    local want = damo.array { { 6, 4, 5 }, { 3, 1, 2 } }
+    assert.is_true(damo.array_equal(damo.roll(m, { 1 }, { axis = { 1, 2 } }), want))
+    local one, two = damo.array({ 1 }, "int64"), damo.array({ 1, 1 }, "int64")
+    assert.is_true(damo.array_equal(call({ M }, damo.roll(M, two, { axis = { 1, 2 } }), m), want))
+    local s = damo.lvector "s"
+    local f = damo.compile({ M, s }, damo.roll(M, s, { axis = { 1, 2 } }))
+    assert.is_true(damo.array_equal(f(m, two), want))
+    assert.equal("shape", select(2, pcall(f, m, one)).kind)
+    local known = damo.tensor { dtype = "float64", shape = { 2, 3 } }
+    assert.same({ 2, 3 }, damo.roll(known, two, { axis = { 1, 2 } }).type.shape)
+  end)
+end)
+
 h.run_errors("join", {
+    { "rolling by too many shifts", "value", "roll: 3 shifts for 2 axes",
+      function() return damo.roll(Z { 2, 2 }, { 1, 2, 3 }, { axis = { 1, 2 } }) end },
+    { "rolling by a matrix", "type", "roll: the shift must be a scalar or a vector, got rank 2",
+      function() return damo.roll(Z { 2, 2 }, { { 1 } }) end },
     { "joining shapes that do not fit", "shape",
       "join: along axis 1, operand 2 of shape (2, 4) does not fit shape (2, 3): axis 2 differs",
       function() return damo.join(1, { Z { 2, 3 }, Z { 2, 4 } }) end },

@@ -38,6 +38,8 @@ return function(h)
     { m, opts = { axis = 1 }, want = { { 2, 5, -9 } } },
     { m, want = { { -4, 3 }, { -1, -11 } } },
     { { 5 }, want = h.shape(0) },
+    { h.bools { true, false, false, true }, want = { true, false, true }, dtype = "bool" },
+    { h.bools { true, false, false, true }, opts = { n = 2 }, want = { true, true }, dtype = "bool" },
   }
   return rows
 end

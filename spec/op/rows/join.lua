@@ -3,6 +3,7 @@ local damo = require "damo"
 
 return function(h)
   local a, b = { { 1, 2 }, { 3, 4 } }, { { 5, 6 } }
+  local wide = { { 1, 2, 3 }, { 4, 5, 6 } }
   local list = h.list
   local rows = {}
   rows.join = {
@@ -38,7 +39,11 @@ return function(h)
     { { 1, 2, 3 }, h.ints { 0, 2, 1 }, want = { 2, 2, 3 } },
   }
   rows.roll = { { { 1, 2, 3, 4 }, 1, want = { 4, 1, 2, 3 } }, { { 1, 2, 3, 4 }, -1, want = { 2, 3, 4, 1 } }, { a, 1, opts = { axis = 1 }, want = { { 3, 4 }, { 1, 2 } } },
-    { a, 1, want = { { 4, 1 }, { 2, 3 } } }, { { 1, 2, 3 }, 7, want = { 3, 1, 2 } }, { {}, 1, want = h.shape(0) } }
+    { a, 1, want = { { 4, 1 }, { 2, 3 } } }, { { 1, 2, 3 }, 7, want = { 3, 1, 2 } }, { {}, 1, want = h.shape(0) },
+    { wide, h.ints { 1, 2 }, opts = { axis = { 1, 2 } }, want = { { 5, 6, 4 }, { 2, 3, 1 } } },
+    { wide, h.ints { 2, 1 }, opts = { axis = { -1, 1 } }, want = { { 5, 6, 4 }, { 2, 3, 1 } } },
+    { wide, h.ints { 1, 1 }, opts = { axis = 2 }, want = { { 2, 3, 1 }, { 5, 6, 4 } } },
+    { wide, h.ints { 1, -3, 1 }, want = { { 2, 3, 4 }, { 5, 6, 1 } } } }
   rows.pad = {
     { { 1, 2 }, opts = 1, want = { 0, 1, 2, 0 }, int = "int64" },
     { { 1, 2 }, opts = { pad_width = { 1, 2 }, constant_values = 9 }, want = { 9, 1, 2, 9, 9 } },

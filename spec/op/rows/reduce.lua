@@ -112,6 +112,8 @@ return function(h)
       dtype = { "float64", "float64" }, grad = { 1, 2 } },
     { { 0.5, 1 }, opts = { return_sign = true }, wants = { log(exp(1) + exp(0.5)), 1 },
       dtype = { "float64", "float64" } },
+    { { inf, 2 }, { 1, 3 }, want = inf, grad = false },
+    { { inf, 2 }, { 0, 1 }, want = 2, grad = false },
   }
   rows.mean = plus(over_axes(1, { 4, 1.5, -2.5 }, { 4 / 3, 2 / 3 }, { { 4 / 3 }, { 2 / 3 } }, { 0.5, 4, 4 }, { int = "float64" }), {
     { h.bools { true, false }, want = 0.5 },

@@ -93,18 +93,37 @@ damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_reduce(b, REDUCE_ARGMAX, c.x, c.axes, c.n, c.keepdims));
 }
 
-/* log |Σ w exp(x)| and the sum's sign: with m the maximum of the x whose weight is not 0, m + log |Σ w exp(x - m)|. An x of
- * weight 0 may be larger than m; what exp could overflow at is cut off. m is a constant: the result does not depend on it.
- * nan where the sum is negative and its sign is not asked for. */
-static damo_status weighted_logsumexp(build *b, const reduce_call *c, damo_var *w, bool signed_too, ptrvec *out) {
-  damo_var *used = build_neq(b, w, build_num(b, 0));
-  damo_var *m = build_reduce(b, REDUCE_MAX, build_switch(b, used, c->x, build_num(b, -INFINITY)), c->axes, c->n, true);
-  if (m == NULL) return b->status;
+/* What is taken off x before exp, with its axes kept: the maximum of the x whose weight is not 0; of complex numbers the
+ * logsumexp of their real parts, which an empty axis has too. 0 where that is not finite. A constant: no result depends on
+ * it. */
+static damo_var *logsumexp_shift(build *b, const reduce_call *c, damo_var *w) {
+  const bool is_complex = dtype_is_complex(var_dtype(c->x));
+  damo_var *re = is_complex ? build_real(b, c->x) : c->x;
+  if (w != NULL) re = build_switch(b, build_neq(b, w, build_num(b, 0)), re, build_num(b, -INFINITY));
+  damo_var *m = build_reduce(b, is_complex ? REDUCE_LOGSUMEXP : REDUCE_MAX, re, c->axes, c->n, true);
+  if (m == NULL) return NULL;
   m = build_switch(b, build_lt(b, build_abs(b, m), build_num(b, INFINITY)), m, build_num(b, 0));
-  m = build_op(b, op_new(b->ctx, &disconnected_grad_def, NULL), &m, 1);
-  const double most = var_dtype(c->x) == DAMO_FLOAT32 ? 80 : 700;
-  damo_var *e = build_exp(b, build_minimum(b, build_sub(b, c->x, m), build_num(b, most)));
-  damo_var *sum = build_reduce(b, REDUCE_SUM, build_mul(b, w, e), c->axes, c->n, c->keepdims);
+  return m != NULL ? build_op(b, op_new(b->ctx, &disconnected_grad_def, NULL), &m, 1) : NULL;
+}
+
+/* exp(x), where a weight is 0 no larger than a float of the dtype can be: x may be larger than the shift there. */
+static damo_var *build_exp_weighted(build *b, damo_var *x, damo_var *w) {
+  if (x == NULL || w == NULL) return build_exp(b, x);
+  const damo_dtype dt = var_dtype(x);
+  const bool is_complex = dtype_is_complex(dt);
+  damo_var *most = build_num(b, dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64 ? 80 : 700);
+  damo_var *re = is_complex ? build_real(b, x) : x, *used = build_neq(b, w, build_num(b, 0));
+  damo_var *cut = build_switch(b, used, re, build_minimum(b, re, most));
+  return build_exp(b, is_complex ? build_complex(b, cut, build_imag(b, x)) : cut);
+}
+
+/* log(Σ w exp(x)), or log |Σ w exp(x)| and the sum's sign, z / |z| of a complex one. w NULL: all 1. nan where a real sum is
+ * negative and its sign is not asked for. */
+static damo_status weighted_logsumexp(build *b, const reduce_call *c, damo_var *w, bool signed_too, ptrvec *out) {
+  damo_var *m = logsumexp_shift(b, c, w);
+  if (m == NULL) return b->status;
+  damo_var *e = build_exp_weighted(b, build_sub(b, c->x, m), w);
+  damo_var *sum = build_reduce(b, REDUCE_SUM, w != NULL ? build_mul(b, w, e) : e, c->axes, c->n, c->keepdims);
   if (!c->keepdims) m = build_reduce(b, REDUCE_MAX, m, c->axes, c->n, false);
   damo_var *y = build_add(b, m, build_log(b, signed_too ? build_abs(b, sum) : sum));
   DAMO_TRY(fn_give(b, out, y));
@@ -119,6 +138,7 @@ damo_status fn_logsumexp(build *b, const fn_args *a, ptrvec *out) {
   damo_var *w = a->in[1];
   if (w == NULL) {
     DAMO_TRY(reduce_read_call(b, a, &c));
+    if (dtype_is_complex(var_dtype(c.x))) return weighted_logsumexp(b, &c, NULL, signed_too, out);
     damo_var *y = build_reduce(b, REDUCE_LOGSUMEXP, c.x, c.axes, c.n, c.keepdims);
     DAMO_TRY(fn_give(b, out, y));
     return signed_too ? fn_give(b, out, build_ones_like(b, y)) : DAMO_OK;
@@ -127,7 +147,6 @@ damo_status fn_logsumexp(build *b, const fn_args *a, ptrvec *out) {
   damo_var *v[2] = {a->in[0], w};
   DAMO_TRY(build_resolve(b, v, 2, true, v));
   const damo_dtype dt = dtype_to_float(dtype_promote(var_dtype(v[0]), var_dtype(v[1])));
-  if (dtype_is_complex(dt)) return ctx_fail(b->ctx, DAMO_ETYPE, "logsumexp is not defined for %s", dtype_name(dt));
   c.x = build_second(b, build_add(b, v[0], v[1]), build_cast(b, v[0], dt)); /* of the common shape */
   if (c.x == NULL) return b->status;
   DAMO_TRY(axes_check(b->ctx, "logsumexp", &o->axis, var_ndim(c.x), c.axes, &c.n));

@@ -411,7 +411,7 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
 
 enum { DIFF_MOST = 1000 }; /* each difference is nodes of its own, and the coefficients of 1030 overflow */
 
-/* Differences of neighbours, x[i + 1] - x[i], taken n times. */
+/* Differences of neighbours, x[i + 1] - x[i], taken n times; of bools whether they differ. */
 static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;
@@ -427,7 +427,7 @@ static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
     int64_t known = x->type->shape[axis];
     damo_var *stop = known > 0 ? build_i64(b, known - 1) : build_sub(b, build_dim(b, x, axis), one);
     damo_var *lower = build_slice(b, x, axis, NULL, stop, 1);
-    x = build_sub(b, upper, lower);
+    x = var_dtype(x) == DAMO_BOOL ? build_neq(b, upper, lower) : build_sub(b, upper, lower);
   }
   return fn_give(b, out, x);
 }
@@ -457,7 +457,7 @@ const op_func cumulative_funcs[] = {
      .operands = "x",
      .options = OPTIONS(OPT(scan_options, axis, OPT_INT), OPT(scan_options, n, OPT_INT)),
      .call = call_diff,
-     .doc = "differences of neighbours along an axis (default -1), n times"},
+     .doc = "differences of neighbours along an axis (default -1), n times; of bools whether they differ"},
     {.name = NULL},
 };
 

@@ -472,7 +472,7 @@ const op_func reduce_funcs[] = {
      .call = fn_logsumexp,
      .optional_objects = true,
      .doc = "log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its "
-            "sign"},
+            "sign, z / |z| of a complex sum"},
     MADE("mean", OPTIONS(AXES, DTYPE), fn_mean, "mean over axes; of integers float64"),
     MADE("var", OPTIONS(AXES, DDOF), fn_var, "variance over axes, divided by n - ddof (default 0)"),
     MADE("std", OPTIONS(AXES, DDOF), fn_std, "standard deviation over axes: the root of var"),

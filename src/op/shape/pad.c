@@ -26,18 +26,45 @@ damo_var *build_roll(build *b, damo_var *x, damo_var *shift, int axis) {
   return parts[0] && parts[1] ? build_join(b, "roll", axis, parts, 2) : NULL;
 }
 
+/* Entry i of the vector of shifts, a constant where it is one. */
+static damo_var *roll_shift(build *b, damo_var *shifts, int64_t i) {
+  const damo_array *v = shifts->kind == VAR_CONSTANT ? var_constant_array(shifts) : NULL;
+  return v == NULL ? build_index(b, shifts, 0, build_i64(b, i)) : build_i64(b, scalar_to_int64(array_get(v, &i)));
+}
+
+/* Checks that there is one shift for each of n axes (-1: flattened), or one for all. Several of one axis add up, as NumPy has
+ * it. A number that is not known must be n. */
+static damo_var *roll_shifts(build *b, damo_var *shifts, int n) {
+  const int64_t count = shifts->type->shape[0];
+  damo_var *const length = build_i64(b, n);
+  if (n <= 1 || count == 1 || count == n) return shifts;
+  if (count < 0) return build_specify_shape(b, shifts, &length);
+  return build_fail(b, DAMO_EVALUE, "roll: %lld shifts for %d axes", (long long)count, n);
+}
+
+/* The shift along the k-th of n axes. */
+static damo_var *roll_shift_of(build *b, damo_var *shifts, int k, int n) {
+  if (shifts == NULL || var_ndim(shifts) == 0) return shifts;
+  const int64_t count = shifts->type->shape[0];
+  const int only = 0;
+  if (n > 1) return roll_shift(b, shifts, count == 1 ? 0 : k);
+  return count == 1 ? roll_shift(b, shifts, 0) : build_reduce(b, REDUCE_SUM, shifts, &only, 1, false);
+}
+
 static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  damo_var *x = build_strong(b, a->in[0]), *shift = build_integer(b, "roll", "the shift", a->in[1]);
+  damo_var *x = build_strong(b, a->in[0]), *shifts = build_integer(b, "roll", "the shift", a->in[1]);
   int axes[DAMO_MAX_NDIM], n;
-  if (!x || !shift) return b->status;
-  if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
+  if (!x || !shifts) return b->status;
+  if (var_ndim(shifts) > 1)
+    return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar or a vector, got rank %d", var_ndim(shifts));
   DAMO_TRY(axes_in_order(b->ctx, "roll", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
+  if (var_ndim(shifts) == 1) shifts = roll_shifts(b, shifts, n);
   if (n < 0) { /* no axis: over all entries in C order */
-    damo_var *flat = build_roll(b, build_ravel(b, x), shift, 0);
+    damo_var *flat = build_roll(b, build_ravel(b, x), roll_shift_of(b, shifts, 0, n), 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
   }
-  for (int i = 0; i < n; i++) x = build_roll(b, x, shift, axes[i]);
+  for (int i = 0; i < n; i++) x = build_roll(b, x, roll_shift_of(b, shifts, i, n), axes[i]);
   return fn_give(b, out, x);
 }
 
@@ -139,7 +166,7 @@ const op_func pad_funcs[] = {
      .operands = "x shift",
      .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = fn_roll,
-     .doc = "entries shifted along an axis, around its end"},
+     .doc = "entries shifted along axes, around their ends: by one shift, or by a list with one for each axis"},
     {.name = "pad",
      .operands = "x",
      .options = OPTIONS(OPT(pad_options, pad_width, OPT_ANY), OPT(pad_options, mode, OPT_STR),
