@@ -87,7 +87,7 @@ return {
       .. "eigvalsh expm expm_frechet hankel hessenberg inv khatri_rao ldl logm lstsq lu lu_factor lu_solve norm null_space orth "
       .. "pinv polar qr schur signm sinhm sinm solve solve_banded solve_circulant solve_continuous_are "
       .. "solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester solve_toeplitz "
-      .. "solve_triangular solveh_banded sqrtm svd svdvals tanhm tanm toeplitz",
+      .. "solve_triangular solveh_banded sqrtm subspace_angles svd svdvals tanhm tanm toeplitz",
     home = "linalg",
     other = { cho_factor = "damo.linalg.cholesky", pinvh = "damo.linalg.pinv" },
   },

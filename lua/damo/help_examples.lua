@@ -161,6 +161,7 @@ local by_name = {
   ["linalg.cholesky_banded"] = { A { { 0, 1, 1 }, { 4, 4, 4 } } },
   ["linalg.cho_solve_banded"] = { A { { 0, 1 }, { 2, 2 } }, A { 4, 8 } },
   ["linalg.solveh_banded"] = { A { { 0, 1, 1 }, { 4, 4, 4 } }, A { 5, 6, 5 } },
+  ["linalg.subspace_angles"] = { A { { 1 }, { 0 } }, A { { 1 }, { 1 } } },
   ["linalg.solve_toeplitz"] = { A { 4, 1, 0 }, A { 5, 6, 5 } },
   ["linalg.solve_circulant"] = { A { 4, 1, 1 }, A { 6, 6, 6 } },
   ["linalg.solve"] = { spd, A { 3, 4 } },

@@ -6274,7 +6274,7 @@ function damo.argmin(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:argmin(options) end
 
----log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its sign
+---log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its sign, z / |z| of a complex sum
 ---@param x damo.Operand
 ---@param weights? damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, return_sign?: boolean, out?: damo.Array|damo.Array[] }
@@ -6282,7 +6282,7 @@ function Tensor:argmin(options) end
 ---@overload fun(x: damo.Variable, weights?: damo.Operand, options?: any): damo.Variable
 function damo.logsumexp(x, weights, options) end
 
----log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its sign
+---log of the sum of exponentials over axes, weighted, without overflow; with return_sign log |sum| and its sign, z / |z| of a complex sum
 ---@param weights? damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, return_sign?: boolean, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
@@ -6706,14 +6706,14 @@ function damo.argsort(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:argsort(options) end
 
----differences of neighbours along an axis (default -1), n times
+---differences of neighbours along an axis (default -1), n times; of bools whether they differ
 ---@param x damo.Operand
 ---@param options? integer|{ axis?: integer, n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 ---@overload fun(x: damo.Variable, options?: any): damo.Variable
 function damo.diff(x, options) end
 
----differences of neighbours along an axis (default -1), n times
+---differences of neighbours along an axis (default -1), n times; of bools whether they differ
 ---@param options? integer|{ axis?: integer, n?: integer, out?: damo.Array|damo.Array[] }
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
@@ -7511,7 +7511,7 @@ function damo.atleast_Nd(x, options) end
 ---@overload fun(self: damo.Variable, options?: any): damo.Variable
 function Tensor:atleast_Nd(options) end
 
----entries shifted along an axis, around its end
+---entries shifted along axes, around their ends: by one shift, or by a list with one for each axis
 ---@param x damo.Operand
 ---@param shift damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
@@ -7519,7 +7519,7 @@ function Tensor:atleast_Nd(options) end
 ---@overload fun(x: damo.Variable, shift: damo.Operand, options?: any): damo.Variable
 function damo.roll(x, shift, options) end
 
----entries shifted along an axis, around its end
+---entries shifted along axes, around their ends: by one shift, or by a list with one for each axis
 ---@param shift damo.Operand
 ---@param options? integer|integer[]|{ axis?: integer|integer[], out?: damo.Array|damo.Array[] }
 ---@return damo.Result
@@ -10378,6 +10378,14 @@ function linalg.orth(a, options) end
 ---@overload fun(a: damo.Variable, options?: any): damo.Variable
 function linalg.null_space(a, options) end
 
+---the angles between the ranges of two matrices with as many rows, from the greatest to the least
+---@param a damo.Operand
+---@param b damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, options?: any): damo.Variable
+function linalg.subspace_angles(a, b, options) end
+
 ---eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read; with b those of a·v = w·b·v
 ---@param a damo.Operand
 ---@param b? damo.Operand
@@ -10549,15 +10557,6 @@ function linalg.signm(a, options) end
 ---@overload fun(a: damo.Variable, options?: any): damo.Variable
 function linalg.hessenberg(a, options) end
 
----x of a·x = b, where a has constant diagonals, the first column c and the first row r (conj(c))
----@param c damo.Operand
----@param b damo.Operand
----@param r? damo.Operand
----@param options? integer|{ b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
----@return damo.Result
----@overload fun(c: damo.Variable, b: damo.Operand, r?: damo.Operand, options?: any): damo.Variable
-function linalg.solve_toeplitz(c, b, r, options) end
-
 ---x of a·x = b, where the columns of a are c and its cyclic shifts, by Fourier transforms
 ---@param c damo.Operand
 ---@param b damo.Operand
@@ -10565,6 +10564,15 @@ function linalg.solve_toeplitz(c, b, r, options) end
 ---@return damo.Result
 ---@overload fun(c: damo.Variable, b: damo.Operand, options?: any): damo.Variable
 function linalg.solve_circulant(c, b, options) end
+
+---x of a·x = b, where a has constant diagonals, the first column c and the first row r (conj(c)), by Levinson's recursion
+---@param c damo.Operand
+---@param b damo.Operand
+---@param r? damo.Operand
+---@param options? integer|{ b_ndim?: integer, on_fail?: string, out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(c: damo.Variable, b: damo.Operand, r?: damo.Operand, options?: any): damo.Variable
+function linalg.solve_toeplitz(c, b, r, options) end
 
 ---the Cholesky factor, in the form of ab, of Hermitian matrices whose upper (or lower) diagonals are the rows of ab, the main one last (first)
 ---@param ab damo.Operand

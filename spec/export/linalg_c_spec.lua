@@ -9,6 +9,7 @@ os.execute("mkdir " .. dir)
 
 local la = damo.linalg
 local A, B, x = damo.dmatrix "A", damo.dmatrix "B", damo.dvector "x"
+local R = damo.dvector "R"
 local S, T = damo.tensor3 "S", damo.tensor3 "T"
 local F = damo.fmatrix "F"
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -45,6 +46,8 @@ for _, word in ipairs { "gen", "sym", "pos", "diagonal", "tridiagonal", "banded"
   slope("la_solve_" .. word, { A, x, B }, { la.solve(A, x, { assume_a = word }), la.solve(A, B, { assume_a = word }) },
     { a, rhs, random({ 5, 2 }, 4) })
 end
+slope("la_solve_toeplitz", { x, R, B }, { la.solve_toeplitz(x, B, R), la.solve_toeplitz(x, R) },
+  { damo.array { 4, 1, 0.5, 0.25, -1 }, rhs, random({ 5, 2 }, 4) })
 slope("la_solve_turned", { A, x },
   { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) },
   { positive({ 5, 5 }, 9), rhs })

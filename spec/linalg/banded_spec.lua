@@ -127,6 +127,44 @@ describe("Toeplitz systems", function()
   end)
   h.case("have derivatives", linalg.solve_toeplitz, { c, b, r })
   h.case("have derivatives, complex", linalg.solve_toeplitz, { h.complex(c), h.complex(b) })
+  h.case("have derivatives, a vector", linalg.solve_toeplitz, { c, b[{ {}, 1 }], r })
+  h.case("have derivatives, a stack", function(x, y, z) return linalg.solve_toeplitz(x, y, z, { b_ndim = 1 }) end,
+    { damo.stack { c, c + 1 }, b.T, damo.stack { r, r } })
+  it("of any dtype, well or badly conditioned, are solved as by LU", function()
+    for _, dtype in ipairs { "float32", "float64", "complex64", "complex128" } do
+      for _, n in ipairs { 0, 1, 2, 17, 60 } do
+        for _, column in ipairs { damo.exp(-0.3 * damo.arange(n)), h.random({ n }, 4) } do
+          local row, rhs = h.random({ n }, 5), h.random({ n, 3 }, 6)
+          if dtype:find "complex" then column = damo.complex(column, row) end
+          column, row, rhs = damo.cast(column, dtype), damo.cast(row, dtype), damo.cast(rhs, dtype)
+          local x = linalg.solve_toeplitz(column, rhs, row)
+          assert.equal(dtype, x.dtype)
+          local double = dtype == "float64" or dtype == "complex128"
+          local atol = (double and 1e-12 or 1e-3) * damo.sum(damo.abs(x))
+          assert.is_true(damo.allclose(damo.dot(linalg.toeplitz(column, row), x), rhs, { atol = atol }))
+        end
+      end
+    end
+  end)
+  it("whose leading minors are 0 are solved", function()
+    local x = damo.array { 5, 7, 9 }
+    for _, v in ipairs { { { 0, 1, 2 }, { 0, 3, 4 } }, { { 1, 1, 4 }, { 1, 1, 2 } }, { { 1e-14, 1, 2 }, { 1e-14, 3, 4 } } } do
+      local column, row = damo.array(v[1]), damo.array(v[2])
+      close(linalg.solve_toeplitz(column, damo.dot(linalg.toeplitz(column, row), x), row), x)
+    end
+  end)
+  it("take the memory of a few vectors", function()
+    local n = 2000 -- whose matrix has 32 MB, or 64
+    local column, row, rhs = damo.exp(-0.5 * damo.arange(n)), damo.exp(-0.9 * damo.arange(n)), damo.ones { n }
+    local systems = { { column, rhs }, { column, rhs, row }, { damo.complex(column, row), rhs, damo.complex(row, -column) } }
+    for _, operands in ipairs(systems) do
+      collectgarbage()
+      damo.config.memory_cap = damo.memory().bytes + 4e6
+      local ok, x = pcall(linalg.solve_toeplitz, operands[1], operands[2], operands[3])
+      damo.config.memory_cap = 0
+      assert.is_true(ok, tostring(x))
+    end
+  end)
   it("tell what is wrong", function()
     assert.equal("numeric", select(2, message(linalg.solve_toeplitz, damo.array { 1, 1 }, damo.array { 1, 2 })))
     assert.equal("shape", select(2, message(linalg.solve_toeplitz, damo.array { 1, 1 }, damo.array { 1, 2 }, damo.ones { 2, 2 })))

@@ -452,6 +452,30 @@ describe("subspaces", function()
     return damo.dot(z, adjoint(z))
   end, { h.random({ 2, 4 }, 6) }, { second = false })
 
+  local a, b = h.random({ 5, 3 }, 6), h.random({ 5, 2 }, 7)
+  h.case("the angles between ranges", linalg.subspace_angles, { a, b }, { second = false })
+  h.case("the angles between ranges, the smaller one first", linalg.subspace_angles, { b, a }, { second = false })
+  h.case("the angles between ranges, complex", linalg.subspace_angles, { h.complex(a), h.complex(b, 78) }, { second = false })
+  it("enclose angles", function()
+    local function turned(t) return damo.array { { 1, 0 }, { 0, math.cos(t) }, { 0, math.sin(t) }, { 0, 0 } } end
+    for _, t in ipairs { 1e-9, 1e-3, 0.7, 1.2, 1.5 } do -- the least ones keep their digits
+      local angles = linalg.subspace_angles(turned(0), turned(t))
+      assert.is_true(math.abs(angles[1] - t) <= 1e-15 + 4e-16 * t)
+      assert.is_true(angles[2] < 1e-15)
+    end
+  end)
+  it("have angles of 0 with themselves, and none with nothing", function()
+    assert.is_true(damo.allclose(linalg.subspace_angles(a, 2 * a), damo.zeros(3), { atol = 1e-14 }))
+    assert.is_true(damo.allclose(linalg.subspace_angles(damo.eye(4)[{ {}, { 1, 2 } }], damo.eye(4)[{ {}, { 2, 3 } }]),
+      damo.array { math.pi / 2, 0 }, { atol = 1e-14 }))
+    assert.same({ 0 }, linalg.subspace_angles(a, damo.zeros { 5, 2 }).shape)
+    assert.equal("shape", select(2, message(linalg.subspace_angles, a, damo.ones { 4, 2 })))
+  end)
+  it("have angles whose gradient is finite where ranges share directions", function()
+    damo.verify_grad(function(x) return linalg.subspace_angles(damo.eye(5)[{ {}, { 1, 2 } }], x)[1] end,
+      { damo.array { { 1, 0 }, { 0, 1 }, { 0, 1 }, { 0, 0 }, { 0, 0 } } })
+  end)
+
   it("tell what is wrong, and take rcond", function()
     assert.same({ 2, 1 }, linalg.orth(damo.diag(damo.array { 1, 1e-3 }), { rcond = 0.01 }).shape)
     assert.same({ 2, 1 }, linalg.null_space(damo.diag(damo.array { 1, 1e-3 }), 0.01).shape)

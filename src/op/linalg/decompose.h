@@ -40,7 +40,8 @@ void lanes_sign_log(const core_call *c, const void *x, void *sign, void *log_abs
 
 /* The checks of the classes: decompose_check.c */
 extern const op_check cholesky_check, triangular_check, lu_factor_check, lu_solve_check, inv_check, solve_check,
-    det_check, slogdet_check, adjugate_check, solve_banded_check, qr_check, lstsq_check, pinv_check;
+    det_check, slogdet_check, adjugate_check, solve_banded_check, solve_toeplitz_check, qr_check, lstsq_check,
+    pinv_check;
 
 /* cholesky.c */
 extern const op_def cholesky_def;

@@ -388,6 +388,26 @@ static void solve_banded_exam(exam_entry *x) {
 static double solve_banded_judge(const op_exam *e) { return exam_stack(e, solve_banded_exam); }
 const op_check solve_banded_check = {.judge = solve_banded_judge, .judged = "A x is apart from the right side"};
 
+static void solve_toeplitz_exam(exam_entry *x) {
+  const exam_mat column = exam_in(x, 0), row = exam_in(x, 1), rhs = exam_in(x, 2), got = exam_out(x, 0);
+  const int64_t n = column.rows;
+  x->products += (double)n * (double)n * (double)got.cols;
+  damo_array *dense = x->products < EXAM_MOST_PRODUCTS ? exam_zero_matrix(x, n, n) : NULL;
+  if (dense == NULL) {
+    x->unknown = true;
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < n; j++)
+      ((damo_c128 *)(void *)dense->data)[i * n + j] = i >= j ? exam_at(&column, i - j, 0) : exam_at(&row, j - i, 0);
+  }
+  const exam_mat a = exam_mat_of(dense, 2, dense->data);
+  exam_equation(x, &a, &got, &rhs, 0);
+  damo_release(dense);
+}
+static double solve_toeplitz_judge(const op_exam *e) { return exam_stack(e, solve_toeplitz_exam); }
+const op_check solve_toeplitz_check = {.judge = solve_toeplitz_judge, .judged = "T x is apart from the right side"};
+
 static double exam_greatest(const exam_mat *m) {
   double most = 0;
   for (int64_t i = 0; i < m->rows; i++) {

@@ -20,6 +20,7 @@
   X(trigm)              \
   X(hessenberg)         \
   X(patterned)          \
+  X(toeplitz)           \
   X(cholesky_band)      \
   X(banded)             \
   X(qr)                 \

@@ -1,4 +1,4 @@
-/* patterned: systems whose matrix has a pattern that few numbers give: Toeplitz and circulant ones; compositions. */
+/* patterned: circulant systems, and what they share with Toeplitz ones (toeplitz.c): operands, Fourier transforms. */
 #include "compose.h"
 #include "decompose.h"
 #include "spectral.h"
@@ -8,12 +8,7 @@
 
 #include <float.h>
 
-typedef struct patterned_options {
-  prop_value b_ndim, on_fail;
-} patterned_options;
-
-/* The operands of a call, of one float dtype; whether operand 2 is a stack of vectors. */
-static damo_status patterned_operands(build *b, const fn_args *a, damo_var **v, bool *vector) {
+damo_status patterned_operands(build *b, const fn_args *a, damo_var **v, bool *vector) {
   const int n = a->n_in > 2 && a->in[2] != NULL ? 3 : 2;
   for (int i = 0; i < n; i++) v[i] = matrix_operand(b, a, i, 1);
   if (b->status != DAMO_OK) return b->status;
@@ -25,30 +20,13 @@ static damo_status patterned_operands(build *b, const fn_args *a, damo_var **v, 
   return b->status;
 }
 
-static damo_status fn_solve_toeplitz(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *v[3] = {NULL};
-  bool vector;
-  solve_props props = {.assume = prop_str("gen")};
-  if (!core_on_fail(b, a, FN_OPTIONS(a, patterned_options)->on_fail, &props.on_fail)) return b->status;
-  DAMO_TRY(patterned_operands(b, a, v, &vector));
-  if (v[2] != NULL && var_ndim(v[2]) != var_ndim(v[0])) {
-    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: the column and the row must have one rank, got %d and %d", a->func->name,
-                    var_ndim(v[0]), var_ndim(v[2]));
-  }
-  props.vector = prop_bool(vector);
-  damo_var *t = build_toeplitz(b, v[0], v[2]);
-  return t != NULL ? fn_give(b, out, build_solve_of(b, props, 'n', t, v[1])) : b->status;
-}
-
-/* The transform of n points and the inverse of one, which has a factor 1/n: of real operands by half the spectrum, of
- * complex ones as the conjugate of the transform of the conjugate. */
-static damo_var *circulant_transform(build *b, damo_var *x, int axis) {
+damo_var *build_circulant_transform(build *b, damo_var *x, int axis) {
   if (x == NULL) return NULL;
   const bool is_complex = dtype_is_complex(var_dtype(x));
   return build_fft_along(b, is_complex ? FFT_COMPLEX : FFT_TO_HALF, x, NULL, axis);
 }
 
-static damo_var *circulant_inverse(build *b, damo_var *y, damo_var *n, bool is_complex, int axis) {
+damo_var *build_circulant_inverse(build *b, damo_var *y, damo_var *n, bool is_complex, int axis) {
   if (y == NULL) return NULL;
   damo_var *x = is_complex ? build_conj(b, build_fft_along(b, FFT_COMPLEX, build_conj(b, y), NULL, axis))
                            : build_fft_along(b, FFT_FROM_HALF, y, n, axis);
@@ -65,7 +43,7 @@ static damo_status fn_solve_circulant(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(patterned_operands(b, a, v, &vector));
   const bool is_complex = dtype_is_complex(var_dtype(v[0]));
   const int axis = var_ndim(v[1]) - (vector ? 1 : 2), last = var_ndim(v[0]) - 1;
-  damo_var *n = build_dim(b, v[0], last), *values = circulant_transform(b, v[0], last);
+  damo_var *n = build_dim(b, v[0], last), *values = build_circulant_transform(b, v[0], last);
   if (values == NULL || n == NULL) return b->status;
   damo_var *lengths[DAMO_MAX_NDIM] = {NULL}; /* half a spectrum does not tell whether the length was even */
   lengths[axis] = n;
@@ -77,19 +55,12 @@ static damo_status fn_solve_circulant(build *b, const fn_args *a, ptrvec *out) {
   damo_var *least = build_mul(b, build_row_max(b, size, 1), build_mul(b, build_cast(b, n, real), eps));
   damo_var *zero = build_zeros_like(b, values);
   values = build_switch(b, build_gt(b, size, least), values, zero);
-  damo_var *right = circulant_transform(b, v[1], axis);
+  damo_var *right = build_circulant_transform(b, v[1], axis);
   damo_var *y = right != NULL ? build_solve_diagonal(b, values, right, vector, on_fail) : NULL;
-  return fn_give(b, out, circulant_inverse(b, y, n, is_complex, y != NULL ? var_ndim(y) - (vector ? 1 : 2) : 0));
+  return fn_give(b, out, build_circulant_inverse(b, y, n, is_complex, y != NULL ? var_ndim(y) - (vector ? 1 : 2) : 0));
 }
 
-#define PATTERNED_OPTIONS OPTIONS(OPT(patterned_options, b_ndim, OPT_INT), OPT(patterned_options, on_fail, OPT_STR))
 const op_func linalg_patterned_funcs[] = {
-    {.name = "linalg.solve_toeplitz",
-     .operands = "c b [r]",
-     .options = PATTERNED_OPTIONS,
-     .call = fn_solve_toeplitz,
-     .no_method = true,
-     .doc = "x of a·x = b, where a has constant diagonals, the first column c and the first row r (conj(c))"},
     {.name = "linalg.solve_circulant",
      .operands = "c b",
      .options = PATTERNED_OPTIONS,
@@ -98,6 +69,4 @@ const op_func linalg_patterned_funcs[] = {
      .doc = "x of a·x = b, where the columns of a are c and its cyclic shifts, by Fourier transforms"},
     {.name = NULL},
 };
-#undef PATTERNED_OPTIONS
-
 const op_def *const linalg_patterned_classes[] = {NULL};
