@@ -237,6 +237,10 @@ local calls = {
   gammainc_grad_a = function(x) return damo.gammainc_grad_a(2, 1 + damo.sqr(x)) end,
   betainc_grad_a = function(x) return damo.betainc_grad_a(2, 3, damo.sigmoid(x)) end,
   betainc_grad_b = function(x) return damo.betainc_grad_b(2, 3, damo.sigmoid(x)) end,
+  gammainc_grad_aa = function(x) return damo.gammainc_grad_aa(2, 1 + damo.sqr(x)) end,
+  betainc_grad_aa = function(x) return damo.betainc_grad_aa(2, 3, damo.sigmoid(x)) end,
+  betainc_grad_ab = function(x) return damo.betainc_grad_ab(2, 3, damo.sigmoid(x)) end,
+  betainc_grad_bb = function(x) return damo.betainc_grad_bb(2, 3, damo.sigmoid(x)) end,
   zeta_grad_ss = function(x) return damo.zeta_grad_ss(2, 1 + damo.sqr(x)) end,
   zeta_grad_s = function(x) return damo.zeta_grad_s(2, 1 + damo.sqr(x)) end,
 }
@@ -247,7 +251,8 @@ end
 for _, name in ipairs { "jv", "yv", "iv", "kv", "ive", "kve", "expn" } do
   calls[name] = function(x, y) return damo[name](1 + damo.sqr(x), 1 + damo.sqr(y)) end
 end
-for _, name in ipairs { "jv_grad_v", "yv_grad_v", "ive_grad_v", "kve_grad_v", "expn_grad_n" } do
+for _, name in ipairs { "jv_grad_v", "yv_grad_v", "ive_grad_v", "kve_grad_v", "expn_grad_n", "jv_grad_vv", "yv_grad_vv",
+  "ive_grad_vv", "kve_grad_vv", "expn_grad_nn" } do
   calls[name] = function(x) return damo[name](2, 1 + damo.sqr(x)) end
 end
 for _, name in ipairs { "ellipkinc", "ellipeinc", "jacobi_am", "jacobi_sn", "jacobi_cn", "jacobi_dn", "ellipj" } do

@@ -4282,6 +4282,21 @@ function damo.gammainc_grad_a(a, x, options) end
 ---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
 function Tensor:gammainc_grad_a(x, options) end
 
+---second derivative of gammainc in a
+---@param a damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function damo.gammainc_grad_aa(a, x, options) end
+
+---second derivative of gammainc in a
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function Tensor:gammainc_grad_aa(x, options) end
+
 ---lower incomplete gamma function, gamma(a) gammainc(a, x)
 ---@param a damo.Operand
 ---@param x damo.Operand
@@ -4422,6 +4437,57 @@ function damo.betainc_grad_b(a, b, x, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
 function Tensor:betainc_grad_b(b, x, options) end
+
+---second derivative of betainc in a
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function damo.betainc_grad_aa(a, b, x, options) end
+
+---second derivative of betainc in a
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function Tensor:betainc_grad_aa(b, x, options) end
+
+---derivative of betainc in a and b
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function damo.betainc_grad_ab(a, b, x, options) end
+
+---derivative of betainc in a and b
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function Tensor:betainc_grad_ab(b, x, options) end
+
+---second derivative of betainc in b
+---@param a damo.Operand
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(a: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function damo.betainc_grad_bb(a, b, x, options) end
+
+---second derivative of betainc in b
+---@param b damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, b: damo.Operand, x: damo.Operand, options?: any): damo.Variable
+function Tensor:betainc_grad_bb(b, x, options) end
 
 ---the x with betainc(a, b, x) = p
 ---@param a damo.Operand
@@ -4847,6 +4913,66 @@ function damo.kve_grad_v(v, x, options) end
 ---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
 function Tensor:kve_grad_v(x, options) end
 
+---second derivative of jv in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(v: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function damo.jv_grad_vv(v, x, options) end
+
+---second derivative of jv in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function Tensor:jv_grad_vv(x, options) end
+
+---second derivative of yv in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(v: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function damo.yv_grad_vv(v, x, options) end
+
+---second derivative of yv in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function Tensor:yv_grad_vv(x, options) end
+
+---second derivative of ive in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(v: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function damo.ive_grad_vv(v, x, options) end
+
+---second derivative of ive in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function Tensor:ive_grad_vv(x, options) end
+
+---second derivative of kve in v
+---@param v damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(v: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function damo.kve_grad_vv(v, x, options) end
+
+---second derivative of kve in v
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function Tensor:kve_grad_vv(x, options) end
+
 ---spherical Bessel function of whole order
 ---@param n damo.Operand
 ---@param x damo.Operand
@@ -4990,6 +5116,21 @@ function damo.expn_grad_n(n, x, options) end
 ---@return damo.Result
 ---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
 function Tensor:expn_grad_n(x, options) end
+
+---second derivative of expn in n
+---@param n damo.Operand
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(n: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function damo.expn_grad_nn(n, x, options) end
+
+---second derivative of expn in n
+---@param x damo.Operand
+---@param options? { out?: damo.Array|damo.Array[] }
+---@return damo.Result
+---@overload fun(self: damo.Variable, x: damo.Operand, options?: any): damo.Variable
+function Tensor:expn_grad_nn(x, options) end
 
 ---exponential integral expn(1, x)
 ---@param x damo.Operand

@@ -11,6 +11,8 @@ local loose = {
   zeta_grad_s = 1e-13, riemann_zeta_grad = 1e-13, expn_grad_n = 1e-13,
   zeta_grad_ss = 1e-12, riemann_zeta_grad_ss = 1e-12,
   jv_grad_v = 1e-12, yv_grad_v = 1e-12, ive_grad_v = 1e-12, kve_grad_v = 1e-13,
+  gammainc_grad_aa = 1e-11, betainc_grad_aa = 1e-11, betainc_grad_ab = 1e-11, betainc_grad_bb = 1e-11,
+  jv_grad_vv = 1e-11, yv_grad_vv = 1e-11, ive_grad_vv = 1e-11, kve_grad_vv = 1e-13, expn_grad_nn = 1e-13,
   gammainc_grad_a = 1e-12, betainc_grad_a = 1e-12, betainc_grad_b = 1e-12,
   gammaincinv = 2e-14, gammainccinv = 2e-14, betaincinv = 2e-14,
 }
@@ -68,9 +70,10 @@ end)
 -- Operands without a derivative, and functions without a second one.
 local first, two, three = { true }, { true, true }, { true, true, true }
 local no_slope = {
-  polygamma = first, spherical_jn = first, gammainc_grad_a = first, betainc_grad_a = two, betainc_grad_b = two,
-  zeta_grad_ss = first, expn_grad_n = first, jv_grad_v = first, yv_grad_v = first, ive_grad_v = first,
-  kve_grad_v = first, ellipdinc = { false, true }, ellipkinc_grad_m = { false, true }, hyp1f1_grad_a = two,
+  polygamma = first, spherical_jn = first, gammainc_grad_aa = first, betainc_grad_aa = two, betainc_grad_ab = two,
+  betainc_grad_bb = two, zeta_grad_ss = first, expn_grad_nn = first, jv_grad_vv = first, yv_grad_vv = first,
+  ive_grad_vv = first, kve_grad_vv = first,
+  ellipdinc = { false, true }, ellipkinc_grad_m = { false, true }, hyp1f1_grad_a = two,
   hyp1f1_grad_b = two,
   riemann_zeta_grad_ss = first, hyp2f1_grad_a = three, hyp2f1_grad_b = three, hyp2f1_grad_c = three,
 }
@@ -125,6 +128,42 @@ describe("derivatives of", function()
       near(second:totable(), want, 1e-6, "second derivative")
     end)
   end
+end)
+
+describe("second derivatives in parameters", function()
+  -- The slope of a sum of first derivatives along each operand, and its differences.
+  local function check(name, values)
+    local vars, mixed, step = {}, 0, 1e-5
+    for i = 1, #values do vars[i] = damo.dvector("x" .. i) end
+    for i, g in ipairs(damo.grad(damo.sum(damo[name](table.unpack(vars))), vars)) do mixed = mixed + (i + 1) * g end
+    local slope = damo.compile(vars, mixed)
+    local second = { damo.compile(vars, damo.grad(damo.sum(mixed), vars))(table.unpack(values)) }
+    for i = 1, #values do
+      local moved = table.move(values, 1, #values, 1, {})
+      moved[i] = values[i] + step
+      local up = slope(table.unpack(moved))
+      moved[i] = values[i] - step
+      local want = (up - slope(table.unpack(moved))) / (2 * step)
+      near(second[i]:totable(), want:totable(), 1e-6, name .. " in operand " .. i)
+    end
+  end
+
+  it("agree with differences of the first ones", function()
+    local A = damo.array
+    local a, x, p = A { 0.7, 2.5, 40 }, A { 0.4, 3.5, 38 }, A { 0.3, 0.9, 0.5 }
+    for _, name in ipairs { "gammainc", "gammaincc" } do check(name, { a, x }) end
+    check("gammaincinv", { a, p })
+    check("gammainccinv", { a, p })
+    check("gammal", { A { 0.7, 2.5, 4 }, A { 0.4, 3.5, 5 } })
+    check("gammau", { A { 0.7, 2.5, 4 }, A { 0.4, 3.5, 5 } })
+    for _, name in ipairs { "betainc", "betaincinv" } do
+      check(name, { A { 0.7, 2.5, 8 }, A { 1.3, 0.6, 20 }, A { 0.2, 0.8, 0.3 } })
+    end
+    for _, name in ipairs { "jv", "yv", "iv", "kv", "ive", "kve", "expn" } do
+      check(name, { A { 0.3, 2.5, 4 }, A { 0.8, 3.5, 6 } })
+    end
+    for _, name in ipairs { "jv", "yv", "iv", "kv" } do check(name, { A { -0.3, -2.5, -4.25 }, A { 0.8, 3.5, 6 } }) end
+  end)
 end)
 
 describe("lambertw of complex numbers", function()

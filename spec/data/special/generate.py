@@ -44,6 +44,29 @@ def derivative(f, i):
     return d
 
 
+def second(f, i, j):
+    """The derivative of f in arguments i and j, by central differences of order 2."""
+    def d(*args):
+        with mp.workdps(4 * mp.dps):
+            h = mpf(10) ** -(mp.dps // 4)
+
+            def at(m, n):
+                moved = list(args)
+                moved[i] += m * h
+                moved[j] += n * h
+                return f(*moved)
+            if i == j:
+                return (at(1, 0) - 2 * at(0, 0) + at(-1, 0)) / (h * h)
+            return (at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / (4 * h * h)
+    return d
+
+
+def large(d, f, least):
+    """Keeps points where the derivative d is no less than a part of the function f: nearer to its zeros only the absolute
+    error is small."""
+    return lambda *args: abs(d(*args)) > least * abs(f(*args))
+
+
 def lower(a, x):
     return mpmath.gammainc(a, 0, x, regularized=True)
 
@@ -102,6 +125,9 @@ AROUND = dict(GAMMA, domain=[scale(0.05, 100), scale(0.05, 200)], keep=lambda a,
 F["gammainc"] = Function(lower, **GAMMA)
 F["gammaincc"] = Function(upper, **GAMMA)
 F["gammainc_grad_a"] = Function(derivative(lower, 0), **AROUND)
+LOWER_AA = second(lower, 0, 0)
+F["gammainc_grad_aa"] = Function(LOWER_AA, **dict(AROUND, keep=lambda a, x: a / 3 < x < 3 * a and large(
+    LOWER_AA, derivative(lower, 0), 0.05 / max(a, math.sqrt(a)))(a, x)))
 F["gammal"] = Function(lambda a, x: mpmath.gammainc(a, 0, x), **dict(GAMMA, domain=[scale(0.05, 100), scale(0.05, 100)]))
 F["gammau"] = Function(lambda a, x: mpmath.gammainc(a, x), **dict(GAMMA, domain=[scale(0.05, 100), scale(0.05, 100)]))
 QUANTILES = dict(at=[POSITIVE, [0.1, 0.35, 0.6, 0.9]], domain=[scale(0.5, 100), between(0.01, 0.99)])
@@ -115,6 +141,9 @@ BETA_AROUND = dict(BETA, domain=[scale(0.1, 30), scale(0.1, 30), between(0.05, 0
 F["betainc"] = Function(betainc, **BETA)
 F["betainc_grad_a"] = Function(derivative(betainc, 0), **BETA_AROUND)
 F["betainc_grad_b"] = Function(derivative(betainc, 1), **BETA_AROUND)
+for p, (i, j) in {"aa": (0, 0), "ab": (0, 1), "bb": (1, 1)}.items():
+    d = second(betainc, i, j)
+    F["betainc_grad_" + p] = Function(d, **dict(BETA_AROUND, keep=large(d, derivative(betainc, j), 0.02)))
 F["betaincinv"] = Function(solved(betainc, 0), **dict(BETA, domain=[scale(0.5, 30), scale(0.5, 30), between(0.01, 0.99)]))
 F["poch"] = Function(mpmath.rf, at=[POSITIVE, X2], ints=[[1, 2, 5], [2, 1, 3]], domain=[scale(0.05, 50), between(-0.04, 50)])
 F["binom"] = Function(mpmath.binomial, at=[[4.5, 3.25, 6.75, 5.5], X2], ints=[[5, 2, 7], [2, 1, 3]],
@@ -157,13 +186,18 @@ for n, f in enumerate([mpmath.besselj, mpmath.bessely]):
     F[name] = Function(f, domain=[between(0, 100), scale(0.01, 1000)], keep=far_from_zero(f), **both)
     F[name + "_grad_v"] = Function(derivative(f, 0), domain=[between(0, 20), scale(0.1, 30)], keep=far_from_zero(derivative(f, 0)),
                                    **both)
+    F[name + "_grad_vv"] = Function(second(f, 0, 0), domain=[between(0, 20), scale(0.1, 30)],
+                                    keep=far_from_zero(second(f, 0, 0)), **both)
 for n, (f, scaled) in enumerate([(mpmath.besseli, scaled_i), (mpmath.besselk, scaled_k)]):
     name = "ik"[n] + "v"
     both = dict(at=[ORDERS, ARGUMENTS], ints=[[0, 1, 3], [1, 2, 5]])
     F[name] = Function(f, domain=[between(0, 100), scale(0.01, 700)], **both)
     F[name + "e"] = Function(scaled, domain=[between(0, 100), scale(0.01, 1e4)], **both)
     F[name + "e_grad_v"] = Function(derivative(scaled, 0), domain=[between(0.1, 50), scale(0.1, 100)], **both)
+    F[name + "e_grad_vv"] = Function(second(scaled, 0, 0), domain=[between(0.1, 50), scale(0.1, 100)],
+                                     keep=large(second(scaled, 0, 0), scaled, 1e-3), **both)
 F["ive"], F["kve"] = F.pop("ive"), F.pop("kve")
+F["ive_grad_vv"], F["kve_grad_vv"] = F.pop("ive_grad_vv"), F.pop("kve_grad_vv")
 F["ive_grad_v"], F["kve_grad_v"] = F.pop("ive_grad_v"), F.pop("kve_grad_v")
 ONE = dict(at=[NUMBERS], ints=[[0, 1, 2]])
 F["i0e"] = Function(lambda x: scaled_i(0, x), domain=[either(between(-50, 50), scale(1e-5, 1e5))], **ONE)
@@ -198,7 +232,9 @@ F["polygamma"] = Function(lambda n, x: mpmath.polygamma(int(n), x), at=[[0.0, 1.
 F["expn"] = Function(mpmath.expint, at=[[0.5, 1.0, 3.0, 2.0], X2], ints=[[0, 1, 2], [1, 3, 2]],
                      domain=[either(whole(0, 50), between(0, 10)), scale(0.001, 600)])
 F["expn_grad_n"] = Function(derivative(mpmath.expint, 0), at=[[0.25, 1.0, 3.0, 2.0], X2], ints=[[1, 1, 2], [1, 3, 2]],
-                            domain=[between(0.1, 10), scale(0.01, 50)])
+                            domain=[between(0.1, 50), scale(0.01, 600)])
+F["expn_grad_nn"] = Function(second(mpmath.expint, 0, 0), at=[[0.25, 1.0, 3.0, 2.0], X2], ints=[[1, 1, 2], [1, 3, 2]],
+                             domain=[between(0.1, 50), scale(0.01, 600)])
 F["exp1"] = Function(mpmath.e1, at=[X2], ints=[[1, 3, 2]], domain=[scale(1e-10, 700)])
 F["expi"] = Function(mpmath.ei, at=[[0.75, -1.25, 3.5, 2.5]], ints=[[1, 3, 2]],
                      domain=[either(scale(1e-10, 700), between(-5, 50), lambda r: -math.exp(r.uniform(-20, 6.5)))])

@@ -29,7 +29,9 @@ return function(h)
     { { 5, 1e-5 }, { 700, 0.5 }, want = { 9.9203914798001453e-295, 5.5977652854226598e-6 }, tol = 1e-300, f32 = false,
       check = function(y) assert(math.abs(y[1] / 9.9203914798001453e-295 - 1) < 1e-13) end },
   } })
-  row("gammainc_grad_a", { grad = { 2 }, literal = false })
+  row("gammainc_grad_a", { literal = false })
+  row("gammainc_grad_aa", { grad = { 2 }, literal = false, special = {
+    { { 1, 0, 2, 2, nan }, { 0, 1, inf, nan, 1 }, want = { 0, nan, 0, nan, nan } } } })
   row("gammal", { special = { { { 1, 2, 3, nan }, { 0, inf, 0.01, 1 }, want = { 0, 1, 3.308433056546744e-07, nan } } } })
   row("gammau", { special = { { { 1, 2, 3, nan }, { 0, inf, 1e-9, 1 }, want = { 1, 0, 2, nan } } } })
   row("gammaincinv", { special = { { { 2, 2, 2, -1, 0 }, { 0, 1, 1.5, 0.5, 0.5 }, want = { 0, inf, nan, nan, nan } } } })
@@ -52,8 +54,12 @@ return function(h)
     { { 1, 2, 0.5, nan, -1, 1, 1, 0 }, { 2, 2, 0.5, 1, 1, 1, 1, 1 }, { 0, 1, 0.5, 0.5, 0.5, -0.5, 1.5, 0.5 },
       want = { 0, 1, 0.5, nan, nan, nan, nan, 1 } },
   } })
-  row("betainc_grad_a", { grad = { 3 }, literal = false })
-  row("betainc_grad_b", { grad = { 3 }, literal = false })
+  row("betainc_grad_a", { literal = false })
+  row("betainc_grad_b", { literal = false })
+  for _, name in ipairs { "aa", "ab", "bb" } do
+    row("betainc_grad_" .. name, { grad = { 3 }, literal = false, special = {
+      { { 2, 2, -1, nan }, { 3, 3, 1, 1 }, { 0, 1, 0.5, 0.5 }, want = { 0, 0, nan, nan } } } })
+  end
   row("betaincinv", { special = {
     { { 1, 2, 2, 2, -1 }, { 1, 3, 3, 3, 1 }, { 0.25, 0, 1, 1.5, 0.5 }, want = { 0.25, 0, 1, nan, nan } },
   } })
@@ -132,7 +138,9 @@ return function(h)
     { { 2, 1, 0, 3, -1, 2, 1, 2 }, { 0, 0, 5, 700, 1, inf, -1, nan },
       want = { 1, inf, 0.0013475893998170934, 1.4025229302e-307, nan, 0, nan, nan }, f32 = false },
   } })
-  row("expn_grad_n", { grad = { 2 }, literal = false })
+  row("expn_grad_n", { literal = false })
+  row("expn_grad_nn", { grad = { 2 }, literal = false, special = {
+    { { 3, 0.5, 2, -1, nan }, { 0, 0, inf, 1, 1 }, want = { 0.25, inf, 0, nan, nan } } } })
   row("exp1", { special = { { { 0, inf, -1, nan }, want = { inf, 0, nan, nan } } } })
   row("expi", { special = {
     { { 0, inf, -inf, nan, 0.37250741078136663 }, want = { -inf, inf, 0, nan, -5.11978477056021e-17 }, tol = 1e-15, f32 = false },
@@ -183,7 +191,8 @@ return function(h)
   row("ive", { special = { { { 0, 1, 2 }, { 0, 0, 900 }, want = { 1, 0, 0.013270385161351284 } } } })
   row("kve", { special = { { { 0, 2 }, { 0, 900 }, want = { inf, 0.04186421590591109 } } } })
   for _, name in ipairs { "jv_grad_v", "yv_grad_v", "ive_grad_v", "kve_grad_v" } do
-    row(name, { grad = { 2 }, literal = false })
+    row(name, { literal = false })
+    row(name .. "v", { grad = { 2 }, literal = false })
   end
   row("spherical_jn", { grad = { 2 }, literal = false, special = {
     { { 0, 1, 2, 1, -1, 1 }, { 0, 0, 20.5, -1, 1, nan }, want = { 1, 0, -0.04771074968, -0.30116867893975674, nan, nan },

@@ -488,15 +488,17 @@ static double bessel_ie_slope(double v, double x) {
   return -(wave + bessel_integral(bessel_i_tail, v, x, 0, end, 2 + (int)(2 * end))) / BESSEL_PI;
 }
 
-/* exp(x) dK/dv: the trapezoidal rule on DLMF 10.32.9, differentiated in v; all terms are positive. */
-static double bessel_ke_slope(double v, double x) {
+/* exp(x) dK/dv, or with `second` its derivative: the trapezoidal rule on DLMF 10.32.9, differentiated in v; all terms are
+ * positive. */
+static double bessel_ke_slope(double v, double x, bool second) {
   const double step = fmin(0.125, 0.6 / sqrt(hypot(v, x)));
   double sum = 0;
   for (int k = 1; k < 20000; k++) {
-    const double t = k * step, s = sinh(t / 2), e = t * exp(v * t - 2 * x * s * s) * -expm1(-2 * v * t) / 2;
+    const double t = k * step, s = sinh(t / 2), decay = exp(-2 * v * t);
+    const double e = t * exp(v * t - 2 * x * s * s) * (second ? t * (1 + decay) : -expm1(-2 * v * t)) / 2;
     sum += e;
     if (e < 1e-19 * sum && x * sinh(t) > v) break;
-    if (v == 0) break;
+    if (v == 0 && !second) break;
   }
   return sum * step;
 }
@@ -525,13 +527,44 @@ double special_yv_grad_v(double v, double x) {
 double special_ive_grad_v(double v, double x) {
   if (!bessel_has_slope(v, x)) return NAN;
   if (v >= 0) return bessel_ie_slope(v, x);
-  const double m = -v, k = bessel_ke(m, x) * exp(-2 * x), k_slope = bessel_ke_slope(m, x) * exp(-2 * x);
+  const double m = -v, k = bessel_ke(m, x) * exp(-2 * x), k_slope = bessel_ke_slope(m, x, false) * exp(-2 * x);
   return -(bessel_ie_slope(m, x) + 2 * bessel_cos_pi(m) * k + 2 / BESSEL_PI * bessel_sin_pi(m) * k_slope);
 }
 
 double special_kve_grad_v(double v, double x) {
   if (!bessel_has_slope(v, x)) return NAN;
-  return v < 0 ? -bessel_ke_slope(-v, x) : bessel_ke_slope(v, x);
+  return v < 0 ? -bessel_ke_slope(-v, x, false) : bessel_ke_slope(v, x, false);
+}
+
+static double bessel_j_slope_at(const double *at) { return special_jv_grad_v(at[0], at[1]); }
+static double bessel_y_slope_at(const double *at) { return special_yv_grad_v(at[0], at[1]); }
+static double bessel_ie_slope_at(const double *at) { return special_ive_grad_v(at[0], at[1]); }
+
+/* The length over which J and Y change with the order: by waves, or by the factor x / (2 v). */
+static double bessel_order_length(double v, double x) {
+  return 2 / fmax(2, fabs(log(x / 2) - special_psi(fabs(v) + 1)));
+}
+
+double special_jv_grad_vv(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  return special_slope(bessel_j_slope_at, (const double[]){v, x, 0}, 0, SPECIAL_STEP * bessel_order_length(v, x));
+}
+
+double special_yv_grad_vv(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  return special_slope(bessel_y_slope_at, (const double[]){v, x, 0}, 0, SPECIAL_STEP * bessel_order_length(v, x));
+}
+
+/* Where x is large I changes over sqrt(x), far from v = 0 over x / v. */
+double special_ive_grad_vv(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  double length = bessel_order_length(v, x);
+  if (v >= 0) length = fmax(length, fmin(sqrt(x), x / (v + 1)));
+  return special_slope(bessel_ie_slope_at, (const double[]){v, x, 0}, 0, SPECIAL_STEP * length);
+}
+
+double special_kve_grad_vv(double v, double x) {
+  return bessel_has_slope(v, x) ? bessel_ke_slope(fabs(v), x, true) : NAN;
 }
 
 /* ---- Spherical ----------------------------------------------------------------------------------------------------------- */

@@ -27,6 +27,11 @@ double special_jv_grad_v(double v, double x);
 double special_yv_grad_v(double v, double x);
 double special_ive_grad_v(double v, double x);
 double special_kve_grad_v(double v, double x);
+/* And the second ones. */
+double special_jv_grad_vv(double v, double x);
+double special_yv_grad_vv(double v, double x);
+double special_ive_grad_vv(double v, double x);
+double special_kve_grad_vv(double v, double x);
 
 /* sqrt(pi / (2 x)) jv(n + 1/2, x) for whole n >= 0. */
 double special_spherical_jn(double n, double x);

@@ -196,6 +196,30 @@ static double beta_slope(double a, double b, double x, int p) {
 double special_betainc_grad_a(double a, double b, double x) { return beta_slope(a, b, x, 0); }
 double special_betainc_grad_b(double a, double b, double x) { return beta_slope(a, b, x, 1); }
 
+static double beta_slope_a_at(const double *at) { return beta_slope(at[0], at[1], at[2], 0); }
+static double beta_slope_b_at(const double *at) { return beta_slope(at[0], at[1], at[2], 1); }
+
+/* The derivative of such a slope in a or b, which is p, the other one q; log_x is log(x) or log(1 - x). I changes with p
+ * over sqrt(p), or sqrt(p (p + q) / q) where that is less, far from the middle by the factor x (p + q) / p, and near 0 over
+ * p. */
+static double beta_second(special_point_fn *f, const double *at, int i, double log_x) {
+  double edge;
+  if (beta_edge(at[0], at[1], at[2], &edge)) return isnan(edge) || at[0] == 0 || at[1] == 0 ? NAN : 0;
+  const double p = at[i], q = at[1 - i], wide = sqrt(p * fmin(1, (p + q) / q));
+  const double length = fmin(fmin(p, wide), 2 / fabs(log_x - special_psi(p) + special_psi(p + q)));
+  return special_slope(f, at, i, SPECIAL_STEP * length);
+}
+
+double special_betainc_grad_aa(double a, double b, double x) {
+  return beta_second(beta_slope_a_at, (const double[]){a, b, x}, 0, log(x));
+}
+double special_betainc_grad_ab(double a, double b, double x) {
+  return beta_second(beta_slope_b_at, (const double[]){a, b, x}, 0, log(x));
+}
+double special_betainc_grad_bb(double a, double b, double x) {
+  return beta_second(beta_slope_b_at, (const double[]){a, b, x}, 1, log1p(-x));
+}
+
 /* ---- Its inverse ---------------------------------------------------------------------------------------------------------- */
 
 /* As functions of u = log(x / (1 - x)), log I and log(1 - I) are concave, so Newton's method on the logarithm of the

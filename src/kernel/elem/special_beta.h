@@ -10,6 +10,9 @@ double special_betaln(double a, double b);
 double special_betainc(double a, double b, double x);
 double special_betainc_grad_a(double a, double b, double x);
 double special_betainc_grad_b(double a, double b, double x);
+double special_betainc_grad_aa(double a, double b, double x);
+double special_betainc_grad_ab(double a, double b, double x);
+double special_betainc_grad_bb(double a, double b, double x);
 /* The x with I_x(a, b) = p. */
 double special_betaincinv(double a, double b, double p);
 

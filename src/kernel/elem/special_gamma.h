@@ -13,8 +13,9 @@ dd special_gammaln_signed(dd x, int *sign);
 /* P(a, x) and Q(a, x) = 1 - P(a, x), the regularised incomplete gamma functions (DLMF 8.2.4). */
 double special_gammainc(double a, double x);
 double special_gammaincc(double a, double x);
-/* The derivative of P in a. */
+/* The derivatives of P in a. */
 double special_gammainc_grad_a(double a, double x);
+double special_gammainc_grad_aa(double a, double x);
 /* Not regularised: gamma(a) P(a, x), gamma(a) Q(a, x). */
 double special_gammal(double a, double x);
 double special_gammau(double a, double x);
@@ -26,5 +27,13 @@ double special_gammainccinv(double a, double q);
 double special_poch(double x, double m);
 double special_binom(double n, double k);
 double special_factorial(double x);
+
+/* For second derivatives in parameters: the derivative of f in operand i at the point `at` of up to three operands, by central
+ * differences of order 10 (B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids, 1988). f is
+ * given to about 1e-15, and is smooth over 5 steps. With a step of 0.02 lengths in which f changes by a factor the error is
+ * some 1e-13 of the derivative's size. */
+typedef double special_point_fn(const double *at);
+double special_slope(special_point_fn *f, const double *at, int i, double step);
+#define SPECIAL_STEP 0.02
 
 #endif

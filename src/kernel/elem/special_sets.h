@@ -10,6 +10,7 @@
   X(gammainc, 2)                                                                                                      \
   X(gammaincc, 2)                                                                                                     \
   X(gammainc_grad_a, 2)                                                                                               \
+  X(gammainc_grad_aa, 2)                                                                                              \
   X(gammal, 2)                                                                                                        \
   X(gammau, 2)                                                                                                        \
   X(gammaincinv, 2)                                                                                                   \
@@ -19,6 +20,9 @@
   X(betainc, 3)                                                                                                       \
   X(betainc_grad_a, 3)                                                                                                \
   X(betainc_grad_b, 3)                                                                                                \
+  X(betainc_grad_aa, 3)                                                                                               \
+  X(betainc_grad_ab, 3)                                                                                               \
+  X(betainc_grad_bb, 3)                                                                                               \
   X(betaincinv, 3)                                                                                                    \
   X(poch, 2)                                                                                                          \
   X(binom, 2)                                                                                                         \
@@ -54,6 +58,10 @@
   X(yv_grad_v, 2)                                                                                                     \
   X(ive_grad_v, 2)                                                                                                    \
   X(kve_grad_v, 2)                                                                                                    \
+  X(jv_grad_vv, 2)                                                                                                    \
+  X(yv_grad_vv, 2)                                                                                                    \
+  X(ive_grad_vv, 2)                                                                                                   \
+  X(kve_grad_vv, 2)                                                                                                   \
   X(spherical_jn, 2)                                                                                                  \
   X(hurwitz_zeta, 2)                                                                                                  \
   X(zeta_grad_s, 2)                                                                                                   \
@@ -64,6 +72,7 @@
   X(polygamma, 2)                                                                                                     \
   X(expn, 2)                                                                                                          \
   X(expn_grad_n, 2)                                                                                                   \
+  X(expn_grad_nn, 2)                                                                                                  \
   X(exp1, 1)                                                                                                          \
   X(expi, 1)                                                                                                          \
   X(ellipk, 1)                                                                                                        \

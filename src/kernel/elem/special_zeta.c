@@ -259,19 +259,20 @@ static double expn_series(int n, double x) {
 }
 
 /* The integral with t = exp(u), of exp(-x exp(u)) exp((1 - n) u) u^power, for n of any kind: Gauss-Legendre on parts of
- * length 1/2, up to where the integrand is less than 1e-18 of its largest. */
+ * length 1/2, or less where the integrand falls faster, up to where the integrand is less than 1e-18 of its largest. */
 static double expn_integral(double n, double x, int power) {
+  const double length = fmin(0.5, 8 / (n + x));
   double sum = 0, e = 0;
   for (int part = 0; part < 4000; part++) {
     double s = 0;
     for (int k = 0; k < SPECIAL_LEGENDRE; k++) {
       for (int side = -1; side <= 1; side += 2) {
-        const double u = (part + 0.5 + side * special_legendre[k][0] / 2) / 2;
+        const double u = (part + 0.5 + side * special_legendre[k][0] / 2) * length;
         const double f = exp((1 - n) * u - x * expm1(u));
-        s += special_legendre[k][1] * (power == 0 ? f : f * u);
+        s += special_legendre[k][1] * (power == 0 ? f : power == 1 ? f * u : f * u * u);
       }
     }
-    e = s / 4;
+    e = s * length / 2;
     sum += e;
     if (e < 1e-18 * sum) break;
   }
@@ -294,6 +295,13 @@ double special_expn_grad_n(double n, double x) {
   if (x == 0) return n > 1 ? -1 / ((n - 1) * (n - 1)) : -INFINITY;
   if (isinf(x) || isinf(n)) return 0;
   return -expn_integral(n, x, 1);
+}
+
+double special_expn_grad_nn(double n, double x) {
+  if (isnan(n) || isnan(x) || n < 0 || x < 0) return NAN;
+  if (x == 0) return n > 1 ? 2 / ((n - 1) * (n - 1) * (n - 1)) : INFINITY;
+  if (isinf(x) || isinf(n)) return 0;
+  return expn_integral(n, x, 2);
 }
 
 /* Euler's constant and log(x) and the series DLMF 6.6.2, in double-double: Ei has a zero at 0.3725. */

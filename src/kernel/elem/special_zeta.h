@@ -18,6 +18,7 @@ double special_polygamma(double n, double x);
 /* E_n(x), the integral of exp(-xt) t^-n from 1 on (DLMF 8.19.3), n >= 0, and its derivative in n. */
 double special_expn(double n, double x);
 double special_expn_grad_n(double n, double x);
+double special_expn_grad_nn(double n, double x);
 double special_exp1(double x);
 double special_expi(double x);
 /* The branches 0 and -1 of w exp(w) = x for real x; nan where they are not real. */

@@ -2,7 +2,8 @@
  * numbers.
  *
  * Where a derivative in a parameter is no elementary function, it is a scalar op of its own (gammainc_grad_a), whose
- * derivative in x is closed again; its derivative in the parameter is undefined, and says so. DLMF is dlmf.nist.gov.
+ * derivative in x is closed again; so are the second ones (gammainc_grad_aa), where there are any. A derivative that no op
+ * gives is undefined, and says so. DLMF is dlmf.nist.gov.
  */
 #include "elem_int.h"
 #include "build_arith.h"
@@ -44,8 +45,17 @@ damo_var *elemwise_d_gammaincc(build *b, damo_var *const *in, damo_var *out, dam
 damo_var *elemwise_d_gammainc_grad_a(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *a = in[0], *x = in[1];
-  if (i == 0) return build_null(b, "the second derivative of gammainc in a is not implemented");
+  if (i == 0) return build_mul(b, g, build_gammainc_grad_aa(b, a, x));
   return build_mul(b, g, build_mul(b, gamma_density(b, a, x), build_sub(b, build_log(b, x), build_psi(b, a))));
+}
+
+/* The density times (log(x) - psi(a))² - psi'(a). */
+damo_var *elemwise_d_gammainc_grad_aa(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  damo_var *a = in[0], *x = in[1];
+  if (i == 0) return build_null(b, "the third derivative of gammainc in a is not implemented");
+  damo_var *square = build_sqr(b, build_sub(b, build_log(b, x), build_psi(b, a)));
+  return build_mul(b, g, build_mul(b, gamma_density(b, a, x), build_sub(b, square, build_tri_gamma(b, a))));
 }
 
 /* In a: gamma'(a) P + gamma(a) dP/da. */
@@ -105,18 +115,50 @@ damo_var *elemwise_d_betainc(build *b, damo_var *const *in, damo_var *out, damo_
   return build_mul(b, g, d);
 }
 
+/* The derivative of the density's logarithm in a (p 0) or b: log(x) or log(1 - x), less that of betaln. */
+static damo_var *beta_density_slope(build *b, damo_var *const *in, int p) {
+  damo_var *of_x = p == 0 ? build_log(b, in[2]) : build_log1p(b, negated(b, in[2]));
+  return build_sub(b, of_x, beta_log_slope(b, in, p));
+}
+
 damo_var *elemwise_d_betainc_grad_a(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  if (i < 2) return build_null(b, "second derivatives of betainc in a and b are not implemented");
-  damo_var *slope = build_sub(b, build_log(b, in[2]), beta_log_slope(b, in, 0));
-  return build_mul(b, g, build_mul(b, beta_density(b, in, in[2]), slope));
+  damo_var *d = i == 0   ? build_betainc_grad_aa(b, in[0], in[1], in[2])
+                : i == 1 ? build_betainc_grad_ab(b, in[0], in[1], in[2])
+                         : build_mul(b, beta_density(b, in, in[2]), beta_density_slope(b, in, 0));
+  return build_mul(b, g, d);
 }
 
 damo_var *elemwise_d_betainc_grad_b(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  if (i < 2) return build_null(b, "second derivatives of betainc in a and b are not implemented");
-  damo_var *slope = build_sub(b, build_log1p(b, negated(b, in[2])), beta_log_slope(b, in, 1));
-  return build_mul(b, g, build_mul(b, beta_density(b, in, in[2]), slope));
+  damo_var *d = i == 0   ? build_betainc_grad_ab(b, in[0], in[1], in[2])
+                : i == 1 ? build_betainc_grad_bb(b, in[0], in[1], in[2])
+                         : build_mul(b, beta_density(b, in, in[2]), beta_density_slope(b, in, 1));
+  return build_mul(b, g, d);
+}
+
+/* With s_p the slopes above, in x: the density times s_p s_q and the derivative of s_p in q. */
+static damo_var *beta_third(build *b, damo_var *const *in, damo_var *g, int i, int p, int q) {
+  if (i < 2) return build_null(b, "third derivatives of betainc in a and b are not implemented");
+  damo_var *slope = build_tri_gamma(b, build_add(b, in[0], in[1]));
+  if (p == q) slope = build_sub(b, slope, build_tri_gamma(b, in[p]));
+  damo_var *square = build_mul(b, beta_density_slope(b, in, p), beta_density_slope(b, in, q));
+  return build_mul(b, g, build_mul(b, beta_density(b, in, in[2]), build_add(b, square, slope)));
+}
+
+damo_var *elemwise_d_betainc_grad_aa(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return beta_third(b, in, g, i, 0, 0);
+}
+
+damo_var *elemwise_d_betainc_grad_ab(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return beta_third(b, in, g, i, 0, 1);
+}
+
+damo_var *elemwise_d_betainc_grad_bb(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  return beta_third(b, in, g, i, 1, 1);
 }
 
 damo_var *elemwise_d_betaincinv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -289,10 +331,19 @@ damo_var *elemwise_d_expn(build *b, damo_var *const *in, damo_var *out, damo_var
 
 damo_var *elemwise_d_expn_grad_n(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   damo_var *n = in[0], *x = in[1];
-  if (i == 0) return build_null(b, "the second derivative of expn in n is not implemented");
+  if (i == 0) return build_mul(b, g, build_expn_grad_nn(b, n, x));
   damo_var *part = build_mul(b, grad_less_one(b, n), out);
   damo_var *low = negated(b, build_true_div(b, build_add(b, build_expn(b, n, x), part), x));
   damo_var *below = build_expn_grad_n(b, order_below(b, n), x);
+  return negated(b, build_mul(b, g, build_switch(b, build_lt(b, n, build_num(b, 1)), low, below)));
+}
+
+damo_var *elemwise_d_expn_grad_nn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  damo_var *n = in[0], *x = in[1];
+  if (i == 0) return build_null(b, "the third derivative of expn in n is not implemented");
+  damo_var *part = build_mul(b, grad_less_one(b, n), out);
+  damo_var *sum = build_add(b, grad_scaled(b, build_expn_grad_n(b, n, x), 2), part);
+  damo_var *low = negated(b, build_true_div(b, sum, x)), *below = build_expn_grad_nn(b, order_below(b, n), x);
   return negated(b, build_mul(b, g, build_switch(b, build_lt(b, n, build_num(b, 1)), low, below)));
 }
 
@@ -402,28 +453,52 @@ damo_var *elemwise_d_kve(build *b, damo_var *const *in, damo_var *out, damo_var 
 }
 
 /* The derivatives in the order obey the same recurrences. */
-static damo_var *no_second_in_order(build *b) {
-  return build_null(b, "second derivatives of Bessel functions in the order are not implemented");
+static damo_var *no_third_in_order(build *b) {
+  return build_null(b, "third derivatives of Bessel functions in the order are not implemented");
 }
 
 damo_var *elemwise_d_jv_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  return i == 0 ? no_second_in_order(b) : build_mul(b, g, bessel_slope(b, build_jv_grad_v, in[0], in[1], -1));
+  if (i == 0) return build_mul(b, g, build_jv_grad_vv(b, in[0], in[1]));
+  return build_mul(b, g, bessel_slope(b, build_jv_grad_v, in[0], in[1], -1));
 }
 
 damo_var *elemwise_d_yv_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  return i == 0 ? no_second_in_order(b) : build_mul(b, g, bessel_slope(b, build_yv_grad_v, in[0], in[1], -1));
+  if (i == 0) return build_mul(b, g, build_yv_grad_vv(b, in[0], in[1]));
+  return build_mul(b, g, bessel_slope(b, build_yv_grad_v, in[0], in[1], -1));
 }
 
 damo_var *elemwise_d_ive_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  if (i == 0) return no_second_in_order(b);
+  if (i == 0) return build_mul(b, g, build_ive_grad_vv(b, in[0], in[1]));
   return build_mul(b, g, build_sub(b, bessel_slope(b, build_ive_grad_v, in[0], in[1], 1), out));
 }
 
 damo_var *elemwise_d_kve_grad_v(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  if (i == 0) return no_second_in_order(b);
+  if (i == 0) return build_mul(b, g, build_kve_grad_vv(b, in[0], in[1]));
   return build_mul(b, g, build_sub(b, out, bessel_slope(b, build_kve_grad_v, in[0], in[1], 1)));
+}
+
+damo_var *elemwise_d_jv_grad_vv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  if (i == 0) return no_third_in_order(b);
+  return build_mul(b, g, bessel_slope(b, build_jv_grad_vv, in[0], in[1], -1));
+}
+
+damo_var *elemwise_d_yv_grad_vv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out;
+  if (i == 0) return no_third_in_order(b);
+  return build_mul(b, g, bessel_slope(b, build_yv_grad_vv, in[0], in[1], -1));
+}
+
+damo_var *elemwise_d_ive_grad_vv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return no_third_in_order(b);
+  return build_mul(b, g, build_sub(b, bessel_slope(b, build_ive_grad_vv, in[0], in[1], 1), out));
+}
+
+damo_var *elemwise_d_kve_grad_vv(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  if (i == 0) return no_third_in_order(b);
+  return build_mul(b, g, build_sub(b, out, bessel_slope(b, build_kve_grad_vv, in[0], in[1], 1)));
 }
 
 /* (n j_(n-1) - (n + 1) j_(n+1)) / (2n + 1), DLMF 10.51.2 */

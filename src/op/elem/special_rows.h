@@ -22,6 +22,7 @@
   X(gammainc, PARAMETER, FLOAT, SPECIAL(gammainc), D(gammainc), "regularised lower incomplete gamma function")        \
   X(gammaincc, PARAMETER, FLOAT, SPECIAL(gammaincc), D(gammaincc), "regularised upper incomplete gamma function")     \
   X(gammainc_grad_a, PARAMETER, FLOAT, SPECIAL(gammainc_grad_a), D(gammainc_grad_a), "derivative of gammainc in a")   \
+  X(gammainc_grad_aa, PARAMETER, FLOAT, SPECIAL(gammainc_grad_aa), D(gammainc_grad_aa), "second derivative of gammainc in a")\
   X(gammal, PARAMETER, FLOAT, SPECIAL(gammal), D(gammal), "lower incomplete gamma function, gamma(a) gammainc(a, x)") \
   X(gammau, PARAMETER, FLOAT, SPECIAL(gammau), D(gammau), "upper incomplete gamma function, gamma(a) gammaincc(a, x)") \
   X(gammaincinv, QUANTILE, FLOAT, SPECIAL(gammaincinv), D(gammaincinv), "the x with gammainc(a, x) = p")              \
@@ -31,6 +32,9 @@
   X(betainc, BETA, FLOAT, SPECIAL(betainc), D(betainc), "regularised incomplete beta function")                       \
   X(betainc_grad_a, BETA, FLOAT, SPECIAL(betainc_grad_a), D(betainc_grad_a), "derivative of betainc in a")            \
   X(betainc_grad_b, BETA, FLOAT, SPECIAL(betainc_grad_b), D(betainc_grad_b), "derivative of betainc in b")            \
+  X(betainc_grad_aa, BETA, FLOAT, SPECIAL(betainc_grad_aa), D(betainc_grad_aa), "second derivative of betainc in a")  \
+  X(betainc_grad_ab, BETA, FLOAT, SPECIAL(betainc_grad_ab), D(betainc_grad_ab), "derivative of betainc in a and b")   \
+  X(betainc_grad_bb, BETA, FLOAT, SPECIAL(betainc_grad_bb), D(betainc_grad_bb), "second derivative of betainc in b")  \
   X(betaincinv, BETA_QUANTILE, FLOAT, SPECIAL(betaincinv), D(betaincinv), "the x with betainc(a, b, x) = p")          \
   X(poch, STEPS, FLOAT, SPECIAL(poch), D(poch), "rising factorial gamma(x + m) / gamma(x)")                           \
   X(binom, CHOOSE, FLOAT, SPECIAL(binom), D(binom), "binomial coefficient of real numbers")                           \
@@ -61,6 +65,10 @@
   X(yv_grad_v, REAL_ORDER, FLOAT, SPECIAL(yv_grad_v), D(yv_grad_v), "derivative of yv in v")                          \
   X(ive_grad_v, REAL_ORDER, FLOAT, SPECIAL(ive_grad_v), D(ive_grad_v), "derivative of ive in v")                      \
   X(kve_grad_v, REAL_ORDER, FLOAT, SPECIAL(kve_grad_v), D(kve_grad_v), "derivative of kve in v")                      \
+  X(jv_grad_vv, REAL_ORDER, FLOAT, SPECIAL(jv_grad_vv), D(jv_grad_vv), "second derivative of jv in v")                \
+  X(yv_grad_vv, REAL_ORDER, FLOAT, SPECIAL(yv_grad_vv), D(yv_grad_vv), "second derivative of yv in v")                \
+  X(ive_grad_vv, REAL_ORDER, FLOAT, SPECIAL(ive_grad_vv), D(ive_grad_vv), "second derivative of ive in v")            \
+  X(kve_grad_vv, REAL_ORDER, FLOAT, SPECIAL(kve_grad_vv), D(kve_grad_vv), "second derivative of kve in v")            \
   X(spherical_jn, ORDER, FLOAT, SPECIAL(spherical_jn), D(spherical_jn), "spherical Bessel function of whole order")   \
   X(hurwitz_zeta, ZETA, FLOAT, SPECIAL(hurwitz_zeta), D(hurwitz_zeta), "sum of (q + k)^-s, k >= 0")                   \
   X(zeta_grad_s, ZETA, FLOAT, SPECIAL(zeta_grad_s), D(zeta_grad_s), "derivative of hurwitz_zeta in s")                \
@@ -71,6 +79,7 @@
   X(polygamma, ORDER, FLOAT, SPECIAL(polygamma), D(polygamma), "n-th derivative of psi, n whole")                     \
   X(expn, ORDER, FLOAT, SPECIAL(expn), D(expn), "exponential integral, of exp(-x t) / t^n from 1 on")                 \
   X(expn_grad_n, ORDER, FLOAT, SPECIAL(expn_grad_n), D(expn_grad_n), "derivative of expn in n")                       \
+  X(expn_grad_nn, ORDER, FLOAT, SPECIAL(expn_grad_nn), D(expn_grad_nn), "second derivative of expn in n")             \
   X(exp1, UNARY, FLOAT, SPECIAL(exp1), D(exp1), "exponential integral expn(1, x)")                                    \
   X(expi, UNARY, FLOAT, SPECIAL(expi), D(expi), "exponential integral of exp(t) / t up to x, its principal value")    \
   X(lambertw_principal, UNARY, FLOAT, SPECIAL(lambertw_principal), D(lambertw), "the w >= -1 with w exp(w) = x")      \
