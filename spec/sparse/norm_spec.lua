@@ -162,6 +162,19 @@ describe("norm", function()
     assert.same({ 4, 5 }, got.shape)
   end)
 
+  it("of integers and bools is float64, as that of a dense matrix", function()
+    for _, dtype in ipairs { "bool", "int8", "int16", "uint8", "int32", "uint64" } do
+      local m = damo.cast(damo.array { { 1, 0, 3 }, { 0, 7, 5 } }, dtype)
+      local x = sparse.csr_from_dense(m)
+      for _, ord in ipairs { "fro", 1, "inf" } do
+        assert.equal(damo.linalg.norm(damo.cast(m, "float64"), { ord = ord }), sparse.norm(x, { ord = ord }))
+      end
+      for _, ord in ipairs { 2, 1, "inf" } do
+        assert.equal("float64", sparse.norm(x, { ord = ord, axis = 1 }).dtype)
+      end
+    end
+  end)
+
   it("of order 2 has the gradient 0 for a zero matrix", function()
     local zeros = sparse.csr { data = { 0, 0, 3, 4 }, indices = { 0, 1, 0, 1 }, indptr = { 0, 2, 4 }, shape = { 2, 3 } }
     local x = sparse.csr_matrix "x"

@@ -138,7 +138,7 @@ static damo_status sp_fn_norm(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   DAMO_TRY(sp_norm_order_option(b->ctx, a, along_axis, &order));
   DAMO_TRY(axis_check(b->ctx, a->func->name, prop_int_or(o->axis, 1), 2, &axis));
-  if (dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, dtype_to_float(var_dtype(x)));
+  if (dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, DAMO_FLOAT64); /* as the norm of a dense one */
   x = build_summed(b, x);
   if (x == NULL) return b->status;
   damo_var *v = along_axis ? build_axis_norms(b, x, order, axis) : build_whole_norm(b, x, order);
