@@ -166,6 +166,32 @@ describe("second derivatives in parameters", function()
   end)
 end)
 
+it("the derivatives of ellipd and ellipk are as exact near 0, where its formula cancels", function()
+  local m = damo.dvector "m"
+  local d1 = damo.grad(damo.sum(damo.ellipd(m)), m)
+  local d2 = damo.grad(damo.sum(d1), m)
+  local d3 = damo.grad(damo.sum(d2), m)
+  -- pi / 4 F(1/2, 3/2; 2; m), by mpmath.
+  local at = damo.array { 0, 1e-7, 9e-6, 1.1e-5, -0.2, 0.24, 0.26, -3, 0.9 }
+  local want = {
+    { 0.2945243112740431, 0.2945243480895861, 0.2945276247051615, 0.2945283610320468, 0.2341967888895539,
+      0.4138355868782426, 0.4276075920718479, 0.04839580119008364, 4.318727057437322 },
+    { 0.3681553890925539, 0.3681554696265579, 0.3681626372545192, 0.3681642479850839, 0.2467322348161901,
+      0.6690010418133171, 0.7087521264006945, 0.01636585460367881, 47.23192693418011 },
+    { 0.8053399136399617, 0.8053401673220868, 0.8053627454503274, 0.8053678193010764, 0.4528790872038879,
+      1.906148988648241, 2.07198469536512, 0.009425094033617076, 967.1457429628905 },
+  }
+  local got = { damo.compile({ m }, { d1, d2, d3 })(at) }
+  for order = 1, 3 do
+    for k, w in ipairs(want[order]) do
+      local off = math.abs(got[order][k] - w)
+      assert(off <= 1e-12 * w, ("order %d at %g: %.16g, not %.16g"):format(order, at[k], got[order][k], w))
+    end
+  end
+  local k2 = damo.grad(damo.sum(damo.grad(damo.sum(damo.ellipk(m)), m)), m)
+  assert.is_true(math.abs(damo.compile({ m }, k2)(damo.zeros(1))[1] - 9 * math.pi / 64) < 1e-15)
+end)
+
 describe("lambertw of complex numbers", function()
   local z = damo.complex({ 1.101, 0.001, -0.3, -0.776, 2.674, -40 }, { 1.801, -2.459, 0.02, -0.307, -0.773, 1e-3 })
 

@@ -525,15 +525,18 @@ damo_var *elemwise_d_ellipe(build *b, damo_var *const *in, damo_var *out, damo_v
   return grad_scaled(b, build_mul(b, g, build_ellipd(b, in[0])), -0.5);
 }
 
-/* ((K - D) / (1 - m) - D) / (2 m), which cancels near 0: there the series pi/4 (3/8 + 15/32 m). */
+/* ((K - D) / (1 - m) - D) / (2 m), which cancels near 0: there 3 pi / 32 F(3/2, 5/2; 3; m) of D = pi / 4 F(1/2, 3/2; 2; m),
+ * whose own derivatives are as exact. */
 damo_var *elemwise_d_ellipd(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
   damo_var *m = in[0], *rest = build_sub(b, build_num(b, 1), m);
+  damo_var *small = build_lt(b, build_abs(b, m), build_num(b, 0.25));
+  damo_var *near = build_switch(b, small, m, build_zeros_like(b, m)); /* what is not read stays finite */
+  damo_var *far = build_switch(b, small, build_ones_like(b, m), m);
   damo_var *k = build_true_div(b, build_sub(b, build_ellipk(b, m), out), rest);
-  damo_var *d = build_true_div(b, build_sub(b, k, out), grad_scaled(b, m, 2));
-  damo_var *series = build_add(b, grad_scaled(b, m, SPECIAL_PI * 15 / 128), build_num(b, SPECIAL_PI * 3 / 32));
-  damo_var *small = build_lt(b, build_abs(b, m), build_num(b, 1e-5));
-  return build_mul(b, g, build_switch(b, small, series, d));
+  damo_var *d = build_true_div(b, build_sub(b, k, out), grad_scaled(b, far, 2));
+  damo_var *series = build_hyp2f1(b, build_num(b, 1.5), build_num(b, 2.5), build_num(b, 3), near);
+  return build_mul(b, g, build_switch(b, small, grad_scaled(b, series, SPECIAL_PI * 3 / 32), d));
 }
 
 /* A row of hyp2f1 at a + 1, b + 1, c + 1. */
