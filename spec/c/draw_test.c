@@ -211,8 +211,22 @@ static void test_words(void) {
   CHECK(differ);
 }
 
+static void test_conversions(void) {
+  static const uint64_t ends[] = {0, 1, 0x7ff, 0xffffffff, 0x100000000, 0xffffffff00000000, UINT64_MAX - 1, UINT64_MAX};
+  for (int i = 0; i < 100000; i++) {
+    word = word * 6364136223846793005u + 1442695040888963407u;
+    const uint64_t w = i < 8 ? ends[i] : word;
+    CHECK(draw_from_low(w >> 11) == (double)(w >> 11));
+    CHECK(draw_from_half(w >> 32) == (double)(w >> 32));
+    CHECK(draw_radius_of(w) == 1 - (double)(w >> 11) * 0x1p-53);
+    CHECK(draw_angle_of(w) == (double)(w >> 32) * 0x1p-32);
+    CHECK(draw_test_of(w) == ((double)(w & 0xffffffff) + 0.5) * 0x1p-32);
+  }
+}
+
 int main(void) {
   test_bounds();
+  test_conversions();
   test_angle();
   const kernel_isa *t;
   for (int k = 0; (t = next_isa(&k)) != NULL;) {

@@ -29,6 +29,13 @@ DRAW_INLINE double draw_from_bits(uint64_t u) {
   return x;
 }
 
+/* An integer below 2^32, or below 2^53, as a double, exactly: vectors have no such conversion before AVX-512. */
+DRAW_INLINE double draw_from_half(uint64_t n) { return draw_from_bits(n | 0x4330000000000000u) - 0x1p52; }
+DRAW_INLINE double draw_from_low(uint64_t n) {
+  const double high = draw_from_bits(n >> 32 | 0x4530000000000000u) - (0x1p84 + 0x1p52);
+  return high + draw_from_bits((n & 0xffffffff) | 0x4330000000000000u);
+}
+
 /* log x: with x = 2^k m, m in [sqrt 1/2, sqrt 2), f = m - 1 and s = f / (2 + f), log m = f - f²/2 + s (f²/2 + R(s²)),
  * where R is the minimax polynomial of (log(1 + s) - log(1 - s) - 2 s) / s. -inf at 0, nan below. */
 DRAW_INLINE double draw_log_at(double x) {

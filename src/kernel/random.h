@@ -2,6 +2,7 @@
 #ifndef DAMO_KERNEL_RANDOM_H
 #define DAMO_KERNEL_RANDOM_H
 
+#include "draw_math.h"
 #include "isa.h"
 
 /* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i).
@@ -40,9 +41,9 @@ void draw_sincos_2pi(double v, double *sine, double *cosine);
 double draw_angle(double less, double more);
 /* What an attempt of a gamma draw takes from two words: of the first the 53 bits of the radius' uniform in (0, 1], of the
  * second 32 of the angle in revolutions and 32 of the test's uniform in (0, 1). */
-static inline double draw_radius_of(uint64_t word) { return 1 - (double)(int64_t)(word >> 11) * 0x1p-53; }
-static inline double draw_angle_of(uint64_t word) { return (double)(int64_t)(word >> 32) * 0x1p-32; }
-static inline double draw_test_of(uint64_t word) { return ((double)(int64_t)(word & 0xffffffff) + 0.5) * 0x1p-32; }
+static inline double draw_radius_of(uint64_t word) { return 1 - draw_from_low(word >> 11) * 0x1p-53; }
+static inline double draw_angle_of(uint64_t word) { return draw_from_half(word >> 32) * 0x1p-32; }
+static inline double draw_test_of(uint64_t word) { return (draw_from_half(word & 0xffffffff) + 0.5) * 0x1p-32; }
 #define DRAW_GAMMA_SQUEEZE 0.0331 /* u < 1 - 0.0331 z^4 accepts without a logarithm */
 /* n uniforms in [0, 1): 53 random bits (float64) or 24 (float32: rounded from the same bits, never 1). */
 void philox_uniform_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
