@@ -413,8 +413,8 @@ typedef void (*damo_release_fn)(void *user);
  * release may be NULL. The host may write into the memory between calls; the next call reads the new values. damo
  * writes there only if writeable is true and the host asks for it, by an `into` target or a mutable input. Value
  * errors: an address or stride that is not aligned for the dtype, and overlapping elements (a stride of 0, for example)
- * in a writeable array. Whether arrays overlap each other is asked of their addresses: two over the same memory may be
- * argument and target of one call. */
+ * in a writeable array. Elements of DAMO_BOOL are bytes that are 0 or 1, which nothing checks. Whether arrays overlap each
+ * other is asked of their addresses: two over the same memory may be argument and target of one call. */
 DAMO_API damo_array *damo_array_wrap(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape,
                                      const int64_t *strides, void *data, bool writeable, damo_release_fn release,
                                      void *user);

@@ -301,6 +301,39 @@ describe("a view's memory", function()
   end)
 end)
 
+describe("a frame", function()
+  it("reads the host's array and writes it without garbage, in Lua or in damo", function()
+    local memory = damo.array { 1, -1, 2, -2, 3, -3 } -- position, force, position, …
+    local other = memory * 1
+    local front = { getPointer = function() return memory:pointer() end, getSize = function() return 48 end }
+    local p, q = memory:pointer(), other:pointer()
+    local x = damo.dvector "x"
+    local f = damo.compile({ x }, damo.grad(-damo.sum(x * x * x), x))
+    local at = damo.view(p, { shape = { 3 }, strides = { 16 }, size = 48, readonly = true, owner = front })
+    local force = damo.view(q, { shape = { 3 }, strides = { 16 }, offset = 8, size = 48, owner = other })
+    local write = f:into(force)
+    local slices = f:into(force):start(at)
+    slices:step()
+    local function run()
+      for _ = 1, 100 do
+        at:rebind(p)
+        force:rebind(p)
+        write(at)
+        at:rebind(q)
+        force:rebind(q)
+        slices:restart(at)
+        repeat until slices:step(100)
+      end
+    end
+    for _ = 1, 15 do run() end -- a loop that has run often becomes machine code, once
+    local before = collect()
+    assert.equal(0, garbage.made(run))
+    assert.same(before, collect())
+    assert.same({ 1, -3, 2, -12, 3, -27 }, memory:totable())
+    assert.same(memory:totable(), other:totable())
+  end)
+end)
+
 describe("views of one memory", function()
   local x, y = damo.dvector "x", damo.dvector "y"
 
@@ -375,6 +408,44 @@ if pcall(require, "ffi") then
       failure("type", damo.view, ffi.new("int64_t", 1), { shape = { 1 } })
       local object = { getSize = function() return 32 end, getFFIPointer = function() return ffi.cast("void *", a) end }
       assert.same({ 1, 2, 3, 4 }, damo.view(object):totable())
+    end)
+
+    it("knows the size of what a reference refers to, be it as long as a pointer", function()
+      local pairs_of = ffi.new("struct { float x, y; }[3]", { { 1, 2 }, { 3, 4 }, { 5, 6 } })
+      local rows = ffi.new("double[2][1]", { { 7 }, { 8 } })
+      assert.same({ 3, 4 }, damo.view(pairs_of[1], { dtype = "float32" }):totable())
+      assert.same({ 8 }, damo.view(rows[1]):totable())
+      failure("index", damo.view, pairs_of[1], { dtype = "float32", shape = { 3 } })
+      failure("index", damo.view, rows[1], { shape = { 2 } })
+      local of = ffi.new("struct { double *at; double *const const_at; double (*rows)[1]; int (*call)(void); }[1]")
+      of[0].at, of[0].rows = rows[0], rows
+      assert.same({ 7, 8 }, damo.view(of[0].at, { shape = { 2 } }):totable())
+      assert.same({ 7, 8 }, damo.view(of[0].rows, { shape = { 2 } }):totable())
+      failure("value", damo.view, of[0].const_at, { shape = { 1 } }) -- null
+      failure("value", damo.view, of[0].at)
+      local pointer = ffi.new("double *[1]", rows[0])
+      assert.same({ 7, 8 }, damo.view(ffi.cast("double *&", pointer), { shape = { 2 } }):totable())
+      assert.same({ 7, 8 }, damo.view(ffi.cast("double *const &", pointer), { shape = { 2 } }):totable())
+    end)
+
+    it("takes an array at the end of a struct, whose size no type tells", function()
+      local s = ffi.new("struct { int n; double at[?]; }", 2)
+      s.at[0], s.at[1] = 3, 4
+      assert.same({ 3, 4 }, damo.view(s.at, { shape = { 2 } }):totable())
+      assert.same({ 3, 4 }, damo.view(s.at, { size = 16 }):totable())
+      failure("value", damo.view, s.at)
+    end)
+
+    it("is bound to pointers of several types in turn without garbage", function()
+      local b = ffi.new("double[4]")
+      local kinds = { ffi.cast("double *", b), ffi.cast("float *", b), ffi.cast("const void *", b), b }
+      local v = damo.view(kinds[1], { shape = { 4 } })
+      local function run()
+        for _ = 1, 50 do
+          for k = 1, #kinds do v:rebind(kinds[k]) end
+        end
+      end
+      assert.equal(0, garbage.made(run))
     end)
 
     it("keeps the cdata, and is bound to another without garbage", function()

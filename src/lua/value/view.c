@@ -4,6 +4,8 @@
  * The buffer of such an Array owns a view_source. Its keeper, a Generic object, has the source as its Lua value, and the
  * option `owner` beside it; the userdata of every Array over the buffer keeps the keeper's userdata alive (object.c).
  */
+#include <ctype.h>
+
 #include "lua/binding_int.h"
 
 typedef struct view_source {
@@ -60,48 +62,100 @@ static int view_store(lua_State *L) {
   return 0;
 }
 
-/* Pushes {slot, view_store, ffi.sizeof}, made once, so that reading an address makes no garbage. The slot is a cdata,
- * one pointer long. */
+/* The fields of the table that view_push_ffi pushes. */
+enum view_ffi_field { VIEW_SLOT = 1, VIEW_STORE, VIEW_SIZEOF, VIEW_TYPEOF, VIEW_ISTYPE, VIEW_POINTERS };
+
+/* Pushes {slot, view_store, ffi.sizeof, ffi.typeof, ffi.istype, and from VIEW_POINTERS on the pointer types met}, made
+ * once, so that reading an address makes no garbage. The slot is a cdata, one pointer long. */
 static void view_push_ffi(lua_State *L, int idx, const char *func) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &view_ffi_key);
   if (lua_istable(L, -1)) return;
   lua_pop(L, 1);
-  lua_createtable(L, 3, 0);
+  lua_createtable(L, VIEW_POINTERS, 0);
   lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
   lua_getfield(L, -1, "ffi");
   if (!lua_istable(L, -1)) view_refuse_source(L, idx, func);
   lua_getfield(L, -1, "new");
   lua_pushliteral(L, "const volatile void *[1]");
   lua_call(L, 1, 1);
-  lua_rawseti(L, -4, 1);
+  lua_rawseti(L, -4, VIEW_SLOT);
   lua_pushcfunction(L, view_store);
-  lua_rawseti(L, -4, 2);
+  lua_rawseti(L, -4, VIEW_STORE);
   lua_getfield(L, -1, "sizeof");
-  lua_rawseti(L, -4, 3);
+  lua_rawseti(L, -4, VIEW_SIZEOF);
+  lua_getfield(L, -1, "typeof");
+  lua_rawseti(L, -4, VIEW_TYPEOF);
+  lua_getfield(L, -1, "istype");
+  lua_rawseti(L, -4, VIEW_ISTYPE);
   lua_pop(L, 2);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &view_ffi_key);
 }
 
+/* Whether `type`, as LuaJIT writes it, is a pointer, or a reference to one: "double *", "int (*)()", "double *const &",
+ * but not "double (&)[1]" or "struct pair &". */
+static bool view_names_pointer(const char *type) {
+  const char *end = strchr(type, '&');
+  if (!end) return true;
+  while (end > type && (end[-1] == ' ' || islower((unsigned char)end[-1]))) end--; /* qualifiers */
+  return end > type && end[-1] == '*';
+}
+
+/* Whether the cdata at idx is a pointer; view_push_ffi's table is at `ffi`, and its size is that of a pointer. A struct or
+ * array behind a reference may be of that size too, and the type alone tells them apart. Its text is garbage, so the
+ * pointer types that have been met are kept. */
+static bool view_is_pointer(lua_State *L, int idx, int ffi) {
+  bool is = false;
+  const int known = (int)lua_rawlen(L, ffi);
+  for (int i = VIEW_POINTERS; i <= known && !is; i++) {
+    lua_rawgeti(L, ffi, VIEW_ISTYPE);
+    lua_rawgeti(L, ffi, i);
+    lua_pushvalue(L, idx);
+    lua_call(L, 2, 1);
+    is = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  if (is) return true;
+  lua_rawgeti(L, ffi, VIEW_TYPEOF);
+  lua_pushvalue(L, idx);
+  lua_call(L, 1, 1);
+  is = view_names_pointer(luaL_tolstring(L, -1, NULL));
+  lua_pop(L, 1);
+  if (is) {
+    lua_rawseti(L, ffi, known + 1);
+  } else {
+    lua_pop(L, 1);
+  }
+  return is;
+}
+
+/* What `sizeof` of LuaJIT's ffi gives for the cdata at idx: of a reference the size of what it refers to, of a pointer
+ * its own; -1 for an array at the end of a struct whose length no type tells. */
+static int64_t view_sizeof(lua_State *L, int idx, int ffi) {
+  lua_rawgeti(L, ffi, VIEW_SIZEOF);
+  lua_pushvalue(L, idx);
+  const int64_t size = lua_pcall(L, 1, 1, 0) == LUA_OK ? (int64_t)lua_tonumber(L, -1) : -1;
+  lua_pop(L, 1);
+  return size;
+}
+
 /* The memory of the cdata at idx (absolute). An array or struct lies in the cdata itself; a pointer or a reference in
- * the cdata is the address. Of a reference `sizeof` gives the size of what it refers to, of a pointer its own. */
+ * the cdata is the address. */
 static view_memory view_of_cdata(lua_State *L, int idx, const char *func) {
   view_memory m = {.size = -1};
-  const int top = lua_gettop(L);
   view_push_ffi(L, idx, func);
-  lua_rawgeti(L, -1, 1);
+  const int ffi = lua_gettop(L);
+  lua_rawgeti(L, ffi, VIEW_SLOT);
   void *const *slot = lua_topointer(L, -1);
-  lua_rawgeti(L, -2, 2);
+  lua_rawgeti(L, ffi, VIEW_STORE);
   lua_insert(L, -2);
   lua_pushvalue(L, idx);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK) view_refuse_source(L, idx, func);
   m.base = *slot;
-  lua_rawgeti(L, -1, 3);
-  lua_pushvalue(L, idx);
-  lua_call(L, 1, 1);
-  const int64_t size = (int64_t)lua_tonumber(L, -1);
-  if (m.base == lua_topointer(L, idx) || size != (int64_t)sizeof m.base) m.size = size;
-  lua_settop(L, top);
+  m.size = view_sizeof(L, idx, ffi);
+  const bool own = m.base == lua_topointer(L, idx);
+  if (!own && m.size == (int64_t)sizeof m.base && view_is_pointer(L, idx, ffi)) m.size = -1;
+  lua_settop(L, ffi - 1);
   return m;
 }
 
