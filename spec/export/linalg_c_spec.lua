@@ -11,7 +11,7 @@ local la = damo.linalg
 local A, B, x = damo.dmatrix "A", damo.dmatrix "B", damo.dvector "x"
 local R = damo.dvector "R"
 local S, T = damo.tensor3 "S", damo.tensor3 "T"
-local F = damo.fmatrix "F"
+local F, F64 = damo.fmatrix "F", damo.dmatrix "F64"
 local unpack = table.unpack or unpack -- luacheck: ignore
 local function squares(...)
   local sum = 0
@@ -118,6 +118,57 @@ do
     { bound = 1e-11 })
   model("la_single_spectrum", { F }, { la.eigvalsh(F), la.svdvals(F), la.expm(F) },
     { damo.cast(positive({ 4, 4 }, 50) / 4, "float32") })
+end
+-- The order of eigenvalues and the phases of vectors are free.
+local function of_values(w)
+  return damo.sort(damo.real(w)), damo.sort(damo.imag(w)), damo.real(damo.sum(w * w)), damo.sum(damo.abs(w))
+end
+do
+  local turn = damo.array { { 0, -1, 0.5, 0 }, { 1, 0, 0, 2 }, { 0, 0, 3, -4 }, { 0, 0, 4, 3 } } -- ±i and 3 ± 4i
+  local shift = damo.array { { 0, 0, 0, 1 }, { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } } -- the roots of 1
+  local triangle = damo.array { { 1, 2, 3, 0 }, { 0, 2, 5, 1 }, { 0, 0, -3, 1 }, { 0, 0, 0, 0 } }
+  for name, a in pairs { random = random({ 7, 7 }, 51), turn = turn, shift = shift, triangle = triangle,
+    symmetric = positive({ 5, 5 }, 52), far = 1e8 * random({ 6, 6 }, 53), zero = damo.zeros { 3, 3 } } do
+    local w, v = la.eig(A)
+    local re, im, size = damo.real(v), damo.imag(v), 1 + damo.max(damo.abs(A))
+    local equation = { (damo.matmul(A, re) - damo.real(v * w)) / size, (damo.matmul(A, im) - damo.imag(v * w)) / size }
+    local outputs = { equation[1], equation[2], damo.sum(damo.sqr(damo.abs(v)), { axis = 1 }),
+      damo.gt(damo.max(damo.abs(re), { axis = 1 }), 0.3), of_values(w) }
+    for _, y in ipairs { of_values(la.eigvals(A)) } do outputs[#outputs + 1] = y end
+    model("la_eig_" .. name, { A }, outputs, { a })
+  end
+  model("la_eigvals_stack", { S }, { damo.sort(damo.real(la.eigvals(S))), damo.sort(damo.abs(la.eigvals(S))) },
+    { random({ 3, 4, 4 }, 54) })
+  model("la_eigvals_single", { F }, { damo.sort(damo.real(la.eigvals(F))) },
+    { damo.cast(random({ 4, 4 }, 55), "float32") })
+  model("la_eig_nan", { A }, { damo.isnan(damo.real(la.eigvals(A, { on_fail = "nan" }))) },
+    { damo.array { { 1, 0 / 0 }, { 0, 1 } } })
+end
+for name, a in pairs { positive = positive({ 5, 5 }, 56), near = damo.eye(4) + 0.1 * random({ 4, 4 }, 57),
+  defective = damo.array { { 2, 1, 0 }, { 0, 2, 1 }, { 0, 0, 2 } }, far = 1e6 * positive({ 3, 3 }, 58),
+  turned = damo.array { { 0, -4 }, { 4, 0 } }, lower = damo.array { { 1e-9, 0 }, { 1, 2 } } } do
+  slope("la_roots_" .. name, { A }, { la.sqrtm(A), la.logm(A) }, { a }, { bound = name == "lower" and 1e-6 or 1e-10 })
+end
+model("la_sqrtm_zero", { A }, { la.sqrtm(A) }, { damo.array { { 0, 0, 0 }, { 0, 4, 0 }, { 0, 0, 0 } } })
+model("la_sqrtm_single", { F }, { la.sqrtm(F), la.logm(F) }, { damo.cast(positive({ 4, 4 }, 59), "float32") })
+model("la_roots_nan", { S }, { la.logm(S, { on_fail = "nan" }), la.sqrtm(S, { on_fail = "nan" }) },
+  { damo.array { { { -1, 0 }, { 0, 2 } }, { { 1, 1 }, { 0, 1 } }, { { 0, 1 }, { 0, 0 } } } })
+slope("la_sylvester", { A, B, F64 }, { la.solve_sylvester(A, B, F64) },
+  { positive({ 4, 4 }, 60), positive({ 3, 3 }, 61), random({ 4, 3 }, 62) }, { bound = 1e-10 })
+slope("la_lyapunov", { A, B }, { la.solve_continuous_lyapunov(A, B), la.solve_discrete_lyapunov(A, B) },
+  { random({ 4, 4 }, 63) * 0.4, random({ 4, 4 }, 64) }, { bound = 1e-10 })
+do -- derivatives of determinants, of matrices of every rank
+  local cost = damo.sum(damo.sin(damo.grad(la.det(A), A)))
+  local slopes = damo.grad(cost, A)
+  local third = damo.grad(damo.sum(damo.sqr(slopes)), A)
+  local row = damo.array { { 1, 2, 3, 4 } }
+  for name, a in pairs { regular = regular({ 4, 4 }, 65), rank_three = random({ 4, 3 }, 66):dot(random({ 3, 4 }, 67)),
+    rank_two = random({ 4, 2 }, 68):dot(random({ 2, 4 }, 69)), rank_one = row.T:dot(row),
+    zero = damo.zeros { 4, 4 } } do
+    model("la_adjugate_" .. name, { A }, { damo.grad(la.det(A), A), slopes, third }, { a }, { bound = 1e-10 })
+  end
+  model("la_adjugate_small", { A }, { slopes, third }, { damo.array { { 3 } } })
+  model("la_adjugate_nan", { A }, { slopes }, { damo.array { { 1, 2, 3 }, { 0 / 0, 1, 1 }, { 0, 1, 2 } } })
 end
 model("la_empty", { A, x }, { la.det(A), la.slogdet(A) }, { damo.zeros { 0, 0 }, damo.zeros { 0 } })
 model("la_loop", { A, x }, { damo.scan(function(v) return la.solve(A, v) end, { outputs_info = x, n_steps = 4 }) },

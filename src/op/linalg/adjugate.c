@@ -384,6 +384,7 @@ static const core_class adj_tangent_class = {
     .form = {.signature = "(n,n),(n,n)->(n,n)", .in_layout = "ss"},
     .workspace = adj_tangent_workspace,
     .run = adj_tangent_run,
+    .emit_c = adjugate_tangent_emit_c,
 };
 
 /* ---- AdjugateSecond ------------------------------------------------------------------------------------------------ */
@@ -420,6 +421,7 @@ static const core_class adj_second_class = {
     .form = {.signature = "(n,n),(n,n),(n,n)->(n,n)", .in_layout = "sss"},
     .workspace = adj_second_workspace,
     .run = adj_second_run,
+    .emit_c = adjugate_second_emit_c,
 };
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
@@ -546,6 +548,7 @@ const op_def adjugate_tangent_def = {
     .doc = "the derivatives of a stack of matrices' adjugates in the directions of a second stack",
     .n_in = 2,
     CORE_OP(adj_tangent_class),
+    .emit_c = core_emit_c,
     .grad = adj_tangent_grad,
     .rop = adj_tangent_rop,
     .no_check = "a sum of minors without an equation of its own: spec/linalg/solve_spec.lua has differences",
@@ -556,6 +559,7 @@ static const op_def adjugate_second_def = {
     .doc = "the second derivatives of a stack of matrices' adjugates in the directions of two further stacks",
     .n_in = 3,
     CORE_OP(adj_second_class),
+    .emit_c = core_emit_c,
     .grad = adj_second_grad,
     .no_check = "a sum of minors without an equation of its own: spec/linalg/solve_spec.lua has differences",
 };

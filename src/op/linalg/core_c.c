@@ -71,12 +71,10 @@ static void core_source_failed(const core_source *s) {
   const core_shape *shape = core_shape_of(s->op);
   ce_open(e, "if (bad)");
   for (int o = 0; o < s->n_out; o++) {
-    const bool places = core_kind(shape->form->out, o) == 'i';
-    ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k] = %s;", (long long)(s->out[o].rows * s->out[o].cols),
-            s->out[o].at,
-            places                     ? "1"
-            : s->dtype == DAMO_FLOAT32 ? "(float)NAN"
-                                       : "NAN");
+    const char kind = core_kind(shape->form->out, o), *nan = s->dtype == DAMO_FLOAT32 ? "(float)NAN" : "NAN";
+    const char *at = s->out[o].at, *parts = kind == 'c' ? ce_text(e, ".re = (%s)[k].im", at) : "";
+    ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k]%s = %s;", (long long)(s->out[o].rows * s->out[o].cols), at,
+            parts, kind == 'i' ? "1" : nan);
   }
   ce_close(e);
 }

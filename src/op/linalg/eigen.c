@@ -303,12 +303,14 @@ static const core_class eig_class = {.func = "eig",
                                      .needs_lapack = core_needs_lapack,
                                      .form = {.signature = "(n,n)->(n),(n,n)", .out = "cc", .in_layout = "C"},
                                      .workspace = eig_workspace,
-                                     .run = eig_run};
+                                     .run = eig_run,
+                                     .emit_c = eig_emit_c};
 static const core_class eigvals_class = {.func = "eigvals",
                                          .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(n,n)->(n)", .out = "c", .in_layout = "C"},
                                          .workspace = eig_workspace,
-                                         .run = eig_run};
+                                         .run = eig_run,
+                                         .emit_c = eig_emit_c};
 
 /* x with its last two axes' matrices taken as real where the operand is. */
 static damo_var *eig_as_operand(build *b, damo_var *x, damo_var *like) {
@@ -423,6 +425,7 @@ const op_def eig_def = {
     .n_in = 1,
     .n_out = 2,
     CORE_OP(eig_class),
+    .emit_c = core_emit_c,
     .grad = eig_grad,
     OP_CHECK(eig_check),
 };
@@ -434,6 +437,7 @@ const op_def eigvals_def = {
     .props = PROPS(PROP_WORD_OR_NIL(eig_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(eigvals_class),
+    .emit_c = core_emit_c,
     .grad = eigvals_grad,
     OP_CHECK(eigvals_check),
 };

@@ -409,12 +409,14 @@ static const core_class sqrtm_class = {.func = "sqrtm",
                                        .needs_lapack = core_needs_lapack,
                                        .form = {.signature = "(n,n)->(n,n)"},
                                        .workspace = root_workspace,
-                                       .run = sqrtm_run};
+                                       .run = sqrtm_run,
+                                       .emit_c = sqrtm_emit_c};
 static const core_class logm_class = {.func = "logm",
                                       .needs_lapack = core_needs_lapack,
                                       .form = {.signature = "(n,n)->(n,n)"},
                                       .workspace = root_workspace,
-                                      .run = logm_run};
+                                      .run = logm_run,
+                                      .emit_c = logm_emit_c};
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
@@ -473,6 +475,7 @@ const op_def logm_def = {
     .props = PROPS(PROP_WORD_OR_NIL(matfun_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(logm_class),
+    .emit_c = core_emit_c,
     .grad = frechet_grad,
     .rop = frechet_rop,
     .no_check = "no equation of products determines it: spec/linalg/matfun_spec.lua has closed forms",
@@ -485,6 +488,7 @@ const op_def sqrtm_def = {
     .props = PROPS(PROP_WORD_OR_NIL(matfun_props, on_fail, "nan")),
     .n_in = 1,
     CORE_OP(sqrtm_class),
+    .emit_c = core_emit_c,
     .grad = sqrtm_grad,
     .rop = sqrtm_rop,
     OP_CHECK(sqrtm_check),

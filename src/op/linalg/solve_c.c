@@ -265,7 +265,7 @@ static void c_adjugate(const core_source *s, c_mat a, c_mat w, c_mat to) {
   if (n == 0) return;
   const c_mat minor = c_mat_scratch(s, m, m);
   const char *pivots = c_positions(s, m), *type = ce_type(s->dtype);
-  lu_helper(s);
+  if (m > 0) lu_helper(s);
   ce_for(e, "p", n);
   ce_for(e, "q", n);
   ce_line(e, "%s det = (p + q) %% 2 == 0 ? (%s)[0] : -(%s)[0];", type, w.at, w.at);

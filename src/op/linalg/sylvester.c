@@ -8,6 +8,7 @@
  *
  * Gradients solve the adjoint equation: with Y of Aᴴ·Y + Y·Bᴴ = G, those of A, B, Q are -Y·Xᴴ, -Xᴴ·Y, Y.
  */
+#include "core_c.h"
 #include "compose.h"
 #include "decompose.h"
 #include "schur_form.h"
@@ -137,7 +138,8 @@ static const core_class sylvester_class = {.func = "solve_sylvester",
                                            .needs_lapack = core_needs_lapack,
                                            .form = {.signature = "(m,m),(n,n),(m,n)->(m,n)"},
                                            .workspace = sylvester_workspace,
-                                           .run = sylvester_run};
+                                           .run = sylvester_run,
+                                           .emit_c = sylvester_emit_c};
 
 damo_var *build_sylvester(build *b, damo_var *a, damo_var *c, damo_var *q) {
   return build_core_first(b, &sylvester_def, NULL, (damo_var *const[]){a, c, q}, 3);
@@ -174,6 +176,7 @@ const op_def sylvester_def = {
     .props = PROPS(PROP_WORD_OR_NIL(equation_props, on_fail, "nan")),
     .n_in = 3,
     CORE_OP(sylvester_class),
+    .emit_c = core_emit_c,
     .grad = sylvester_grad,
     .rop = sylvester_rop,
     OP_CHECK(sylvester_check),
@@ -246,7 +249,8 @@ static const core_class lyapunov_class = {.func = "solve_discrete_lyapunov",
                                           .needs_lapack = core_needs_lapack,
                                           .form = {.signature = "(n,n),(n,n)->(n,n)"},
                                           .workspace = lyapunov_workspace,
-                                          .run = lyapunov_run};
+                                          .run = lyapunov_run,
+                                          .emit_c = lyapunov_emit_c};
 
 damo_var *build_discrete_lyapunov(build *b, damo_var *a, damo_var *q) {
   return build_core_first(b, &discrete_lyapunov_def, NULL, (damo_var *const[]){a, q}, 2);
@@ -283,6 +287,7 @@ const op_def discrete_lyapunov_def = {
     .props = PROPS(PROP_WORD_OR_NIL(equation_props, on_fail, "nan")),
     .n_in = 2,
     CORE_OP(lyapunov_class),
+    .emit_c = core_emit_c,
     .grad = lyapunov_grad,
     .rop = lyapunov_rop,
     OP_CHECK(lyapunov_check),
