@@ -83,6 +83,17 @@ slope("la_stack", { S, T },
   { la.inv(S), la.det(S), la.cholesky(damo.matmul(S, S:transpose { 1, 3, 2 })), la.solve(S, T) },
   { regular({ 3, 4, 4 }, 24), random({ 3, 4, 2 }, 25) })
 slope("la_broadcast", { A, T }, { la.solve(A, T, { b_ndim = 2 }) }, { regular({ 4, 4 }, 26), random({ 3, 4, 2 }, 27) })
+do -- complex operands
+  local z = damo.complex(A, B)
+  model("la_complex", { A, B, x }, { la.solve(z, damo.complex(x, 2 * x)), la.solve(z, B * z, { trans = "C" }),
+    damo.matmul(z, z), damo.dot(z, damo.complex(x, x)), damo.dot(z, z) + 2 * z,
+    la.inv(z), la.solve_triangular(z, damo.complex(x, x), { trans = "C" }), la.solve_triangular(z, z, { lower = true }),
+    damo.grad(squares(damo.abs(la.solve(z, damo.complex(x, x)))), x) },
+    { regular({ 4, 4 }, 70), random({ 4, 4 }, 71), random({ 4 }, 72) }, { bound = 1e-11 })
+end
+model("la_complex_single", { F }, { la.solve(damo.complex(F, F), damo.complex(F, 2 * F)),
+  damo.matmul(damo.complex(F, F), damo.complex(F, F)) }, { damo.cast(regular({ 4, 4 }, 73), "float32") },
+  { bound = 2e-6 })
 model("la_turned_operand", { A }, { la.inv(A.T), la.cholesky(A.T), la.det(A[{ { -1, 1, -1 } }]) },
   { positive({ 4, 4 }, 28) })
 model("la_single", { F }, { la.inv(F), la.det(F), la.cholesky(F), la.solve(F, F[{ 1 }]) },
@@ -135,8 +146,15 @@ do
     local outputs = { equation[1], equation[2], damo.sum(damo.sqr(damo.abs(v)), { axis = 1 }),
       damo.gt(damo.max(damo.abs(re), { axis = 1 }), 0.3), of_values(w) }
     for _, y in ipairs { of_values(la.eigvals(A)) } do outputs[#outputs + 1] = y end
-    model("la_eig_" .. name, { A }, outputs, { a })
+    if name == "random" or name == "turn" or name == "symmetric" then -- the others have no gradient, or a free phase
+      outputs[#outputs + 1] = damo.grad(damo.sum(damo.sqr(damo.abs(w)) * (1 + damo.real(w))), A)
+      outputs[#outputs + 1] = damo.grad(damo.sum(damo.sqr(damo.real(la.eigvals(A)))), A)
+      outputs[#outputs + 1] = damo.grad(squares(damo.matmul(damo.sqr(damo.abs(v)), damo.sqr(damo.abs(w)))), A)
+    end
+    model("la_eig_" .. name, { A }, outputs, { a }, { bound = 1e-11 })
   end
+  local defective = { damo.array { { 1, 1 }, { 0, 1 } } }
+  model("la_eig_no_basis", { A }, { damo.grad(damo.sum(damo.real(la.eigvals(A))), A) }, defective, { fails = true })
   model("la_eigvals_stack", { S }, { damo.sort(damo.real(la.eigvals(S))), damo.sort(damo.abs(la.eigvals(S))) },
     { random({ 3, 4, 4 }, 54) })
   model("la_eigvals_single", { F }, { damo.sort(damo.real(la.eigvals(F))) },

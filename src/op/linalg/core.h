@@ -117,6 +117,7 @@ typedef struct core_class {
    * it when it is compiled. NULL: it does not. */
   bool (*needs_lapack)(const damo_op *op);
   core_emit_fn *emit_c; /* with op_def.emit_c = core_emit_c; NULL: entries can't be exported */
+  bool emits_complex;   /* emit_c takes operands of complex dtypes too, or refuses them itself */
 } core_class;
 
 /* ---- Classes and nodes ------------------------------------------------------------------------------------------- */

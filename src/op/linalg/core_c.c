@@ -71,8 +71,10 @@ static void core_source_failed(const core_source *s) {
   const core_shape *shape = core_shape_of(s->op);
   ce_open(e, "if (bad)");
   for (int o = 0; o < s->n_out; o++) {
-    const char kind = core_kind(shape->form->out, o), *nan = s->dtype == DAMO_FLOAT32 ? "(float)NAN" : "NAN";
-    const char *at = s->out[o].at, *parts = kind == 'c' ? ce_text(e, ".re = (%s)[k].im", at) : "";
+    const char kind = core_kind(shape->form->out, o);
+    const damo_dtype dtype = core_dtype(kind, s->dtype);
+    const char *nan = dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64 ? "(float)NAN" : "NAN";
+    const char *at = s->out[o].at, *parts = dtype_is_complex(dtype) ? ce_text(e, ".re = (%s)[k].im", at) : "";
     ce_line(e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k]%s = %s;", (long long)(s->out[o].rows * s->out[o].cols), at,
             parts, kind == 'i' ? "1" : nan);
   }
@@ -105,7 +107,8 @@ damo_status core_emit_c(c_emit *e, const damo_apply *node) {
   c_value *out[CORE_MOST];
   bool filled = false;
   int64_t shape[DAMO_MAX_NDIM];
-  if (dtype_is_complex(common)) return ce_refuse(e, "complex numbers");
+  if (dtype_is_complex(common) && !class->emits_complex) return ce_refuse(e, "complex numbers");
+  if (class->emits_complex) ce_takes_complex(e);
   if (e->file->reproducible && node->op->def->library != NULL) return ce_refuse(e, "in reproducible mode");
   DAMO_TRY(core_source_sizes(e, node, &z));
   for (int o = 0; o < s->n_out; o++) {

@@ -51,12 +51,15 @@ core_emit_fn cholesky_emit_c, half_triangle_emit_c, triangular_emit_c, lu_factor
 /* Of a square matrix a: its factors over it, and pivots; and the solution of op(a)·x = b over b. */
 const char *c_lu(const core_source *s, c_mat a);
 void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x);
+/* m = the identity. */
+void c_identity(const core_source *s, c_mat m);
 /* The helpers lu, triangle and lu_solve of s->dtype. */
 void c_lu_helpers(const core_source *s);
 /* spectral_c.c */
 core_emit_fn eigh_emit_c, svd_emit_c, svdvals_emit_c, lstsq_emit_c, pinv_emit_c, expm_emit_c, gap_emit_c;
 /* schur_c.c */
-core_emit_fn eig_emit_c, sqrtm_emit_c, logm_emit_c, sylvester_emit_c, lyapunov_emit_c;
+core_emit_fn eig_emit_c, eigen_basis_emit_c, complex_gap_emit_c, sqrtm_emit_c, logm_emit_c, sylvester_emit_c,
+    lyapunov_emit_c;
 /* adjugate_c.c */
 core_emit_fn adjugate_tangent_emit_c, adjugate_second_emit_c;
 

@@ -62,6 +62,37 @@ static void gemm_plain_helper(c_emit *e, damo_dtype dtype) {
       "}\n");
 }
 
+/* The same of complex numbers. */
+static void gemm_complex_helper(c_emit *e, damo_dtype dtype) {
+  ce_helper(
+      e, "gemm", dtype,
+      "static void gemm_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, @ alpha, const @ *x, ptrdiff_t xr, ptrdiff_t xc,\n"
+      "                   const @ *y, ptrdiff_t yr, ptrdiff_t yc, @ beta, @ *z, ptrdiff_t zr, ptrdiff_t zc) {\n"
+      "  for (ptrdiff_t i = 0; i < m; i++)\n"
+      "    for (ptrdiff_t j = 0; j < n; j++) {\n"
+      "      @ sum = {0, 0}, *const to = z + i * zr + j * zc;\n"
+      "      for (ptrdiff_t l = 0; l < k; l++) {\n"
+      "        const @ a = x[i * xr + l * xc], b = y[l * yr + j * yc];\n"
+      "        sum.re += a.re * b.re - a.im * b.im;\n"
+      "        sum.im += a.re * b.im + a.im * b.re;\n"
+      "      }\n"
+      "      const @ more = {alpha.re * sum.re - alpha.im * sum.im, alpha.re * sum.im + alpha.im * sum.re};\n"
+      "      @ old = {0, 0};\n"
+      "      if (beta.re != 0 || beta.im != 0) {\n"
+      "        old.re = beta.re * to->re - beta.im * to->im;\n"
+      "        old.im = beta.re * to->im + beta.im * to->re;\n"
+      "      }\n"
+      "      to->re = old.re + more.re;\n"
+      "      to->im = old.im + more.im;\n"
+      "    }\n"
+      "}\n");
+}
+
+/* The factor, "0", "1" or an expression of that dtype, as an argument of a complex dtype. */
+static const char *complex_factor(c_emit *e, damo_dtype dtype, const char *factor) {
+  return *factor == '0' || *factor == '1' ? ce_text(e, "(%s){%s, 0}", ce_type(dtype), factor) : factor;
+}
+
 /* Rows and columns of a matrix, and its strides; of a vector as a row or as a column. */
 static void matrix_of(const c_value *v, bool row, int64_t *m) {
   if (v->ndim == 2) {
@@ -76,8 +107,15 @@ static void matrix_of(const c_value *v, bool row, int64_t *m) {
 static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, const char *x, const int64_t *a,
                              const char *y, const int64_t *b, const char *beta, const char *z, const int64_t *c) {
   if (a[1] != b[0] || c[0] != a[0] || c[1] != b[1]) return ce_refuse(e, "its operands' shapes do not agree");
-  if (!dtype_is_float(dtype)) return ce_refuse(e, "of %s", dtype_name(dtype));
-  if (e->file->reproducible)
+  const bool complex = dtype_is_complex(dtype);
+  if (!dtype_is_float(dtype) && !complex) return ce_refuse(e, "of %s", dtype_name(dtype));
+  if (complex && e->file->reproducible) return ce_refuse(e, "of complex numbers in reproducible mode");
+  if (complex) {
+    ce_takes_complex(e);
+    gemm_complex_helper(e, dtype);
+    alpha = complex_factor(e, dtype, alpha);
+    beta = complex_factor(e, dtype, beta);
+  } else if (e->file->reproducible)
     gemm_plain_helper(e, dtype);
   else
     gemm_helper(e, dtype);

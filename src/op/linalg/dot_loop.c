@@ -500,6 +500,7 @@ static damo_status dot_loop_emit_c(c_emit *e, const damo_apply *node) {
   c_value **cells = c_file_alloc(e->file, (size_t)(n + d->loop->n_in) * sizeof *cells);
   if (cells == NULL) return DAMO_EMEMORY;
   c_value **in = cells + n;
+  ce_takes_complex(e); /* if both of its nodes do */
   for (int i = 0; i < d->n_in; i++) cells[i] = ce_in(e, i);
   DAMO_TRY(ce_node(e, d->product, cells, &cells[d->n_in]));
   for (int i = 0; i < d->loop->n_in; i++) in[i] = cells[d->slot[i]];

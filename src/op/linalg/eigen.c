@@ -304,13 +304,15 @@ static const core_class eig_class = {.func = "eig",
                                      .form = {.signature = "(n,n)->(n),(n,n)", .out = "cc", .in_layout = "C"},
                                      .workspace = eig_workspace,
                                      .run = eig_run,
-                                     .emit_c = eig_emit_c};
+                                     .emit_c = eig_emit_c,
+                                     .emits_complex = true};
 static const core_class eigvals_class = {.func = "eigvals",
                                          .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(n,n)->(n)", .out = "c", .in_layout = "C"},
                                          .workspace = eig_workspace,
                                          .run = eig_run,
-                                         .emit_c = eig_emit_c};
+                                         .emit_c = eig_emit_c,
+                                         .emits_complex = true};
 
 /* x with its last two axes' matrices taken as real where the operand is. */
 static damo_var *eig_as_operand(build *b, damo_var *x, damo_var *like) {
@@ -379,7 +381,9 @@ static const core_class basis_class = {.func = "eig",
                                        .needs_lapack = core_needs_lapack,
                                        .form = {.signature = "(n,n)->(n,n)", .in_layout = "-", .from = "1"},
                                        .workspace = basis_workspace,
-                                       .run = basis_run};
+                                       .run = basis_run,
+                                       .emit_c = eigen_basis_emit_c,
+                                       .emits_complex = true};
 
 static const op_def basis_def = {
     .name = "EigenBasis",
@@ -387,6 +391,7 @@ static const op_def basis_def = {
     .doc = "eigenvectors, checked to be a basis",
     .n_in = 1,
     CORE_OP(basis_class),
+    .emit_c = core_emit_c,
     .grad = grad_pass,
     .rop = rop_pass,
     OP_CHECK(same_check),

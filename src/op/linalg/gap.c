@@ -118,8 +118,11 @@ static const core_form *gap_form(const damo_op *op) {
                                                   : &gap_square_form;
 }
 
-static const core_class gap_class = {
-    .func = "the gradient of a decomposition", .form_of = gap_form, .run = gap_run, .emit_c = gap_emit_c};
+static const core_class gap_class = {.func = "the gradient of a decomposition",
+                                     .form_of = gap_form,
+                                     .run = gap_run,
+                                     .emit_c = gap_emit_c,
+                                     .emits_complex = true};
 
 /* ---- Gradient ---------------------------------------------------------------------------------------------------- */
 

@@ -55,7 +55,8 @@ static const core_class inv_class = {.func = "inv",
                                      .run = inv_run,
                                      .plan_lanes = inv_plan_lanes,
                                      .run_lanes = inv_lanes,
-                                     .emit_c = inv_emit_c};
+                                     .emit_c = inv_emit_c,
+                                     .emits_complex = true};
 
 damo_var *build_inv(build *b, damo_var *a) {
   const inverse_props none = {.on_fail = prop_nil()};
@@ -357,7 +358,8 @@ static const core_class lu_inverse_class = {
     .run = lu_inverse_run,
     .plan_lanes = lu_inverse_plan_lanes,
     .run_lanes = lu_inverse_lanes,
-    .emit_c = lu_inverse_emit_c};
+    .emit_c = lu_inverse_emit_c,
+    .emits_complex = true};
 
 static const op_def lu_inverse_def = {
     .name = "LUInverse",

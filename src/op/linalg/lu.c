@@ -59,7 +59,8 @@ static const core_class lu_factor_class = {.func = "lu_factor",
                                            .run = lu_factor_run,
                                            .plan_lanes = lu_factor_plan_lanes,
                                            .run_lanes = lu_factor_lanes,
-                                           .emit_c = lu_factor_emit_c};
+                                           .emit_c = lu_factor_emit_c,
+                                           .emits_complex = true};
 
 /* ---- Rules of LUFactor ------------------------------------------------------------------------------------------- */
 
@@ -388,7 +389,8 @@ static const core_class lu_solve_class = {.func = "lu_solve",
                                           .runs_empty = true,
                                           .plan_lanes = lu_solve_plan_lanes,
                                           .run_lanes = lu_solve_lanes,
-                                          .emit_c = lu_solve_emit_c};
+                                          .emit_c = lu_solve_emit_c,
+                                          .emits_complex = true};
 
 static damo_var *build_lu_solve(build *b, const lu_solve_props *p, damo_var *lu, damo_var *pivots, damo_var *x) {
   return build_core_first(b, &lu_solve_def, p, (damo_var *const[]){lu, pivots, x}, 3);

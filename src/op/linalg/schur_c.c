@@ -2,6 +2,9 @@
  * and trsyl are asked for in the virtual machine, here from the Schur form of the matrix as one of complex numbers. Of
  * float32 operands too it is computed in double.
  */
+#include <float.h>
+#include <math.h>
+
 #include "core_c.h"
 #include "spectral.h"
 
@@ -27,12 +30,6 @@ static const char pair_text[] =
     "    y.im = (a.im * ratio - a.re) / below;\n"
     "  }\n"
     "  return y;\n"
-    "}\n"
-    "static pair_~ root_pair_~(pair_~ a) {\n"
-    "  const double size = size_of_pair_~(a), root = sqrt((size + fabs(a.re)) / 2), other = size > 0 ? fabs(a.im) / (2 "
-    "* root) : 0;\n"
-    "  const pair_~ right = {root, a.im < 0 ? -other : other}, left = {other, a.im < 0 ? -root : root};\n"
-    "  return a.re >= 0 ? right : left;\n"
     "}\n";
 
 static const char product_text[] =
@@ -57,6 +54,12 @@ static const char product_text[] =
 
 /* Rotations of two rows make the matrix one of Hessenberg's, then steps of the QR algorithm with Wilkinson's shifts. */
 static const char schur_text[] =
+    "static pair_~ root_pair_~(pair_~ a) {\n"
+    "  const double size = size_of_pair_~(a), root = sqrt((size + fabs(a.re)) / 2), other = size > 0 ? fabs(a.im) / (2 "
+    "* root) : 0;\n"
+    "  const pair_~ right = {root, a.im < 0 ? -other : other}, left = {other, a.im < 0 ? -root : root};\n"
+    "  return a.re >= 0 ? right : left;\n"
+    "}\n"
     "/* Of n pairs of numbers x, y: c x + s y and c y - conj(s) x. */\n"
     "static void turn_pairs_~(ptrdiff_t n, pair_~ *x, pair_~ *y, ptrdiff_t step, double c, pair_~ s) {\n"
     "  for (ptrdiff_t k = 0; k < n; k++) {\n"
@@ -142,9 +145,11 @@ static const char *c_pairs(const core_source *s, int64_t n) {
 static void c_load_pairs(const core_source *s, const char *to, c_mat m) {
   ce_for(s->e, "i", m.rows);
   ce_for(s->e, "j", m.cols);
-  ce_line(s->e, "%s[i * %lld + j].re = (double)(%s)[i * %lld + j * %lld];", to, (long long)m.cols, m.at,
-          (long long)m.rs, (long long)m.cs);
-  ce_line(s->e, "%s[i * %lld + j].im = 0;", to, (long long)m.cols);
+  const char *from = ce_text(s->e, "(%s)[i * %lld + j * %lld]", m.at, (long long)m.rs, (long long)m.cs);
+  const bool complex = dtype_is_complex(s->dtype);
+  ce_line(s->e, "%s[i * %lld + j].re = (double)%s%s;", to, (long long)m.cols, from, complex ? ".re" : "");
+  ce_line(s->e, "%s[i * %lld + j].im = %s%s;", to, (long long)m.cols, complex ? "(double)" : "0",
+          complex ? ce_text(s->e, "%s.im", from) : "");
   ce_close(s->e);
   ce_close(s->e);
 }
@@ -292,7 +297,7 @@ static const char vectors_text[] =
     "}\n";
 
 static void c_store_pairs(const core_source *s, c_mat m, const char *from) {
-  const char *part = ce_type(s->dtype);
+  const char *part = s->dtype == DAMO_FLOAT32 || s->dtype == DAMO_COMPLEX64 ? "float" : "double";
   ce_for(s->e, "k", m.rows * m.cols);
   ce_line(s->e, "(%s)[k].re = (%s)%s[k].re;", m.at, part, from);
   ce_line(s->e, "(%s)[k].im = (%s)%s[k].im;", m.at, part, from);
@@ -302,7 +307,6 @@ static void c_store_pairs(const core_source *s, c_mat m, const char *from) {
 damo_status eig_emit_c(const core_source *s) {
   const c_schur f = c_schur_of(s, s->in[0]);
   const char *w = c_pairs(s, f.n);
-  ce_takes_complex(s->e);
   ce_helper(s->e, "values", DAMO_FLOAT64, values_text);
   ce_line(s->e, "schur_values_f64(%lld, %s, %s);", (long long)f.n, f.t, w);
   c_store_pairs(s, s->out[0], w);
@@ -311,6 +315,78 @@ damo_status eig_emit_c(const core_source *s) {
   ce_helper(s->e, "vectors", DAMO_FLOAT64, vectors_text);
   ce_line(s->e, "schur_vectors_f64(%lld, %s, %s, %s, %s, %s, %s);", (long long)f.n, f.t, f.z, w, x, taken, v);
   c_store_pairs(s, s->out[1], v);
+  return s->e->status;
+}
+
+/* ---- Their gradients --------------------------------------------------------------------------------------------- */
+
+static const char rows_norm_text[] =
+    "/* The largest sum of moduli of a row. */\n"
+    "static double rows_norm_~(ptrdiff_t n, const @ *a) {\n"
+    "  double most = 0;\n"
+    "  for (ptrdiff_t i = 0; i < n; i++) {\n"
+    "    double sum = 0;\n"
+    "    for (ptrdiff_t j = 0; j < n; j++) sum += hypot((double)a[i * n + j].re, (double)a[i * n + j].im);\n"
+    "    most = fmax(most, sum);\n"
+    "  }\n"
+    "  return most;\n"
+    "}\n";
+
+/* The vectors are no basis where the product of the norms of their matrix and its inverse is too large. */
+damo_status eigen_basis_emit_c(const core_source *s) {
+  const int64_t n = s->in[0].rows;
+  const c_mat a = c_mat_scratch(s, n, n), inverse = c_mat_scratch(s, n, n);
+  ce_helper(s->e, "rows_norm", s->dtype, rows_norm_text);
+  c_mat_copy(s, s->out[0], s->in[0]);
+  c_mat_copy(s, a, s->in[0]);
+  const char *pivots = c_lu(s, a);
+  c_identity(s, inverse);
+  ce_open(s->e, "if (!bad)");
+  c_lu_solve(s, a, pivots, false, inverse);
+  ce_line(s->e, "bad = !(1 / (rows_norm_%s(%lld, %s) * rows_norm_%s(%lld, %s)) > %.17g);", s->suffix, (long long)n,
+          s->out[0].at, s->suffix, (long long)n, inverse.at,
+          (double)n * (s->dtype == DAMO_COMPLEX64 ? FLT_EPSILON : DBL_EPSILON));
+  ce_close(s->e);
+  return s->e->status;
+}
+
+static const char gap_text[] =
+    "/* q(i, j) = x(i, j) / (w(j) - w(i)), 0 on the diagonal; gaps below least times the\n"
+    "   greatest value are none. Not 0: two\n"
+    "   values are equal where x is not 0. */\n"
+    "static int gap_~(ptrdiff_t n, const pair_~ *x, const pair_~ *w, double least, double noise, pair_~ *q) {\n"
+    "  double greatest = 0;\n"
+    "  int bad = 0;\n"
+    "  for (ptrdiff_t j = 0; j < n; j++) greatest = fmax(greatest, size_of_pair_~(w[j]));\n"
+    "  for (ptrdiff_t i = 0; i < n; i++)\n"
+    "    for (ptrdiff_t j = 0; j < n; j++) {\n"
+    "      const pair_~ d = {w[j].re - w[i].re, w[j].im - w[i].im};\n"
+    "      const int far = i != j && size_of_pair_~(d) > least * greatest;\n"
+    "      q[i * n + j].re = q[i * n + j].im = 0;\n"
+    "      if (far) q[i * n + j] = over_pair_~(x[i * n + j], d);\n"
+    "      bad |= i != j && !far && !(size_of_pair_~(x[i * n + j]) <= noise);\n"
+    "    }\n"
+    "  return bad;\n"
+    "}\n";
+
+/* GapQuotient of complex values: see gap.c. */
+damo_status complex_gap_emit_c(const core_source *s) {
+  const c_mat x = s->in[0], w = s->in[1], scale = s->in[2];
+  const double eps = s->dtype == DAMO_COMPLEX64 ? FLT_EPSILON : DBL_EPSILON, n = (double)w.rows;
+  const char *from = c_pairs(s, x.rows * x.cols), *values = c_pairs(s, w.rows), *q = c_pairs(s, x.rows * x.cols),
+             *sizes = c_pairs(s, scale.rows * scale.cols);
+  ce_helper(s->e, "pair", DAMO_FLOAT64, pair_text);
+  ce_helper(s->e, "gap_of_pairs", DAMO_FLOAT64, gap_text);
+  c_load_pairs(s, from, x);
+  c_load_pairs(s, values, w);
+  c_load_pairs(s, sizes, scale);
+  ce_line(s->e, "double noise = 0;");
+  ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) noise = fmax(noise, fmax(fabs(%s[k].re), fabs(%s[k].im)));",
+          (long long)(scale.rows * scale.cols), sizes, sizes);
+  ce_line(s->e, "noise *= %.17g;", 8 * (n + (double)scale.rows) * eps);
+  ce_line(s->e, "bad |= gap_f64(%lld, %s, %s, %.17g, noise, %s);", (long long)x.rows, from, values,
+          (8 + 2 * sqrt(n)) * eps, q);
+  c_store_pairs(s, s->out[0], q);
   return s->e->status;
 }
 

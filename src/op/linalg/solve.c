@@ -292,7 +292,8 @@ static const core_class solve_class = {.func = "solve",
                                        .runs_empty = true,
                                        .plan_lanes = solve_plan_lanes,
                                        .run_lanes = solve_lanes,
-                                       .emit_c = solve_emit_c};
+                                       .emit_c = solve_emit_c,
+                                       .emits_complex = true};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 

@@ -7,22 +7,70 @@
 
 /* ---- Triangles --------------------------------------------------------------------------------------------------- */
 
-static void triangle_helper(const core_source *s) {
-  ce_helper(
-      s->e, "triangle", s->dtype,
-      "/* Solves with a triangle of a, in place. */\n"
-      "static void triangle_~(ptrdiff_t n, ptrdiff_t k, const @ *a, ptrdiff_t rs, ptrdiff_t cs, int lower, int unit,\n"
-      "                       @ *x, ptrdiff_t xr, ptrdiff_t xc) {\n"
-      "  for (ptrdiff_t s = 0; s < n; s++) {\n"
-      "    const ptrdiff_t i = lower ? s : n - 1 - s;\n"
-      "    for (ptrdiff_t t = 0; t < s; t++) {\n"
-      "      const ptrdiff_t l = lower ? t : n - 1 - t;\n"
-      "      const @ f = a[i * rs + l * cs];\n"
-      "      for (ptrdiff_t j = 0; j < k; j++) x[i * xr + j * xc] -= f * x[l * xr + j * xc];\n"
-      "    }\n"
-      "    for (ptrdiff_t j = 0; j < k && !unit; j++) x[i * xr + j * xc] /= a[i * (rs + cs)];\n"
-      "  }\n"
-      "}\n");
+static const char triangle_text[] =
+    "/* Solves with a triangle of a, in place. */\n"
+    "static void triangle_~(ptrdiff_t n, ptrdiff_t k, const @ *a, ptrdiff_t rs, ptrdiff_t cs, int lower, int unit,\n"
+    "                       @ *x, ptrdiff_t xr, ptrdiff_t xc) {\n"
+    "  for (ptrdiff_t s = 0; s < n; s++) {\n"
+    "    const ptrdiff_t i = lower ? s : n - 1 - s;\n"
+    "    for (ptrdiff_t t = 0; t < s; t++) {\n"
+    "      const ptrdiff_t l = lower ? t : n - 1 - t;\n"
+    "      const @ f = a[i * rs + l * cs];\n"
+    "      for (ptrdiff_t j = 0; j < k; j++) x[i * xr + j * xc] -= f * x[l * xr + j * xc];\n"
+    "    }\n"
+    "    for (ptrdiff_t j = 0; j < k && !unit; j++) x[i * xr + j * xc] /= a[i * (rs + cs)];\n"
+    "  }\n"
+    "}\n";
+
+/* The same of complex numbers. */
+static const char complex_triangle_text[] =
+    "/* Solves with a triangle of a, in place. */\n"
+    "static void triangle_~(ptrdiff_t n, ptrdiff_t k, const @ *a, ptrdiff_t rs, ptrdiff_t cs, int lower, int unit,\n"
+    "                       @ *x, ptrdiff_t xr, ptrdiff_t xc) {\n"
+    "  for (ptrdiff_t s = 0; s < n; s++) {\n"
+    "    const ptrdiff_t i = lower ? s : n - 1 - s;\n"
+    "    for (ptrdiff_t t = 0; t < s; t++) {\n"
+    "      const ptrdiff_t l = lower ? t : n - 1 - t;\n"
+    "      for (ptrdiff_t j = 0; j < k; j++) minus_product_~(x + i * xr + j * xc, a[i * rs + l * cs], x[l * xr + j * "
+    "xc]);\n"
+    "    }\n"
+    "    for (ptrdiff_t j = 0; j < k && !unit; j++) x[i * xr + j * xc] = quotient_~(x[i * xr + j * xc], a[i * (rs + "
+    "cs)]);\n"
+    "  }\n"
+    "}\n";
+
+static const char minus_product_text[] =
+    "/* y -= a b */\n"
+    "static void minus_product_~(@ *y, @ a, @ b) {\n"
+    "  y->re -= a.re * b.re - a.im * b.im;\n"
+    "  y->im -= a.re * b.im + a.im * b.re;\n"
+    "}\n";
+static const char quotient_text[] =
+    "static @ quotient_~(@ a, @ b) { /* by the greater part of b, so that nothing overflows */\n"
+    "  const double x = a.re, y = a.im, u = b.re, v = b.im;\n"
+    "  const int real = fabs(u) >= fabs(v);\n"
+    "  const double ratio = real ? v / u : u / v, below = real ? u + v * ratio : v + u * ratio;\n"
+    "  @ q;\n"
+    "  q.re = (real ? x + y * ratio : x * ratio + y) / below;\n"
+    "  q.im = (real ? y - x * ratio : y * ratio - x) / below;\n"
+    "  return q;\n"
+    "}\n";
+
+/* The helper of the name, of real or complex numbers. */
+static void c_either(const core_source *s, const char *name, const char *real, const char *complex) {
+  const bool of_complex = dtype_is_complex(s->dtype);
+  if (of_complex) ce_helper(s->e, "minus_product", s->dtype, minus_product_text);
+  if (of_complex) ce_helper(s->e, "quotient", s->dtype, quotient_text);
+  ce_helper(s->e, name, s->dtype, of_complex ? complex : real);
+}
+
+static void triangle_helper(const core_source *s) { c_either(s, "triangle", triangle_text, complex_triangle_text); }
+
+/* A result by rows becomes its conjugate, if it is complex. */
+static void c_conjugate(const core_source *s, c_mat m) {
+  if (!dtype_is_complex(s->dtype)) return;
+  ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k].im = -(%s)[k].im;", (long long)(m.rows * m.cols), m.at,
+          m.at);
 }
 
 /* op(triangle of a)·x = b, over b. */
@@ -34,8 +82,12 @@ static void c_triangle(const core_source *s, c_mat a, bool lower, bool unit, c_m
 
 /* bad: an entry of the diagonal is 0. */
 static void c_check_diagonal(const core_source *s, c_mat a) {
-  ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) bad |= (%s)[k * %lld] == 0;", (long long)a.rows, a.at,
-          (long long)(a.rs + a.cs));
+  const char *entry = ce_text(s->e, "(%s)[k * %lld]", a.at, (long long)(a.rs + a.cs));
+  if (dtype_is_complex(s->dtype))
+    ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) bad |= %s.re == 0 && %s.im == 0;", (long long)a.rows, entry,
+            entry);
+  else
+    ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) bad |= %s == 0;", (long long)a.rows, entry);
 }
 
 damo_status triangular_emit_c(const core_source *s) {
@@ -44,7 +96,9 @@ damo_status triangular_emit_c(const core_source *s) {
   const c_mat x = right ? c_mat_turned(s->out[0]) : s->out[0], a = s->in[0];
   c_mat_copy(s, s->out[0], s->in[1]);
   if (!unit) c_check_diagonal(s, a);
+  if (c_system(s) == 'h') c_conjugate(s, s->out[0]);
   c_triangle(s, turned ? c_mat_turned(a) : a, lower != turned, unit, x);
+  if (c_system(s) == 'h') c_conjugate(s, s->out[0]);
   return s->e->status;
 }
 
@@ -100,35 +154,66 @@ damo_status half_triangle_emit_c(const core_source *s) {
 
 /* ---- LU ---------------------------------------------------------------------------------------------------------- */
 
-static void lu_helper(const core_source *s) {
-  ce_helper(
-      s->e, "lu", s->dtype,
-      "/* P, L and U over a matrix of m rows. Returns the number of the first pivot that is 0; 0: there is none. */\n"
-      "static ptrdiff_t lu_~(ptrdiff_t m, ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs, int64_t *pivots) {\n"
-      "  ptrdiff_t first = 0;\n"
-      "  for (ptrdiff_t j = 0; j < m && j < n; j++) {\n"
-      "    ptrdiff_t p = j;\n"
-      "    for (ptrdiff_t i = j + 1; i < m; i++)\n"
-      "      if (fabs$(a[i * rs + j * cs]) > fabs$(a[p * rs + j * cs])) p = i;\n"
-      "    pivots[j] = p + 1;\n"
-      "    if (a[p * rs + j * cs] == 0) {\n"
-      "      if (first == 0) first = j + 1;\n"
-      "      continue;\n"
-      "    }\n"
-      "    for (ptrdiff_t k = 0; k < n && p != j; k++) {\n"
-      "      const @ t = a[j * rs + k * cs];\n"
-      "      a[j * rs + k * cs] = a[p * rs + k * cs];\n"
-      "      a[p * rs + k * cs] = t;\n"
-      "    }\n"
-      "    for (ptrdiff_t i = j + 1; i < m; i++) {\n"
-      "      const @ f = a[i * rs + j * cs] / a[j * (rs + cs)];\n"
-      "      a[i * rs + j * cs] = f;\n"
-      "      for (ptrdiff_t k = j + 1; k < n; k++) a[i * rs + k * cs] -= f * a[j * rs + k * cs];\n"
-      "    }\n"
-      "  }\n"
-      "  return first;\n"
-      "}\n");
-}
+static const char lu_text[] =
+    "/* P, L and U over a matrix of m rows. Returns the number of the first pivot that is 0; 0: there is none. */\n"
+    "static ptrdiff_t lu_~(ptrdiff_t m, ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs, int64_t *pivots) {\n"
+    "  ptrdiff_t first = 0;\n"
+    "  for (ptrdiff_t j = 0; j < m && j < n; j++) {\n"
+    "    ptrdiff_t p = j;\n"
+    "    for (ptrdiff_t i = j + 1; i < m; i++)\n"
+    "      if (fabs$(a[i * rs + j * cs]) > fabs$(a[p * rs + j * cs])) p = i;\n"
+    "    pivots[j] = p + 1;\n"
+    "    if (a[p * rs + j * cs] == 0) {\n"
+    "      if (first == 0) first = j + 1;\n"
+    "      continue;\n"
+    "    }\n"
+    "    for (ptrdiff_t k = 0; k < n && p != j; k++) {\n"
+    "      const @ t = a[j * rs + k * cs];\n"
+    "      a[j * rs + k * cs] = a[p * rs + k * cs];\n"
+    "      a[p * rs + k * cs] = t;\n"
+    "    }\n"
+    "    for (ptrdiff_t i = j + 1; i < m; i++) {\n"
+    "      const @ f = a[i * rs + j * cs] / a[j * (rs + cs)];\n"
+    "      a[i * rs + j * cs] = f;\n"
+    "      for (ptrdiff_t k = j + 1; k < n; k++) a[i * rs + k * cs] -= f * a[j * rs + k * cs];\n"
+    "    }\n"
+    "  }\n"
+    "  return first;\n"
+    "}\n";
+
+static const char complex_lu_text[] =
+    "/* P, L and U over a matrix of m rows. Returns the number of the first pivot that is 0; 0: there is none. */\n"
+    "static ptrdiff_t lu_~(ptrdiff_t m, ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs, int64_t *pivots) {\n"
+    "  ptrdiff_t first = 0;\n"
+    "  for (ptrdiff_t j = 0; j < m && j < n; j++) {\n"
+    "    ptrdiff_t p = j;\n"
+    "    double most = -1;\n"
+    "    for (ptrdiff_t i = j; i < m; i++) {\n"
+    "      const double size = fabs((double)a[i * rs + j * cs].re) + fabs((double)a[i * rs + j * cs].im);\n"
+    "      if (!(size > most)) continue;\n"
+    "      most = size;\n"
+    "      p = i;\n"
+    "    }\n"
+    "    pivots[j] = p + 1;\n"
+    "    if (most == 0) {\n"
+    "      if (first == 0) first = j + 1;\n"
+    "      continue;\n"
+    "    }\n"
+    "    for (ptrdiff_t k = 0; k < n && p != j; k++) {\n"
+    "      const @ t = a[j * rs + k * cs];\n"
+    "      a[j * rs + k * cs] = a[p * rs + k * cs];\n"
+    "      a[p * rs + k * cs] = t;\n"
+    "    }\n"
+    "    for (ptrdiff_t i = j + 1; i < m; i++) {\n"
+    "      const @ f = quotient_~(a[i * rs + j * cs], a[j * (rs + cs)]);\n"
+    "      a[i * rs + j * cs] = f;\n"
+    "      for (ptrdiff_t k = j + 1; k < n; k++) minus_product_~(a + i * rs + k * cs, f, a[j * rs + k * cs]);\n"
+    "    }\n"
+    "  }\n"
+    "  return first;\n"
+    "}\n";
+
+static void lu_helper(const core_source *s) { c_either(s, "lu", lu_text, complex_lu_text); }
 
 const char *c_lu(const core_source *s, c_mat a) {
   const char *pivots = c_positions(s, a.rows);
@@ -199,8 +284,11 @@ damo_status lu_solve_emit_c(const core_source *s) {
   const c_mat lu = s->in[0];
   const char *pivots = c_pivots(s, s->in[1], lu.rows);
   c_check_diagonal(s, lu);
+  const bool adjoint = c_system(s) == 'h';
   c_mat_copy(s, s->out[0], s->in[2]);
+  if (adjoint) c_conjugate(s, s->out[0]);
   c_lu_solve(s, columns ? c_mat_turned(lu) : lu, pivots, (c_system(s) != 'n') != columns, s->out[0]);
+  if (adjoint) c_conjugate(s, s->out[0]);
   return s->e->status;
 }
 
@@ -235,10 +323,15 @@ damo_status permute_rows_emit_c(const core_source *s) {
 
 /* ---- Inverses and determinants ----------------------------------------------------------------------------------- */
 
-static void c_identity(const core_source *s, c_mat m) {
-  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)m.rows);
-  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) (%s)[i * %lld + j * %lld] = i == j;", (long long)m.cols, m.at,
-          (long long)m.rs, (long long)m.cs);
+void c_identity(const core_source *s, c_mat m) {
+  const bool complex = dtype_is_complex(s->dtype);
+  const char *entry = ce_text(s->e, "(%s)[i * %lld + j * %lld]", m.at, (long long)m.rs, (long long)m.cs);
+  ce_for(s->e, "i", m.rows);
+  ce_for(s->e, "j", m.cols);
+  ce_line(s->e, "%s%s = i == j;", entry, complex ? ".re" : "");
+  if (complex) ce_line(s->e, "%s.im = 0;", entry);
+  ce_close(s->e);
+  ce_close(s->e);
 }
 
 damo_status inv_emit_c(const core_source *s) {
@@ -390,6 +483,8 @@ damo_status solve_emit_c(const core_source *s) {
   const prop_value *assume = op_prop(s->op, "assume");
   const char *word = assume != NULL ? prop_str_or(*assume, "gen") : "gen";
   const bool lower = c_flag(s, "lower");
+  if (dtype_is_complex(s->dtype) && strcmp(word, "gen") != 0 && strcmp(word, "banded") != 0)
+    return ce_refuse(s->e, "complex numbers");
   if (strcmp(word, "diagonal") == 0) return solve_diagonal_emit_c(s);
   const c_mat a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
   if (strcmp(word, "tridiagonal") == 0)
@@ -405,7 +500,10 @@ damo_status solve_emit_c(const core_source *s) {
     c_triangle(s, c_mat_turned(a), false, false, s->out[0]);
   } else {
     const char *pivots = c_lu(s, a);
+    const bool adjoint = c_system(s) == 'h';
+    if (adjoint) c_conjugate(s, s->out[0]);
     c_lu_solve(s, a, pivots, c_system(s) != 'n', s->out[0]);
+    if (adjoint) c_conjugate(s, s->out[0]);
   }
   return s->e->status;
 }

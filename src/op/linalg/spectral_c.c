@@ -391,7 +391,8 @@ damo_status gap_emit_c(const core_source *s) {
   const char *gap = kind == GAP_VALUE ? ce_text(s->e, "%s[j * %lld]", at, (long long)w.rs)
                                       : ce_text(s->e, "%s[j * %lld] %s %s[i * %lld]", at, (long long)w.rs,
                                                 kind == GAP_SUM ? "+" : "-", at, (long long)w.rs);
-  if (c_flag(s, "complex_values")) return ce_refuse(s->e, "complex numbers");
+  if (c_flag(s, "complex_values")) return complex_gap_emit_c(s);
+  if (dtype_is_complex(s->dtype)) return ce_refuse(s->e, "complex numbers");
   ce_line(s->e, "double greatest = 0, most = 0;");
   ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++) greatest = fmax(greatest, fabs((double)%s[j * %lld]));",
           (long long)w.rows, at, (long long)w.rs);

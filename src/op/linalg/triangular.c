@@ -110,7 +110,8 @@ static const core_class triangular_class = {.func = "solve_triangular",
                                             .run = triangular_run,
                                             .plan_lanes = triangular_plan_lanes,
                                             .run_lanes = triangular_lanes,
-                                            .emit_c = triangular_emit_c};
+                                            .emit_c = triangular_emit_c,
+                                            .emits_complex = true};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
