@@ -72,4 +72,36 @@ describe("a call in slices", function()
       assert.equal("", table.concat(few, ", "))
     end)
   end
+
+  -- The number of steps of one piece until the call fails; the error.
+  local function steps_to_error(run)
+    local steps, ok, err = 0, true, false
+    while ok and not err do
+      ok, err = pcall(run.step, run, 0)
+      steps = steps + 1
+    end
+    assert.is_false(ok)
+    return steps, err
+  end
+
+  it("reads a list of positions in parts, so that one that is outside is met in a later step", function()
+    local x, rows, cols = damo.sparse.csr_matrix "x", damo.lvector "rows", damo.lvector "cols"
+    local m, good = damo.sparse.eye(10), damo.ones({ N }, "int64")
+    local bad = good:copy()
+    bad[N] = 11
+    for _, lists in ipairs { { bad, good }, { good, bad } } do
+      local f = damo.compile({ x, rows, cols }, damo.sparse.get_item_2lists(x, rows, cols))
+      local steps, err = steps_to_error(f:start(m, unpack(lists)))
+      assert.equal("index", err.kind)
+      assert.is_true(steps >= N / 8192, tostring(steps))
+    end
+  end)
+
+  it("converts the stored values of a draw in parts, before it looks at the first", function()
+    local x = damo.sparse.csr_fmatrix "x"
+    local mean = -1 * damo.sparse.eye(N, { dtype = "float32", format = "csr" })
+    local steps, err = steps_to_error(damo.compile({ x }, damo.sparse.poisson(x)):start(mean))
+    assert.equal("value", err.kind)
+    assert.is_true(steps >= N / MOST, tostring(steps))
+  end)
 end)

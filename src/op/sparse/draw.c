@@ -43,7 +43,7 @@ static damo_status sp_draw_give(const thunk *t, frame *f, const philox_state *s,
 static damo_sparse *sp_draw_on_pattern(const damo_sparse *x, const double *values, damo_dtype dtype) {
   damo_array *data = array_empty(x->obj.ctx, dtype, 1, (const int64_t[]){sparse_nnz(x)});
   if (data == NULL) return NULL;
-  kernel_cast(DAMO_FLOAT64, dtype)(values, data->data, sparse_nnz(x));
+  array_cast_values(x->obj.ctx, DAMO_FLOAT64, dtype, values, data->data, sparse_nnz(x));
   damo_sparse *all = sparse_with_data(x, data), *out = all != NULL ? sparse_drop_zeros(all) : NULL;
   damo_release(data);
   damo_release(all);
@@ -54,7 +54,7 @@ static damo_sparse *sp_draw_on_pattern(const damo_sparse *x, const double *value
 static double *sp_draw_read_values(const thunk *t, frame *f, const damo_sparse *x) {
   const int64_t n = sparse_nnz(x);
   double *v = thunk_scratch(t, f, (size_t)(n > 0 ? n : 1) * sizeof *v);
-  if (v != NULL) kernel_cast(sparse_dtype(x), DAMO_FLOAT64)(x->data->data, v, n);
+  if (v != NULL) array_cast_values(f->ctx, sparse_dtype(x), DAMO_FLOAT64, x->data->data, v, n);
   return v;
 }
 

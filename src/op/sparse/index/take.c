@@ -11,23 +11,29 @@
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* Converts 1-based positions, negative ones from the end, to 0-based ones; false where one is outside. The loop has no
- * branch. */
-static bool sp_getitem_to_places(const damo_array *list, int64_t n, int64_t *out) {
+#define LIST_PART 8192 /* positions between two points */
+
+/* Converts 1-based positions, negative ones from the end, to 0-based ones; false where one is outside. The inner loop has
+ * no branch. */
+static bool sp_getitem_to_places(damo_ctx *ctx, const damo_array *list, int64_t n, int64_t *out) {
   const char *p = list->data;
-  const int64_t stride = array_strides(list)[0];
+  const int64_t stride = array_strides(list)[0], size = array_size(list);
   bool inside = true;
-  for (int64_t k = 0, m = array_size(list); k < m; k++, p += stride) {
-    const int64_t position = *(const int64_t *)(const void *)p, at = position < 0 ? position + n : position - 1;
-    inside &= (uint64_t)at < (uint64_t)n;
-    out[k] = at;
+  for (int64_t from = 0; from < size; from += LIST_PART) {
+    const int64_t end = size - from > LIST_PART ? from + LIST_PART : size;
+    for (int64_t k = from; k < end; k++, p += stride) {
+      const int64_t position = *(const int64_t *)(const void *)p, at = position < 0 ? position + n : position - 1;
+      inside &= (uint64_t)at < (uint64_t)n;
+      out[k] = at;
+    }
+    if (end < size) ctx_point(ctx);
   }
   return inside;
 }
 
 damo_status thunk_positions(const thunk *t, frame *f, int i, int axis, int64_t n, int64_t *out) {
   const damo_array *list = thunk_in(t, f, i);
-  if (sp_getitem_to_places(list, n, out)) return DAMO_OK;
+  if (sp_getitem_to_places(f->ctx, list, n, out)) return DAMO_OK;
   int64_t k = 0;
   while ((uint64_t)out[k] < (uint64_t)n) k++;
   const int64_t position = *(const int64_t *)(const void *)(list->data + k * array_strides(list)[0]);
