@@ -106,24 +106,7 @@ static damo_status care_run(core_call *c) {
   }
   lapack_gges_left(&order, s.h, s.j, &left, s.alpha, s.beta, s.v, s.work, &s.lwork, s.rwork, s.bwork, &info);
   if (info != 0 || left != rows) return core_fail(c, "there is no stabilising solution");
-  /* X = U₂·U₁⁻¹ of the first columns of v, as the solution Xᵀ of U₁ᵀ·Xᵀ = U₂ᵀ: by columns, so X by rows. */
-  for (int64_t j = 0; j < n; j++) {
-    for (int64_t i = 0; i < n; i++) {
-      s.u[i + j * n] = s.v[i + j * order];
-      s.x[j + i * n] = s.v[n + i + j * order];
-    }
-  }
-  const lapack_table *lapack = lapack_of(DAMO_COMPLEX128);
-  lapack->getrf(&rows, &rows, s.u, &rows, s.bwork, &info);
-  if (info != 0) return core_fail(c, "there is no stabilising solution");
-  lapack->getrs("T", &rows, &rows, s.u, &rows, s.bwork, s.x, &rows, &info, 1);
-  for (int64_t i = 0; i < n; i++) {
-    for (int64_t j = 0; j < n; j++) {
-      const damo_c128 v = s.x[i * n + j], t = s.x[j * n + i];
-      mat_put(&c->out[0], i, j, (damo_c128){(v.re + t.re) / 2, (v.im - t.im) / 2});
-    }
-  }
-  return DAMO_OK;
+  return riccati_solution(c, n, order, s.v, s.u, s.bwork, s.x);
 }
 
 static const core_class care_class = {.func = "solve_continuous_are",

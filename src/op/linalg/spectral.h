@@ -49,6 +49,11 @@ damo_status spectral_check_triangle(core_call *c, const core_mat *m, bool lower)
  * checked before, so what LAPACK refuses is the length of a workspace, which its 32-bit integers don't hold. */
 damo_status spectral_outcome(core_call *c, lapack_int info, const char *why);
 
+/* sylvester.c: writes the Hermitian part of X = U₂·U₁⁻¹, the solution of a Riccati equation, for the n rows of U₁ and then
+ * of U₂ in the first n columns of v, of `order` rows. u, x: n × n numbers; pivots: n. */
+damo_status riccati_solution(core_call *c, int64_t n, int64_t order, const damo_c128 *v, damo_c128 *u,
+                             lapack_int *pivots, damo_c128 *x);
+
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 /* svd.c: U, the singular values, greatest first, and Vᴴ; the values alone */

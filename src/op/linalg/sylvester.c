@@ -347,6 +347,30 @@ static void riccati_pencil(const core_call *c, const riccati_space *s, int64_t n
     for (int64_t i = 0; i < k; i++) s->h[2 * n + i + (2 * n + j) * order] = mat_get(r, i, j);
 }
 
+damo_status riccati_solution(core_call *c, int64_t n, int64_t order, const damo_c128 *v, damo_c128 *u,
+                             lapack_int *pivots, damo_c128 *x) {
+  const lapack_int rows = (lapack_int)n;
+  lapack_int info = 0;
+  /* Xᵀ solves U₁ᵀ·Xᵀ = U₂ᵀ: by columns, so X by rows. */
+  for (int64_t j = 0; j < n; j++) {
+    for (int64_t i = 0; i < n; i++) {
+      u[i + j * n] = v[i + j * order];
+      x[j + i * n] = v[n + i + j * order];
+    }
+  }
+  const lapack_table *lapack = lapack_of(DAMO_COMPLEX128);
+  lapack->getrf(&rows, &rows, u, &rows, pivots, &info);
+  if (info != 0) return core_fail(c, "there is no stabilising solution");
+  lapack->getrs("T", &rows, &rows, u, &rows, pivots, x, &rows, &info, 1);
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      const damo_c128 one = x[i * n + j], other = x[j * n + i];
+      mat_put(&c->out[0], i, j, (damo_c128){(one.re + other.re) / 2, (one.im - other.im) / 2});
+    }
+  }
+  return DAMO_OK;
+}
+
 static damo_status riccati_run(core_call *c) {
   const int64_t n = c->in[0].rows, k = c->in[1].cols;
   const lapack_int order = (lapack_int)(2 * n + k), rows = (lapack_int)n;
@@ -362,24 +386,7 @@ static damo_status riccati_run(core_call *c) {
   DAMO_TRY(spectral_check_finite(c, &pencil));
   lapack_gges_inside(&order, s.h, s.j, &inside, s.alpha, s.beta, s.v, s.work, &s.lwork, s.rwork, s.bwork, &info);
   if (info != 0 || inside != rows) return core_fail(c, "there is no stabilising solution");
-  /* X = U₂·U₁⁻¹ of the first columns of v, as the solution Xᵀ of U₁ᵀ·Xᵀ = U₂ᵀ: by columns, so X by rows. */
-  for (int64_t j = 0; j < n; j++) {
-    for (int64_t i = 0; i < n; i++) {
-      s.u[i + j * n] = s.v[i + j * order];
-      s.x[j + i * n] = s.v[n + i + j * order];
-    }
-  }
-  const lapack_table *lapack = lapack_of(DAMO_COMPLEX128);
-  lapack->getrf(&rows, &rows, s.u, &rows, s.bwork, &info);
-  if (info != 0) return core_fail(c, "there is no stabilising solution");
-  lapack->getrs("T", &rows, &rows, s.u, &rows, s.bwork, s.x, &rows, &info, 1);
-  for (int64_t i = 0; i < n; i++) {
-    for (int64_t j = 0; j < n; j++) {
-      const damo_c128 v = s.x[i * n + j], t = s.x[j * n + i];
-      mat_put(&c->out[0], i, j, (damo_c128){(v.re + t.re) / 2, (v.im - t.im) / 2});
-    }
-  }
-  return DAMO_OK;
+  return riccati_solution(c, n, order, s.v, s.u, s.bwork, s.x);
 }
 
 static const core_class riccati_class = {.func = "solve_discrete_are",
