@@ -127,7 +127,7 @@ static void make_fold(loop_maker *m, int k) {
 }
 
 /* How many parts read register r of the Loop. */
-static int count_readers(const loop_maker *m, int r) {
+static int count_part_readers(const loop_maker *m, int r) {
   int n = 0;
   for (int k = 0; k < m->d->n_parts; k++) {
     for (int i = 0; i < loop_arity(&m->d->parts[k]); i++) n += m->d->parts[k].in[i] == r;
@@ -138,7 +138,7 @@ static int count_readers(const loop_maker *m, int r) {
 /* The kernel that makes register r of the Loop from one register of elements and values of rows, if nothing but one part
  * reads it; NULL: there is none. *of: which input has the elements. */
 static loop_step *lone_kernel(const loop_maker *m, int r, int *of) {
-  if (r < m->d->n_in || m->is_out[r] != 0 || count_readers(m, r) > 1) return NULL;
+  if (r < m->d->n_in || m->is_out[r] != 0 || count_part_readers(m, r) > 1) return NULL;
   for (int i = 0; i < m->lp->n_steps; i++) {
     loop_step *s = &m->steps[i];
     if (s->kind != LOOP_KERNEL || s->part != r - m->d->n_in || s->reg[s->n_in] != m->reg[r]) continue;
