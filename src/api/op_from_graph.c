@@ -582,7 +582,7 @@ static damo_status fill_copy(graph_copier *c, op_from_graph *g, const op_from_gr
   g->n_in = from->n_in;
   g->n_out = from->n_out;
   DAMO_TRY(mem_copy_text(c->ctx, from->name, &g->name));
-  DAMO_TRY(mem_copy_text(c->ctx, from->mode, &g->mode));
+  DAMO_TRY(mem_copy_text(c->ctx, from->mode != NULL ? from->mode : c->inner_mode, &g->mode));
   g->connected = mem_alloc(c->ctx, (size_t)g->n_in * (size_t)g->n_out);
   if (g->connected == NULL) return DAMO_EMEMORY;
   memcpy(g->connected, from->connected, (size_t)g->n_in * (size_t)g->n_out);

@@ -181,37 +181,38 @@ damo_function *inner_function(const inner_graph *g, bool reproducible) {
   return *fn;
 }
 
+/* The Function (taken) for a thunk that runs in f. NULL on failure. */
+static damo_function *inner_in_frame(damo_function *take_inner, const frame *f) {
+  take_inner->lends = true;
+  take_inner->frame.frame.silent = f->silent;
+  take_inner->frame.frame.no_jit |= f->no_jit;
+  if (!f->profiled || function_profile(take_inner) == DAMO_OK) return take_inner;
+  damo_release(take_inner);
+  return NULL;
+}
+
 damo_function *inner_function_for(const inner_graph *g, frame *f) {
   damo_ctx *ctx = g->fgraph->obj.ctx;
   damo_function *inner = NULL;
-  const bool by_frame = f->inner_mode != NULL && g->mode == NULL;
-  damo_function *fn = by_frame ? inner_compile(g, f->inner_mode, f->ctx->reproducible)
-                               : damo_retain(inner_function(g, f->ctx->reproducible));
-  if (by_frame && f->ctx == ctx) {
-    inner = damo_retain(fn);
-  } else if (fn != NULL) {
-    inner = function_copy_to(fn, f->ctx);
-  } else if (f->ctx != ctx) {
-    ctx_fail(f->ctx, damo_error_status(ctx), "%s", damo_error_message(ctx));
-  }
-  damo_release(fn);
-  if (inner == NULL) return NULL;
-  inner->lends = true;
-  inner->frame.frame.silent = f->silent;
-  inner->frame.frame.no_jit |= f->no_jit;
-  if (f->profiled && function_profile(inner) != DAMO_OK) {
-    damo_release(inner);
-    return NULL;
-  }
-  return inner;
+  const bool by_frame = f->inner_mode != NULL && g->mode == NULL, reproducible = f->ctx->reproducible;
+  damo_function *own = by_frame ? inner_compile(g, f->inner_mode, reproducible) : NULL; /* for this frame alone */
+  const damo_function *fn = by_frame ? own : inner_function(g, reproducible);
+  if (own != NULL && f->ctx == ctx) return inner_in_frame(own, f);
+  if (fn != NULL) inner = function_copy_to(fn, f->ctx);
+  if (fn == NULL && f->ctx != ctx) ctx_fail(f->ctx, damo_error_status(ctx), "%s", damo_error_message(ctx));
+  damo_release(own);
+  return inner != NULL ? inner_in_frame(inner, f) : NULL;
 }
 
 damo_status inner_copy_to(graph_copier *c, const inner_graph *g, damo_function **fn) {
   damo_ctx *home = g->fgraph->obj.ctx;
   const bool reproducible = c->ctx->reproducible;
-  const damo_function *f = inner_function(g, reproducible);
+  const bool by_copier = c->inner_mode != NULL && g->mode == NULL;
+  damo_function *own = by_copier ? inner_compile(g, c->inner_mode, reproducible) : NULL;
+  const damo_function *f = by_copier ? own : inner_function(g, reproducible);
   if (f == NULL) return ctx_fail(c->ctx, damo_error_status(home), "%s", damo_error_message(home));
   fn[reproducible] = function_transfer(c, f);
+  damo_release(own);
   return fn[reproducible] != NULL ? DAMO_OK : damo_error_status(c->ctx);
 }
 

@@ -93,6 +93,8 @@ damo_function *function_transfer(graph_copier *c, const damo_function *f) {
   fn_program *p = program_new(c->ctx, from->n_inputs, from->n_outputs, from->n_shared);
   if (p == NULL) return NULL;
   const bool outer = c->ctx->reproducible;
+  const char *outer_mode = c->inner_mode;
+  c->inner_mode = from->inner_mode;
   ctx_set_reproducible(c->ctx, from->reproducible);
   ptrvec order;
   ptrvec_init(&order, c->ctx);
@@ -107,6 +109,7 @@ damo_function *function_transfer(graph_copier *c, const damo_function *f) {
   if (g != NULL && s == DAMO_OK) s = plan_build(p, g, order.n > 0 ? &order : NULL);
   ptrvec_clear(&order);
   ctx_set_reproducible(c->ctx, outer);
+  c->inner_mode = outer_mode;
   program_release(p, c->ctx);
   if (g != NULL && s == DAMO_OK) {
     g->lends = f->lends;

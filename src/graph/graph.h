@@ -270,6 +270,9 @@ typedef struct graph_copier {
   damo_ctx *ctx;
   map copies;   /* source → copy */
   ptrvec owned; /* the copies */
+  /* Of Ops that hold a graph, name no mode for it and are copied with it compiled: the mode, which the copies name then, as
+   * text; NULL: they name none either. */
+  const char *inner_mode;
 } graph_copier;
 
 void copier_init(graph_copier *c, damo_ctx *ctx);

@@ -410,7 +410,7 @@ static damo_status scan_fill_copy(graph_copier *c, scan_class *s, const scan_cla
     return DAMO_EMEMORY;
   for (int i = 0; i < s->n_parts; i++) s->part[i].outer = s->part[i].next = NULL;
   DAMO_TRY(mem_copy_text(ctx, from->name, &s->name));
-  DAMO_TRY(mem_copy_text(ctx, from->mode, &s->mode));
+  DAMO_TRY(mem_copy_text(ctx, from->mode != NULL ? from->mode : c->inner_mode, &s->mode));
   s->fgraph = copier_fgraph(c, from->fgraph);
   return s->fgraph != NULL ? inner_freeze(s->fgraph) : damo_error_status(ctx);
 }
