@@ -133,6 +133,26 @@ describe("the gradient for duplicate entries", function()
     end
   end)
 
+  -- The cotangents of a product and of a whole array are dense.
+  it("is right where a dense cotangent and one entry by entry meet", function()
+    local dense = {
+      product = function(x) return damo.sum(sparse.dot(x, D) ^ 2) end,
+      array = function(x) return damo.sum(sparse.toarray(x, { structured = false }) ^ 2) end,
+    }
+    for seed, format in ipairs { "csr", "csc" } do
+      for what, cost in pairs(dense) do
+        for _, name in ipairs { "sqr", "exp", "turned_sum", "sampled" } do
+          for _, first in ipairs { "neg", "transpose", "list", "with_data" } do
+            check(function(x)
+              local y = steps[first](x)
+              return cost(y) + weighed(steps[name](y))
+            end, matrix(format, 50 + seed), s.modes[seed % 3 + 1], what .. ", " .. name .. " of " .. first)
+          end
+        end
+      end
+    end
+  end)
+
   it("is the usual one without duplicates", function()
     local x = sparse.csr_matrix "x"
     local g = damo.grad(weighed(sparse.sqr(x:tocsc())) + weighed(x), x)

@@ -189,8 +189,18 @@ const op_def sp_add_cotangents_def = {
     OP_CHECK(add_cotangents_check),
 };
 
+/* Whether a dense g and a sparse h, added as matrices, would lose what h has for duplicates of x one by one. A matrix
+ * that was given, not made, has no entries that a cotangent goes on to. */
+static bool cotangent_loses_entries(const damo_var *x, const damo_var *g, const damo_var *h) {
+  return var_is_sparse(x) && x->owner != NULL && !var_is_sparse(g) && var_is_sparse(h) && cotangent_may_repeat(x) &&
+         cotangent_may_repeat(h);
+}
+
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) {
   if (g == NULL || h == NULL || b->status != DAMO_OK) return NULL;
+  if (cotangent_loses_entries(x, g, h)) g = build_structured(b, g, x);
+  if (g != NULL && cotangent_loses_entries(x, h, g)) h = build_structured(b, h, x);
+  if (g == NULL || h == NULL) return NULL;
   const bool sparse = var_is_sparse(x) && var_is_sparse(g) && var_is_sparse(h);
   if (!sparse || cotangents_add_plainly(x, g, h)) return build_add(b, g, h);
   return build_class(b, &sp_add_cotangents_def, (damo_var *[]){cotangent_root(x), g, h}, 3);
