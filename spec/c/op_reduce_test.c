@@ -214,12 +214,23 @@ static void check_refused(const reduction *r, const damo_array *x, damo_status s
 
 static void test_errors(void) {
   int64_t shape[2] = {2, 2};
-  damo_array *x = damo_array_new(ctx, DAMO_FLOAT64, 2, shape), *z = damo_array_new(ctx, DAMO_COMPLEX64, 2, shape);
+  damo_array *x = damo_array_new(ctx, DAMO_FLOAT64, 2, shape);
   check_refused(&(reduction){"sum", 1, {3}, false, 0, 0}, x, DAMO_EINDEX);
   check_refused(&(reduction){"sum", 1, {0}, false, 0, 0}, x, DAMO_EINDEX);
   check_refused(&(reduction){"sum", 2, {2, -1}, false, 0, 0}, x, DAMO_EVALUE);
-  check_refused(&(reduction){"logsumexp", 1, {1}, false, 0, 0}, z, DAMO_ETYPE);
-  damo_release(x), damo_release(z);
+  damo_release(x);
+}
+
+static void test_complex_dtypes(void) {
+  static const char *const names[] = {"sum", "prod", "max", "logsumexp"};
+  build b;
+  build_init(&b, ctx);
+  damo_var *z = build_value(&b, (damo_obj *)damo_array_new(ctx, DAMO_COMPLEX64, 2, (int64_t[]){2, 2}));
+  for (int i = 0; i < 4; i++) {
+    const damo_var *y = apply(&b, &(reduction){names[i], 1, {1}, false, 0, 0}, z);
+    CHECK(y != NULL && var_dtype(y) == DAMO_COMPLEX64);
+  }
+  CHECK_EQ_I(build_end(&b), DAMO_OK);
 }
 
 static void test_names(void) {
@@ -247,6 +258,7 @@ int main(void) {
   test_argsort();
   test_empty();
   test_errors();
+  test_complex_dtypes();
   test_names();
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
   leak_end(ctx);
