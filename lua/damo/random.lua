@@ -83,12 +83,14 @@ end
 
 -- The op functions take rng first. With {rng=} a draw returns the next state and the sample; without, it is eager and
 -- advances the context's own stream.
+local function draw_by(row, ...)
+  local rng, n, args = take_rng(...)
+  if rng == nil then return eager(row, ...) end
+  return row(rng, unpack(args, 1, n))
+end
+
 for name, row in pairs(core.random) do
-  random[name] = function(...)
-    local rng, n, args = take_rng(...)
-    if rng == nil then return eager(row, ...) end
-    return row(rng, unpack(args, 1, n))
-  end
+  random[name] = function(...) return draw_by(row, ...) end
 end
 
 ---@class damo.RandomStream
@@ -104,16 +106,18 @@ end
 
 -- Each draw has its own state, seeded from the stream: the draws of one graph are independent, and a compiled Function
 -- that draws advances the states it uses.
+local function draw_from(row, name, self, ...)
+  check_self(self, name)
+  draws.note(self)
+  local state = core.random_shared(core.random_state(self:next_seed()), ("%s_state_%d"):format(name, self.n))
+  local following, draw = row(state, ...)
+  state.default_update = following
+  self.states[#self.states + 1] = state
+  return draw
+end
+
 for name, row in pairs(core.random) do
-  Stream[name] = function(self, ...)
-    check_self(self, name)
-    draws.note(self)
-    local state = core.random_shared(core.random_state(self:next_seed()), ("%s_state_%d"):format(name, self.n))
-    local following, draw = row(state, ...)
-    state.default_update = following
-    self.states[#self.states + 1] = state
-    return draw
-  end
+  Stream[name] = function(self, ...) return draw_from(row, name, self, ...) end
 end
 
 --- The seed of the next draw's state.

@@ -228,6 +228,10 @@ with("fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft", function(n) retur
 with("fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn fft.fftshift "
   .. "fft.ifftshift", of_grid)
 
+with("linalg.subspace_angles", function(n)
+  local m = floor(n / 8)
+  return { tensor { m, 3 }, tensor { m, 2 } + 1 }
+end)
 with("linalg.block_diag", function(n) return { { grid(n / 4), grid(n / 4) } } end)
 with("linalg.norm", of_grid)
 with("linalg.solve_banded", function(n)
