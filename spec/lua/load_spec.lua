@@ -38,6 +38,31 @@ describe("loading damo", function()
     assert.equal("well\n", out)
   end)
 
+  it("of all parts leaves nothing to load later", function()
+    local out = run [[
+      require "damo.all"
+      local left = { meta = true, all = true, front = true, prompt = true, line_editor = true, completion = true }
+      for path in io.popen "ls lua/damo/*.lua":lines() do
+        local name = path:match "lua/damo/(.*)%.lua"
+        if not name:find "^help" and name ~= "init" then
+          assert(left[name] or package.loaded["damo." .. name], name)
+        end
+      end
+      package.path, package.cpath = "", ""
+      local damo = require "damo"
+      local x = damo.dvector "x"
+      damo.scan(function(h) return h * 2 end, { outputs_info = { x }, n_steps = 3 })
+      damo.jacobian(x ^ 2, x)
+      damo.vectorize(function(a) return a * 2 end, "(n)->(n)")
+      damo.compile({ { a = x } }, { { b = x * 2 } })
+      damo.pack(x, x)
+      damo.nn.relu(damo.dist.Normal(0, 1):logp(x))
+      local ok, err = pcall(damo.exp, print)
+      assert(not ok and tostring(err):find "exp")
+      print(damo.printing.debugprint(x), damo.optim, damo.plot)]]
+    assert.truthy(out:find "^x", out)
+  end)
+
   it("works from strings in package.preload, without a path", function()
     local out = run [[
       local code = {}
