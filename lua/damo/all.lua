@@ -9,7 +9,7 @@ for _, name in ipairs {
   "explain", "fft", "gnuplot", "gradient", "graph", "graph_page", "hint", "ifelse", "io", "jacobian", "leaves",
   "linalg", "lists", "mistakes", "nil_names", "nn", "optim", "output", "plot", "plot_data", "plot_gnuplot",
   "plot_panels", "plot_text", "preparations", "printing", "profile", "progress", "progress_option", "random",
-  "rewrite", "scan", "sparse", "tree", "vectorize", "verify_grad",
+  "rewrite", "scan", "sparse", "sparse_verify", "tree", "vectorize", "verify_grad",
 } do
   require("damo." .. name)
 end

@@ -46,6 +46,12 @@ function arguments.check_variables(func, place, name, value)
     "a Variable, or a list or table of Variables", value)
 end
 
+--- Whether it can be called: a function, an Op, or what has a metamethod for it.
+function arguments.is_callable(fn)
+  local meta = getmetatable(fn)
+  return type(fn) == "function" or meta == "damo.Op" or (type(meta) == "table" and meta.__call ~= nil)
+end
+
 --- A module's functions; the module is loaded when one is used.
 function arguments.late(module)
   return setmetatable({}, { __index = function(_, name) return require(module)[name] end })
