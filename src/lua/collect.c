@@ -186,8 +186,10 @@ static bool gc_step_of_cycle(lua_State *L, bind_state *st) {
   if (gc->steps > GC_FINALIZING_STEPS) gc->cycling = false;
   if (ended) gc->generational = gc->suspect = false;
   if (ended || gc->steps > 1) return ended;
-  if (gc->suspect && !gc->generational) gc->patience = 1; /* it was that of incremental cycles */
-  if (gc->suspect && !gc->generational) gc_settle(L, st);
+  if (gc->suspect && !gc->generational) {
+    gc->patience = 1; /* it was that of incremental cycles */
+    gc_settle(L, st);
+  }
   gc->generational = gc->suspect;
   gc->suspect = true;
   if (!gc->generational) gc->cycling = false; /* the next step begins a new cycle with its own marker */

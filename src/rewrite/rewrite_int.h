@@ -200,9 +200,9 @@ damo_var *match_diagonal(const damo_var *v);
 bool match_lifts(const damo_fgraph *fg, const damo_apply *node);
 /* Whether v has exactly one use, by a node: it is no output of the graph. */
 bool match_single_use(const damo_fgraph *fg, const damo_var *v);
-/* Whether a function that rounds to whole numbers (floor, ceil, trunc, round) has made v. */
+/* True if v is the output of an Elemwise node that rounds to integers: floor, ceil, trunc or round. */
 bool match_whole(const damo_var *v);
-/* Whether such a function reads v: a change of v's last bit may then change the result by a whole unit. */
+/* True if such a node reads v: a change of v's last bit may then change its result by 1. */
 bool match_rounded(const damo_fgraph *fg, const damo_var *v);
 /* The operand `value` if v is a fill, second(like, value) or Alloc(value, lengths…); else NULL. */
 damo_var *match_fill(const damo_var *v);

@@ -253,7 +253,7 @@ static void reduce_tree_finish(const reducer *op, char tree[][ELEMENT_MAX], int6
   memcpy(out, tree[below], op->size);
 }
 
-/* Whether blocks can be folded where they lie: elements need no conversion but what fold_block does. */
+/* True if reduce_block_at can read the elements where they lie: they need no cast before it. */
 static bool reduce_in_place(const reduce_plan *plan) {
   return plan->pass != PASS_EXP && (plan->cast == NULL || plan->squares != NULL);
 }
