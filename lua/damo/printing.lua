@@ -73,6 +73,20 @@ local function loop_inputs(node)
   return loop, inputs
 end
 
+--- How the inputs of a Loop that are read at their sources are read, by their numbers.
+local function loop_sources(op)
+  local how = {}
+  for _, source in ipairs(op.sources or {}) do
+    local first, second, third = source[2] + 1, source[3] + 1, source[4] and source[4] + 1
+    if third then
+      how[first] = (" to r%d by r%d"):format(second, third)
+    else -- the items before the list in spec are whole axes, of four letters each
+      how[first] = (" at r%d along axis %d"):format(second, (source[1].spec:find "l" + 3) / 4)
+    end
+  end
+  return how
+end
+
 --- One Loop as lines: its inputs, the parts of its program over registers, its outputs.
 local function add_loop(lines, node, number)
   local names, op, inputs = {}, loop_inputs(node)
@@ -81,7 +95,8 @@ local function add_loop(lines, node, number)
     lines[#lines + 1] = ("  %s = %s: %s"):format(names[#names], text, dtype)
   end
   lines[#lines + 1] = "Loop " .. number
-  for _, input in ipairs(inputs) do add(input[1], input[2]) end
+  local how = loop_sources(op)
+  for i, input in ipairs(inputs) do add(input[1] .. (how[i] or ""), input[2]) end
   for _, part in ipairs(op.parts) do
     local operands = {}
     for k = 4, #part do operands[k - 3] = names[part[k] + 1] end
@@ -98,8 +113,9 @@ end
 
 --- The programs of the Loop nodes, each one pass over memory for several elementwise Ops and reductions: a line for
 -- each register, "r3 = mul(r1, r2): float64". Registers are the node's inputs, then the results of its parts; those of
--- reductions, and what is made of them alone, have one value a row. A product of matrices whose rows go through a Loop
--- as they are made is an input of it.
+-- reductions, and what is made of them alone, have one value a row. "r1 = x at r3 along axis 1" is x's entries at the
+-- positions r3, "r1 = 0 to r4 by r5" the range that starts with 0: neither is an array of its own. A product of
+-- matrices whose rows go through a Loop as they are made is an input of it.
 ---@param x damo.Function|damo.FunctionGraph
 ---@return string
 function printing.loop(x)

@@ -44,7 +44,7 @@ local function pieces(row, n)
 end
 
 -- Functions with loops that take some nanoseconds for an entry: so many pieces at least.
-local fine = { ["sparse.structured_dot"] = 700, ["sparse.power"] = 700, ["sparse.kron"] = 620, ["sparse.find"] = 70,
+local fine = { ["sparse.structured_dot"] = 700, ["sparse.power"] = 700, ["sparse.kron"] = 440, ["sparse.find"] = 70,
   ["sparse.nonzero"] = 62, ["sparse.permute"] = 50 }
 
 describe("a call in slices", function()

@@ -117,14 +117,7 @@ void nd_cursor_begin(nd_cursor *c, const nd_space *s, char *p) {
   c->step = nd_inner_stride(s, 0);
 }
 
-/* The next piece of at most n elements, as rows of equal length: whole rows, up to the end of the innermost walked
- * axis, or a part of one row. */
-typedef struct nd_piece {
-  char *p;
-  int64_t rows, pitch, length;
-} nd_piece;
-
-static nd_piece nd_cursor_take(nd_cursor *c, int64_t n) {
+nd_piece nd_cursor_take(nd_cursor *c, int64_t n) {
   const nd_space *s = c->walk.space;
   const int axis = s->n_axes - 2;
   const int64_t left = c->length - c->pos;

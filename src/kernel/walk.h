@@ -133,6 +133,14 @@ static inline void nd_cursor_skip(nd_cursor *c, int64_t n) {
   c->pos = 0;
   nd_next(&c->walk, &c->p);
 }
+/* The next piece of at most n elements, as rows of equal length that are `pitch` bytes apart: whole rows, up to the end
+ * of the innermost walked axis, or a part of one row. Advances past it. */
+typedef struct nd_piece {
+  char *p;
+  int64_t rows, pitch, length;
+} nd_piece;
+
+nd_piece nd_cursor_take(nd_cursor *c, int64_t n);
 /* Copies the next n elements of that size to a contiguous block, or from one. */
 void nd_cursor_read(nd_cursor *c, void *block, int64_t n, size_t size);
 void nd_cursor_write(nd_cursor *c, const void *block, int64_t n, size_t size);

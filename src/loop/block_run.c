@@ -19,10 +19,12 @@
 
 typedef enum operand_mode {
   MODE_UNUSED,
-  MODE_WHOLE,  /* contiguous over the whole iteration: used in place */
-  MODE_ROW,    /* contiguous along each row: used in place, a block being a piece of one row */
-  MODE_VALUE,  /* one value a row, or for all rows */
-  MODE_GATHER, /* gathered, for each block or once for all */
+  MODE_WHOLE,     /* contiguous over the whole iteration: used in place */
+  MODE_ROW,       /* contiguous along each row: used in place, a block being a piece of one row */
+  MODE_VALUE,     /* one value a row, or for all rows */
+  MODE_GATHER,    /* gathered, for each block or once for all */
+  MODE_LOAD,      /* by positions, or computed: for each block (load_run.c) */
+  MODE_POSITIONS, /* of a MODE_LOAD: a cursor alone */
   MODE_SCATTER,
   MODE_STREAM /* a whole output that is too long to stay in the cache: a buffer, copied by non-temporal stores */
 } operand_mode;
@@ -45,6 +47,7 @@ typedef struct reg_plan {
 typedef struct operand_plan {
   operand_mode mode;
   nd_space space;
+  loop_taken taken;
 } operand_plan;
 
 /* What is done with an operand before the steps of each block, after them, or before each row. */
@@ -125,6 +128,9 @@ static void plan_operand(loop_plan *p, int k, bool is_out) {
   r->time = TIME_BLOCK;
   if (!is_out && !r->is_read) {
     *mode = MODE_UNUSED;
+  } else if (loop_is_loaded(p->lp, k)) {
+    *mode = p->lp->regs[k].load == LOAD_POSITIONS ? MODE_POSITIONS : MODE_LOAD;
+    r->has_buffer = *mode == MODE_LOAD;
   } else if (nd_is_contiguous(&p->space, k, r->size)) {
     const size_t bytes = (size_t)p->space.rows * (size_t)p->inner * r->size;
     *mode = is_out && bytes >= kernel_stream_least(bytes) ? MODE_STREAM : MODE_WHOLE;
@@ -230,7 +236,7 @@ static void plan_moves(loop_plan *p) {
     const operand_mode mode = p->operand[k].mode;
     const block_move move = {(uint8_t)mode, p->reg[k].size, (int16_t)k};
     if (mode == MODE_VALUE && p->reg[k].time == TIME_ROW) p->values[p->n_values++] = move;
-    if (mode == MODE_UNUSED || p->reg[k].time != TIME_BLOCK) continue;
+    if (mode == MODE_UNUSED || mode == MODE_POSITIONS || p->reg[k].time != TIME_BLOCK) continue;
     if (mode == MODE_SCATTER || mode == MODE_STREAM)
       p->scatters[p->n_scatters++] = move;
     else
@@ -288,6 +294,9 @@ static loop_plan *plan_begin(void *memory, const loop_program *lp, int ndim) {
   for (int i = 0; i < lp->n_steps; i++) {
     for (int k = 0; k < lp->steps[i].n_in; k++) p->reg[lp->steps[i].reg[k]].is_read = true;
   }
+  for (int k = 0; k < lp->n_in; k++) {
+    if (lp->regs[k].load == LOAD_TAKEN && p->reg[k].is_read) p->reg[lp->regs[k].positions].is_read = true;
+  }
   for (int i = 0; i < lp->n_regs; i++) p->reg[i].size = (uint8_t)dtype_size((damo_dtype)lp->regs[i].dtype);
   return p;
 }
@@ -300,6 +309,7 @@ static void plan_end(loop_plan *p) {
 loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
                           const int64_t *const *strides) {
   loop_plan *p = plan_begin(memory, lp, ndim);
+  for (int k = 0; k < lp->n_in; k++) p->operand[k].taken = loop_taken_of(lp, k, ndim, strides[k]);
   plan_space(p, ndim, shape, strides);
   plan_end(p);
   return p;
@@ -310,9 +320,10 @@ loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const 
 typedef struct block_run {
   const loop_plan *plan;
   void **block, **value; /* addresses of the registers' blocks and values */
-  bool streams;          /* outputs of MODE_STREAM are copied, else written in place */
-  nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
-  thread_pool *pool;     /* or NULL */
+  char *const *base;
+  bool streams;      /* outputs of MODE_STREAM are copied, else written in place */
+  nd_cursor *cursor; /* of each operand; where it is whole or a value for all rows, its address alone */
+  thread_pool *pool; /* or NULL */
 } block_run;
 
 /* A value that steps over blocks read, for the longest block; as a block of one where that is all they read. */
@@ -412,6 +423,10 @@ static void stream_end(const block_run *r, const block_move *m, int64_t n) {
   if (!r->streams) r->block[m->operand] = c->p;
 }
 
+static void run_load(const block_run *r, int k, int64_t n) {
+  loop_load_run(r->plan->lp, k, r->cursor, r->base[k], &r->plan->operand[k].taken, r->block[k], n);
+}
+
 static void run_block(const block_run *r, int64_t n) {
   const loop_plan *p = r->plan;
   for (const block_move *m = p->moves, *end = m + p->n_moves; m < end; m++) {
@@ -426,7 +441,9 @@ static void run_block(const block_run *r, int64_t n) {
         nd_cursor_skip(c, n);
         break;
       case MODE_GATHER: nd_cursor_read(c, r->block[m->operand], n, m->size); break;
+      case MODE_LOAD: run_load(r, m->operand, n); break;
       case MODE_UNUSED:
+      case MODE_POSITIONS:
       case MODE_VALUE:
       case MODE_STREAM:
       case MODE_SCATTER: break;
@@ -495,10 +512,15 @@ static void run_single(const block_run *r, char *const *base) {
         expand_value(r, k);
         break;
       case MODE_GATHER: move_all(r, k, base[k], false); break;
+      case MODE_LOAD:
+      case MODE_POSITIONS: nd_cursor_begin(&r->cursor[k], &p->operand[k].space, base[k]); break;
       case MODE_UNUSED:
       case MODE_STREAM: /* of many blocks */
       case MODE_SCATTER: break;
     }
+  }
+  for (int k = 0; k < lp->n_in; k++) {
+    if (p->operand[k].mode == MODE_LOAD) run_load(r, k, p->block);
   }
   for (int i = 0; i < lp->n_steps; i++) run_any_step(r, i, p->block);
   for (int k = lp->n_in; k < n_ops; k++) {
@@ -512,7 +534,7 @@ static void run_span(const loop_plan *p, thread_pool *pool, char *const *base, v
                      int64_t from, int64_t last, int64_t end) {
   const int n_regs = p->lp->n_regs;
   char *const work = workspace;
-  block_run r = {.plan = p, .block = workspace, .pool = pool};
+  block_run r = {.plan = p, .block = workspace, .base = base, .pool = pool};
   damo_assert((uintptr_t)workspace % 64 == 0);
   r.value = r.block + n_regs;
   r.cursor = (nd_cursor *)(void *)(work + p->cursors);
@@ -562,6 +584,7 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
 #define SHARE_ELEMENTS 8192 /* at least, of a share: some 10 µs of cheap steps */
+#define SHARE_LOADS 2048    /* where loads may miss the caches */
 #define STEP_NS 0.5         /* of one element */
 #define OPERAND_NS 0.2
 
@@ -620,17 +643,25 @@ static void run_share(void *arg, int64_t share, int worker) {
     run_span(p, s->pool, s->base, work, from / s->pieces, from % s->pieces * s->piece, last, to);
 }
 
+static int64_t share_elements(const loop_plan *p) {
+  for (int k = 0; k < p->lp->n_in; k++) {
+    if (p->operand[k].mode == MODE_LOAD) return SHARE_LOADS;
+  }
+  return SHARE_ELEMENTS;
+}
+
 void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void *workspace) {
   block_shares s = {.plan = p, .base = base, .workspace = workspace, .pool = pool};
   if (pool == NULL || p->space.rows == 0 || p->inner == 0) {
     run_block_rows(p, NULL, base, workspace, 0, p->space.rows);
     return;
   }
-  s.piece = p->rows > 1 ? 0 : p->block < p->inner ? p->block : p->inner < SHARE_ELEMENTS ? p->inner : SHARE_ELEMENTS;
+  const int64_t least = share_elements(p);
+  s.piece = p->rows > 1 ? 0 : p->block < p->inner ? p->block : p->inner < least ? p->inner : least;
   s.pieces = s.piece > 0 ? (p->inner + s.piece - 1) / s.piece : 0;
   s.units = s.piece > 0 ? p->space.rows * s.pieces : (p->space.rows + p->rows - 1) / p->rows;
   const int64_t unit = s.piece > 0 ? s.piece : p->rows * p->inner;
-  s.n = pool_shares(pool, s.units, SHARE_ELEMENTS / unit);
+  s.n = pool_shares(pool, s.units, least / unit);
   if (s.n < 2)
     run_block_rows(p, pool, base, workspace, 0, p->space.rows);
   else

@@ -112,11 +112,29 @@ static inline bool slice_walk_next(slice_walk *w) { return nd_next(&w->walk, w->
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
+/* Where the elements of an input come from. */
+typedef enum loop_load {
+  LOAD_ELEMENTS,  /* a strided array */
+  LOAD_TAKEN,     /* the entries of an array at positions along one of its axes */
+  LOAD_POSITIONS, /* int64, from 1 or from the end from -1, and inside: read for a LOAD_TAKEN, by no step */
+  LOAD_RANGE      /* start + i * step, of the index i along an axis: int64, float64, float32 */
+} loop_load;
+
 /* A register holds a block of elements of one dtype, or one value if the operands are broadcast along rows. */
 typedef struct loop_reg {
   uint8_t dtype;
-  bool is_row; /* of a program with folds: one value a row */
+  bool is_row;       /* of a program with folds: one value a row */
+  uint8_t load;      /* loop_load, of an input */
+  int16_t positions; /* of a LOAD_TAKEN: the input that has them */
 } loop_reg;
+
+/* The operand of a LOAD_RANGE: floats for results that are floats. */
+typedef struct loop_range {
+  union {
+    int64_t i;
+    double f;
+  } start, step;
+} loop_range;
 
 typedef enum loop_kind {
   LOOP_KERNEL,
@@ -167,13 +185,17 @@ typedef struct loop_program {
   const loop_step *steps;
 } loop_program;
 
+#define LOOP_LOAD_STRIDES 2 /* numbers beside the strides of an operand (loop_plan_init) */
+
 /* The plan of a program without folds for operands of given shapes and strides: immutable once made. */
 typedef struct loop_plan loop_plan;
 
 /* Bytes of a plan of that program for results of that rank. */
 size_t loop_plan_bytes(const loop_program *lp, int ndim);
 /* Makes a plan in memory of loop_plan_bytes. shape: that of the iteration; strides[k][axis]: byte stride of operand k,
- * 0 if an input is broadcast. The program must outlive the plan. */
+ * 0 if an input is broadcast. Of a LOAD_TAKEN, 0 along the axes of its positions; strides[k][ndim] and [ndim + 1] are
+ * the stride and the length of the axis that they are on. Of a LOAD_RANGE, 1 along the axis of its index, else 0; its
+ * address is that of a loop_range. The program must outlive the plan. */
 loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
                           const int64_t *const *strides);
 /* Bytes of workspace of a run, 64-byte aligned; 0: none. */
@@ -209,7 +231,7 @@ double pass_cost(const pass_plan *plan);
 typedef struct strip_plan strip_plan;
 
 /* Whether strips suit these operands better than rows: they are nearer to each other across rows than along them. Only
- * for programs whose folds are over the axes of a row, and without picks and places. */
+ * for programs whose folds are over the axes of a row, and without picks, places and other loads than LOAD_ELEMENTS. */
 bool strip_suits(const loop_program *lp, int ndim, const int64_t *shape, const int64_t *const *strides, int n_axes);
 size_t strip_plan_bytes(const loop_program *lp, int ndim);
 /* As pass_plan_init, where strip_suits; the strides of row outputs are read, and lie as C-contiguous ones. */

@@ -15,6 +15,25 @@ static inline size_t loop_take_bytes(size_t *at, size_t bytes) {
   return from;
 }
 
+/* The axis of a LOAD_TAKEN that positions are on. */
+typedef struct loop_taken {
+  int64_t stride, length;
+} loop_taken;
+
+static inline loop_taken loop_taken_of(const loop_program *lp, int k, int ndim, const int64_t *strides) {
+  if (k >= lp->n_in || lp->regs[k].load != LOAD_TAKEN) return (loop_taken){0, 0};
+  return (loop_taken){strides[ndim], strides[ndim + 1]};
+}
+
+static inline bool loop_is_loaded(const loop_program *lp, int k) {
+  return k < lp->n_in && lp->regs[k].load != LOAD_ELEMENTS;
+}
+
+/* load_run.c: the next n elements of input k, a LOAD_TAKEN or LOAD_RANGE at that address, into a block. cursor: those of
+ * all operands; that of its positions moves too, over the same axes. */
+void loop_load_run(const loop_program *lp, int k, nd_cursor *cursor, const char *base, const loop_taken *axis,
+                   void *block, int64_t n);
+
 /* Runs a step over n elements of the registers at these addresses. Not for folds. */
 static inline void loop_step_run(const loop_step *s, void *const *reg, int64_t n) {
   void *args[LOOP_STEP_REGS];

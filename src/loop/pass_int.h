@@ -6,11 +6,12 @@
 #include "loop_int.h"
 
 typedef enum pass_home {
-  HOME_NONE,   /* not accessed */
-  HOME_DIRECT, /* an operand that is used where it lies */
-  HOME_BUFFER, /* in the workspace, for a gathered or scattered operand too */
-  HOME_VALUES, /* a row register in the workspace */
-  HOME_RESULT  /* a row register that is an output */
+  HOME_NONE,      /* not accessed */
+  HOME_DIRECT,    /* an operand that is used where it lies */
+  HOME_BUFFER,    /* in the workspace, for a gathered or scattered operand too */
+  HOME_POSITIONS, /* of an input that is loaded by them: a cursor alone */
+  HOME_VALUES,    /* a row register in the workspace */
+  HOME_RESULT     /* a row register that is an output */
 } pass_home;
 
 typedef struct pass_reg {
@@ -25,6 +26,7 @@ typedef struct pass_reg {
   int32_t first, last; /* steps between which a buffer is needed; last is -1 if nothing reads it */
   size_t buffer, values;
   nd_space space; /* of its cursor: the elements of a gathered or scattered operand; one value a row */
+  loop_taken taken;
 } pass_reg;
 
 /* Register numbers, in the plan's pool. */

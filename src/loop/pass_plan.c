@@ -64,6 +64,20 @@ static bool pass_is_same(int n_axes, const int64_t *shape, const int64_t *stride
   return true;
 }
 
+/* An input that is loaded, or the positions of one: its cursor and that of the positions walk over the same axes. */
+static void pass_plan_load(pass_plan *p, int k, int ndim, const int64_t *shape, const int64_t *stride,
+                           int64_t *numbers) {
+  pass_reg *r = &p->reg[k];
+  r->home = p->lp->regs[k].load == LOAD_POSITIONS ? HOME_POSITIONS : HOME_BUFFER;
+  r->taken = loop_taken_of(p->lp, k, ndim, stride);
+  r->space = nd_space_begin(numbers, ndim, 1);
+  for (int axis = 0; axis < ndim; axis++) {
+    *nd_space_next(&r->space) = stride[axis];
+    nd_space_push_unmerged(&r->space, shape[axis]);
+  }
+  nd_space_inner(&r->space);
+}
+
 /* Operand k of these strides; kept: the axes that are no part of a row. */
 static void pass_plan_operand(pass_plan *p, int k, int ndim, int kept, const int64_t *shape, const int64_t *stride,
                               int64_t *numbers) {
@@ -71,6 +85,10 @@ static void pass_plan_operand(pass_plan *p, int k, int ndim, int kept, const int
   const bool is_out = k >= p->lp->n_in;
   if (is_out && r->is_row) {
     r->home = HOME_RESULT;
+    return;
+  }
+  if (loop_is_loaded(p->lp, k)) {
+    pass_plan_load(p, k, ndim, shape, stride, numbers);
     return;
   }
   if (!is_out && r->last < 0) return;

@@ -271,7 +271,10 @@ static void pass_block(const pass_state *r, const pass_span *q, int64_t pos, int
   }
   for (int j = q->gather.from; j < q->gather.end; j++) {
     const int k = p->pool[j];
-    nd_cursor_read(&r->cursor[k], r->block[k], n, p->reg[k].size);
+    if (loop_is_loaded(p->lp, k))
+      loop_load_run(p->lp, k, r->cursor, r->base[k], &p->reg[k].taken, r->block[k], n);
+    else
+      nd_cursor_read(&r->cursor[k], r->block[k], n, p->reg[k].size);
   }
   for (int i = q->steps; i < q->end; i++) {
     const loop_step *s = &p->lp->steps[i];
@@ -320,7 +323,7 @@ static void pass_seek(const pass_state *r, int64_t pos) {
   const pass_plan *p = r->plan;
   for (int k = 0; k < pass_operands(p->lp); k++) {
     const pass_reg *t = &p->reg[k];
-    if (t->home != HOME_BUFFER || t->same) continue;
+    if ((t->home != HOME_BUFFER && t->home != HOME_POSITIONS) || t->same) continue;
     pass_cursor_begin(&r->cursor[k], &t->space, r->base[k], r->row * p->inner + pos);
   }
 }
@@ -419,6 +422,7 @@ void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t ro
 
 #define PASS_STEP_NS 0.5                 /* of one element, if the steps are cheap */
 #define PASS_SHARE 8192                  /* elements of a share, at least */
+#define PASS_LOADS 2048                  /* where loads may miss the caches */
 #define PASS_PART_WORK ((size_t)1 << 20) /* most bytes of a workspace of which each part has its own */
 
 double pass_cost(const pass_plan *p) {
@@ -444,7 +448,11 @@ static void pass_run_share(void *arg, int64_t share, int worker) {
 /* How many shares of rows to make; 1 where a fold's result has elements of several rows. */
 static int64_t pass_row_shares(const thread_pool *pool, const pass_plan *p) {
   if (pool == NULL || p->n_streams > 0 || p->rows == 0 || p->inner == 0) return 1;
-  return pool_shares(pool, (p->rows + p->chunk - 1) / p->chunk, PASS_SHARE / (p->chunk * p->inner));
+  int64_t least = PASS_SHARE;
+  for (int k = 0; k < p->lp->n_in; k++) {
+    if (p->lp->regs[k].load == LOAD_TAKEN) least = PASS_LOADS;
+  }
+  return pool_shares(pool, (p->rows + p->chunk - 1) / p->chunk, least / (p->chunk * p->inner));
 }
 
 static bool pass_takes_parts(const thread_pool *pool, const pass_plan *p) {

@@ -92,6 +92,7 @@ bool strip_suits(const loop_program *lp, int ndim, const int64_t *shape, const i
   }
   int nearer = 0;
   for (int k = 0; k < strip_n_operands(lp); k++) {
+    if (loop_is_loaded(lp, k)) return false;
     if (lp->regs[k].is_row || strides[k][across] == 0) continue;
     nearer += llabs(strides[k][across]) < llabs(strides[k][along]) ? 1 : -1;
   }

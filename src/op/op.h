@@ -244,7 +244,11 @@ damo_var *build_argsort(build *b, damo_var *x, int axis);
 /* op/reduce/cumulative.c: kind "cumsum" or "cumprod" along a 0-based axis, from its end with `reverse`; x of a wide
  * dtype. */
 damo_var *build_cumulative(build *b, const char *kind, damo_var *x, int axis, bool reverse);
+extern const op_def arange_def; /* op/shape/arange.c */
 extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
+/* The axis (0-based) along which an AdvancedSubtensor takes entries by one list, the others being whole; -1: it does
+ * something else, or is another Op. A list of bools is a mask. */
+int index_taken_axis(const damo_op *op);
 
 /* op/linalg/blas.c */
 damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */

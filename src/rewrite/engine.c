@@ -81,10 +81,11 @@ damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule) {
 
 damo_status rewrite_register_all(damo_ctx *ctx) {
   static const rewrite_rule *const families[] = {
-      merge_rules,      fold_rules,     canonicalize_rules, shape_rules,    fill_rules,     stabilize_rules,
-      specialize_rules, product_rules,  linalg_rules,       sparse_rules,   sampled_rules,  variance_rules,
-      fusion_rules,     epilogue_rules, inplace_rules,      choice_rules,   nary_rules,     identity_rules,
-      reduction_rules,  indexing_rules, joining_rules,      spectral_rules, quotient_rules, diagonal_rules};
+      merge_rules,     fold_rules,       canonicalize_rules, shape_rules,    fill_rules,
+      stabilize_rules, specialize_rules, product_rules,      linalg_rules,   sparse_rules,
+      sampled_rules,   variance_rules,   fusion_rules,       epilogue_rules, source_rules,
+      inplace_rules,   choice_rules,     nary_rules,         identity_rules, reduction_rules,
+      indexing_rules,  joining_rules,    spectral_rules,     quotient_rules, diagonal_rules};
   rule_base *base = mem_calloc(ctx, sizeof *base);
   if (base == NULL) return DAMO_EMEMORY;
   ptrvec_init(&base->rules, ctx);

@@ -52,7 +52,7 @@ static damo_op *epilogue_loop(build *b, const damo_apply *node, damo_var **in, i
     inputs[at] = (loop_input){.var = node->in[i]};
     part.in[i] = (int16_t)at;
   }
-  const damo_apply *loop = build_loop(b, inputs, *n_in, 0, &part, 1, (const int16_t[]){(int16_t)*n_in}, 1);
+  const damo_apply *loop = build_loop(b, inputs, *n_in, NULL, 0, 0, &part, 1, (const int16_t[]){(int16_t)*n_in}, 1);
   return loop != NULL ? damo_retain(loop->op) : NULL;
 }
 

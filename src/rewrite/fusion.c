@@ -154,7 +154,7 @@ static damo_status draft_replace(loop_draft *d) {
   damo_trace *trace = draft_trace(d, &b.status);
   damo_obj *outer = graph_notes_of(ctx)->trace;
   graph_notes_of(ctx)->trace = trace != NULL ? &trace->obj : NULL;
-  damo_apply *node = build_loop(&b, d->in, d->n_in, d->axes, d->parts, d->n_parts, d->outs, d->n_out);
+  damo_apply *node = build_loop(&b, d->in, d->n_in, NULL, 0, d->axes, d->parts, d->n_parts, d->outs, d->n_out);
   graph_notes_of(ctx)->trace = outer;
   bool fits = node != NULL;
   for (int o = 0; fits && o < d->n_out; o++) fits = type_is_super(d->out[o]->type, node->out[o]->type);

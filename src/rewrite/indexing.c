@@ -340,17 +340,27 @@ static damo_var *part_of_operand(build *b, const damo_apply *f, int i, const spe
 
 /* f(x, y)[i] → f(x[i], y[i]), where nobody else reads f(x, y); an operand that broadcasts along an axis is read as it
  * is. */
-static damo_status read_of_elemwise(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status read_operands(build *b, const damo_fgraph *fg, const damo_apply *node, damo_var **repl, bool *did) {
   damo_var *v = node->in[0], *in[8];
   const damo_apply *f = match_class(v, &elemwise_def);
   spec_items s;
   if (f == NULL || f->n_in > 8 || f->op->destroy_map != NULL || !match_single_use(fg, v)) return DAMO_OK;
-  if (!index_read_items(node, 1, &s) || !index_is_plain(&s) || s.n > var_ndim(v) || takes_each(node)) return DAMO_OK;
+  if (!index_read_items(node, 1, &s) || !index_is_plain(&s) || s.n > var_ndim(v)) return DAMO_OK;
   for (int axis = 0; axis < s.n; axis++) {
     if (!is_whole(&s.item[axis], v, axis) && !has_one_length(f, axis)) return DAMO_OK;
   }
   for (int i = 0; i < f->n_in; i++) in[i] = part_of_operand(b, f, i, &s);
   return rule_give(b, repl, did, b->status == DAMO_OK ? build_op(b, damo_retain(f->op), in, f->n_in) : NULL);
+}
+
+static damo_status read_of_elemwise(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  return takes_each(node) ? DAMO_OK : read_operands(b, fg, node, repl, did);
+}
+
+/* The same of all entries backwards, where elementwise nodes alone read them: then one Loop computes them and f. */
+static damo_status reverse_operands(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  if (!match_is_read_by_elemwise(fg, node->out[0]) || !takes_each(node)) return DAMO_OK;
+  return read_operands(b, fg, node, repl, did);
 }
 
 /* softmax(x)[i] → softmax(x[i]) of rows: the index leaves the axis whole. */
@@ -637,6 +647,12 @@ const rewrite_rule indexing_rules[] = {
     RULE("inc_over_inc", " inexact", inc_over_inc, TRACKS(&incsubtensor_def, &advincsubtensor_def)),
     RULE("inc_of_zeros", " inexact", inc_of_zeros, TRACKS(&incsubtensor_def)),
     RULE("add_of_write", " inexact", add_of_write, ELEMWISE(SCALAR_add)),
+    {.name = "reverse_operands",
+     .phase = PHASE_FUSE,
+     .tags = "fast_run fuse fusion",
+     .local = reverse_operands,
+     TRACKS(&subtensor_def),
+     .sinks = true},
     {.name = NULL},
 };
 

@@ -239,6 +239,15 @@ bool match_single_use(const damo_fgraph *fg, const damo_var *v) {
   return c != NULL && c->n == 1 && c->at[0].node != NULL;
 }
 
+bool match_is_read_by_elemwise(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  for (int32_t i = 0; c != NULL && i < c->n; i++) {
+    const damo_apply *user = c->at[i].node;
+    if (user == NULL || user->op->def != &elemwise_def || var_ndim(user->out[0]) != var_ndim(v)) return false;
+  }
+  return c != NULL && c->n > 0;
+}
+
 static bool is_rounding(const damo_op *op) {
   const scalar_id id = elemwise_scalar_id(op);
   return id == SCALAR_ceil || id == SCALAR_floor || id == SCALAR_trunc || id == SCALAR_round_half_to_even ||

@@ -20,6 +20,7 @@ extern const rewrite_rule sampled_rules[];
 extern const rewrite_rule variance_rules[];
 extern const rewrite_rule fusion_rules[];
 extern const rewrite_rule epilogue_rules[];
+extern const rewrite_rule source_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
 extern const rewrite_rule nary_rules[];
@@ -200,6 +201,8 @@ damo_var *match_diagonal(const damo_var *v);
 bool match_lifts(const damo_fgraph *fg, const damo_apply *node);
 /* Whether v has exactly one use, by a node: it is no output of the graph. */
 bool match_single_use(const damo_fgraph *fg, const damo_var *v);
+/* Whether Elemwise nodes of its own rank alone use it. */
+bool match_is_read_by_elemwise(const damo_fgraph *fg, const damo_var *v);
 /* True if v is the output of an Elemwise node that rounds to integers: floor, ceil, trunc or round. */
 bool match_whole(const damo_var *v);
 /* True if such a node reads v: a change of v's last bit may then change its result by 1. */

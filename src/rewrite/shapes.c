@@ -101,18 +101,29 @@ bool match_lifts(const damo_fgraph *fg, const damo_apply *node) {
   return after < before || (only_adds_axes(node) && node->in[0]->owner->n_in == 1);
 }
 
-/* DimShuffle(f(x, y)) → f(DimShuffle(x), DimShuffle(y)), if nobody else reads f(x, y) and fewer DimShuffles are left in
- * the end, or axes are only added. */
-static damo_status lift_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+/* DimShuffle(f(x, y)) → f(DimShuffle(x), DimShuffle(y)). */
+static damo_status put_into_operands(build *b, const damo_apply *node, damo_var **repl, bool *did) {
   damo_var *in[8];
   int pattern[DAMO_MAX_NDIM];
-  if (!match_lifts(fg, node)) return DAMO_OK;
   const damo_apply *f = node->in[0]->owner;
   for (int k = 0; k < var_ndim(node->out[0]); k++) pattern[k] = source_axis(node, k);
   for (int i = 0; i < f->n_in; i++) {
     in[i] = var_ndim(f->in[i]) == 0 ? f->in[i] : build_dimshuffle(b, f->in[i], pattern, var_ndim(node->out[0]));
   }
   return rule_give(b, repl, did, b->status == DAMO_OK ? build_op(b, damo_retain(f->op), in, f->n_in) : NULL);
+}
+
+/* The same if nobody else reads f(x, y) and fewer DimShuffles are left in the end, or axes are only added. */
+static damo_status lift_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  return match_lifts(fg, node) ? put_into_operands(b, node, repl, did) : DAMO_OK;
+}
+
+/* The same where elementwise nodes alone read the result: then one Loop computes them and f(x, y). */
+static damo_status transpose_operands(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const int ndim = var_ndim(node->in[0]);
+  if (ndim < 2 || var_ndim(node->out[0]) != ndim || dimshuffle_op_keeps_order(node->op, ndim)) return DAMO_OK;
+  if (!is_lifted_over(fg, node, node->in[0], ndim) || !match_is_read_by_elemwise(fg, node->out[0])) return DAMO_OK;
+  return put_into_operands(b, node, repl, did);
 }
 
 /* Whether the shape operand is x's own shape. */
@@ -323,6 +334,8 @@ const rewrite_rule shape_rules[] = {
     ROW("infer_shape", CANONICAL, shape_as_lengths, TRACKS(&shape_def)),
     ROW("take_length", CANONICAL, take_length, TRACKS(&subtensor_def)),
     ROW("infer_length_again", AGAIN, infer_length, TRACKS(&shape_i_def)),
+    ROW("transpose_operands", PHASE_FUSE, "fast_run fuse fusion", transpose_operands, TRACKS(&dimshuffle_def),
+        .sinks = true),
     {.name = NULL},
 };
 

@@ -362,7 +362,7 @@ static damo_status loop_space_shape(c_emit *e, const damo_apply *node, int ndim,
     bool found = false;
     shape[axis] = 1;
     for (int i = 0; i < d->n_in; i++) {
-      const int k = loop_own_axis(d, var_ndim(node->in[i]), d->of_rows[i], ndim, axis);
+      const int k = loop_input_axis(d, i, var_ndim(node->in[i]), ndim, axis);
       if (k < 0 || type_dim_is_one(node->in[i]->type, k)) continue;
       const int64_t length = ce_in(e, i)->shape[k];
       if (found && length != shape[axis]) return ce_refuse(e, "its operands' shapes do not agree");
@@ -378,7 +378,7 @@ static damo_status loop_space_shape(c_emit *e, const damo_apply *node, int ndim,
 static void loop_input_strides(const c_emit *e, const loop_data *d, int i, int ndim, int64_t *strides) {
   const c_value *x = ce_in(e, i);
   for (int axis = 0; axis < ndim; axis++) {
-    const int k = loop_own_axis(d, x->ndim, d->of_rows[i], ndim, axis);
+    const int k = loop_input_axis(d, i, x->ndim, ndim, axis);
     strides[axis] = k < 0 || x->shape[k] == 1 ? 0 : x->strides[k];
   }
 }
@@ -609,9 +609,36 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
   return e->status;
 }
 
+/* The code of the sources, then that of the Loop over their results. */
+static damo_status loop_emit_sources(c_emit *e, const damo_apply *node) {
+  const loop_data *d = loop_data_of(node->op);
+  c_value **in = c_file_alloc(e->file, (size_t)d->n_in * sizeof *in);
+  c_value **out = c_file_alloc(e->file, (size_t)d->n_out * sizeof *out);
+  build b;
+  build_init(&b, e->ctx);
+  const damo_apply *loop = build_loop_after_sources(&b, node);
+  if (in == NULL || out == NULL) b.status = DAMO_EMEMORY;
+  for (int i = 0, k = 0; i < d->n_in && b.status == DAMO_OK; i++) {
+    const loop_input_use u = d->uses[i];
+    if (u.use == USE_POSITIONS || u.use == USE_END) continue;
+    in[k] = ce_in(e, i);
+    if (u.use != USE_OPERAND) {
+      const loop_source *s = &d->sources[u.source];
+      c_value *own[LOOP_SOURCE_MOST_IN];
+      for (int j = 0; j < loop_source_arity(s->op); j++) own[j] = ce_in(e, s->in[j]);
+      b.status = ce_node(e, loop->in[k]->owner, own, &in[k]);
+    }
+    k++;
+  }
+  if (b.status == DAMO_OK) b.status = ce_node(e, loop, in, out);
+  for (int o = 0; o < d->n_out && b.status == DAMO_OK; o++) ce_out_same(e, o, out[o]);
+  return build_end(&b);
+}
+
 damo_status loop_emit_c(c_emit *e, const damo_apply *node) {
   ce_takes_complex(e);
   const loop_data *d = loop_data_of(node->op);
+  if (d->n_sources > 0) return loop_emit_sources(e, node);
   int64_t shape[DAMO_MAX_NDIM];
   const int ndim = loop_ndim(d, node->in);
   DAMO_TRY(loop_space_shape(e, node, ndim, shape));

@@ -217,7 +217,7 @@ static bool lower_loop_vectors(jit_program *p, const damo_apply *node, const ele
   const size_t n_regs = (size_t)(d->n_in + d->n_parts), most = shape->columns > 0 ? ELEM_MATRIX_MOST : ELEM_VECTOR_MOST;
   const size_t each = sizeof(elem_vector) + sizeof(damo_dtype);
   const size_t bytes = n_regs * each + (size_t)d->n_parts * most * sizeof(jit_value);
-  if (shape->columns > 0 && d->axes != 0) return false;
+  if (d->n_sources > 0 || (shape->columns > 0 && d->axes != 0)) return false;
   elem_vector *reg = mem_alloc(p->ctx, bytes);
   if (reg == NULL) {
     ctx_clear_error(p->ctx);

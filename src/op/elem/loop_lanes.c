@@ -65,8 +65,9 @@ static bool is_operand(const lanes_joiner *j, int16_t r) { return r < j->lp->n_i
 static uint64_t input_axes(const lanes_joiner *j, int i, int ndim) {
   const damo_type *type = j->node->in[i]->type;
   uint64_t spans = 0;
+  if (j->d->uses[i].use != USE_OPERAND) return ((uint64_t)1 << ndim) - 1;
   for (int axis = 0; axis < ndim; axis++) {
-    const int own = loop_own_axis(j->d, type->ndim, j->d->of_rows[i], ndim, axis);
+    const int own = loop_input_axis(j->d, i, type->ndim, ndim, axis);
     if (own >= 0 && !type_dim_is_one(type, own)) spans |= (uint64_t)1 << axis;
   }
   return spans;

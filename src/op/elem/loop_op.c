@@ -4,7 +4,8 @@
  * Properties: `n_in`, the number of inputs; `axes`, the axes of a row as bits, 0 where nothing is reduced; `parts`, the
  * Ops with their result's dtype and space (loop_space) and the registers that they read; `outs`, the registers that are
  * results; `rows`, the inputs without the axes of a row; `inplace`, for each output the 1-based input that it overwrites,
- * 0: none. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. It
+ * 0: none; `sources`, Ops with the inputs that are their operands: the elements of the first of these are those of the
+ * Op's result, which has the whole shape of the iteration space. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. It
  * is an Elemwise, a fold (a Reduce over the axes of a row), a Pick, or a PickGrad or OneHot, whose positions are inputs. Parts that read what is folded over rows are over rows, or over
  * elements again.
  *
@@ -21,10 +22,6 @@
 
 #include "build_arith.h"
 #include "op/shape/shape_int.h"
-
-typedef struct loop_props {
-  prop_value n_in, axes, parts, outs, rows, inplace;
-} loop_props;
 
 /* ---- The class --------------------------------------------------------------------------------------------------- */
 
@@ -70,6 +67,47 @@ static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *i
   return true;
 }
 
+int loop_source_arity(const damo_op *op) {
+  if (op->def == &arange_def) return 3;
+  return index_taken_axis(op) >= 0 ? 2 : 0;
+}
+
+static bool parse_source(loop_data *d, int k, const prop_value *v) {
+  if (v->kind != PROP_LIST || v->n < 1 || v->u.list[0].kind != PROP_OP) return false;
+  loop_source *s = &d->sources[k];
+  s->op = v->u.list[0].u.op;
+  const int n = loop_source_arity(s->op), axis = index_taken_axis(s->op);
+  if (n == 0 || v->n != 1 + n) return false;
+  for (int i = 0; i < n; i++) {
+    if (!is_register(&v->u.list[i + 1], d->n_in)) return false;
+    const int at = (int)v->u.list[i + 1].u.i;
+    loop_input_use *u = &d->uses[at];
+    if (u->use != USE_OPERAND || d->of_rows[at]) return false;
+    s->in[i] = (int16_t)at;
+    u->use = (uint8_t)(axis >= 0 ? USE_TAKEN + i : i == 0 ? USE_RANGE : USE_END);
+    u->axis = (int8_t)axis;
+    u->source = (int16_t)k;
+  }
+  return true;
+}
+
+/* What belongs to a source is read by it alone, but for the elements that it gives. */
+static bool parse_sources(loop_data *d, const prop_value *sources) {
+  for (int k = 0; k < d->n_sources; k++) {
+    if (!parse_source(d, k, &sources->u.list[k])) return false;
+  }
+  for (int k = 0; k < d->n_parts; k++) {
+    for (int i = 0; i < loop_arity(&d->parts[k]); i++) {
+      const int r = d->parts[k].in[i];
+      if (r < d->n_in && (d->uses[r].use == USE_POSITIONS || d->uses[r].use == USE_END)) return false;
+    }
+  }
+  for (int i = 0; d->destroy[i].out >= 0; i++) {
+    if (d->uses[d->destroy[i].in].use != USE_OPERAND) return false;
+  }
+  return true;
+}
+
 #define LOOP_MOST_REGISTERS INT16_MAX
 
 static damo_status loop_init(damo_op *op) {
@@ -86,14 +124,21 @@ static damo_status loop_init(damo_op *op) {
     for (int axis = 0; axis < DAMO_MAX_NDIM; axis++) d->n_axes += loop_is_row_axis(d, axis);
     d->place = -1;
     const size_t destroy = ((size_t)p->outs.n + 1) * sizeof(op_alias);
-    d->bytes = parts + outs_end + destroy + (size_t)d->n_in * sizeof(bool);
+    const prop_value *sources = op->n_props > 6 && p->sources.kind == PROP_LIST ? &p->sources : NULL;
+    const size_t sources_bytes = sources != NULL ? (size_t)sources->n * sizeof *d->sources : 0;
+    const size_t uses = (size_t)d->n_in * sizeof *d->uses;
+    d->bytes = parts + sources_bytes + outs_end + destroy + uses + (size_t)d->n_in * sizeof(bool);
     d->parts = mem_alloc(op->obj.ctx, d->bytes);
     if (d->parts == NULL) return DAMO_EMEMORY;
     d->n_parts = p->parts.n;
     d->n_out = p->outs.n;
-    d->outs = (int16_t *)(void *)((char *)d->parts + parts);
+    d->n_sources = sources != NULL ? sources->n : 0;
+    d->sources = (loop_source *)(void *)((char *)d->parts + parts);
+    d->outs = (int16_t *)(void *)((char *)d->sources + sources_bytes);
     d->destroy = (op_alias *)(void *)((char *)d->outs + outs_end);
-    d->of_rows = (bool *)((char *)d->destroy + destroy);
+    d->uses = (loop_input_use *)(void *)((char *)d->destroy + destroy);
+    d->of_rows = (bool *)((char *)d->uses + uses);
+    memset(d->uses, 0, uses);
     for (int i = 0; i < d->n_in; i++) d->of_rows[i] = false;
     for (int i = 0; i < p->rows.n && fits; i++) {
       fits = is_register(&p->rows.u.list[i], d->n_in);
@@ -101,6 +146,7 @@ static damo_status loop_init(damo_op *op) {
     }
     for (int k = 0; k < d->n_parts && fits; k++) fits = parse_part(d, k, &p->parts.u.list[k]);
     fits = fits && parse_outs(d, &p->outs, op->n_props > 5 ? &p->inplace : &(prop_value){.kind = PROP_NIL});
+    fits = fits && parse_sources(d, sources);
   }
   if (!fits)
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Loop: its parts are Elemwise Ops and reductions over earlier registers");
@@ -122,9 +168,17 @@ static int loop_count(const damo_op *op, int n_in) {
 static void loop_format(strbuf *out, const damo_op *op) {
   const loop_data *d = loop_data_of(op);
   strbuf_add(out, "Loop{");
+  for (int k = 0; k < d->n_sources; k++) {
+    const loop_source *s = &d->sources[k];
+    strbuf_addf(out, k > 0 ? ", %d = " : "%d = ", s->in[0] + 1);
+    op_format(out, s->op);
+    strbuf_add(out, "(");
+    for (int i = 0; i < loop_source_arity(s->op); i++) strbuf_addf(out, "%s%d", i > 0 ? ", " : "", s->in[i] + 1);
+    strbuf_add(out, ")");
+  }
   for (int k = 0; k < d->n_parts; k++) {
     const loop_part *p = &d->parts[k];
-    if (k > 0) strbuf_add(out, ", ");
+    if (k > 0 || d->n_sources > 0) strbuf_add(out, ", ");
     if (p->op->def != &elemwise_def)
       op_format(out, p->op);
     else
@@ -164,6 +218,17 @@ static bool loop_part_fits(const loop_data *d, const loop_part *p, int ndim) {
   return own > 0 && own != d->n_axes && loop_trailing(d, ndim) > 0;
 }
 
+/* The static length of a source that is a range, -1: it is not known. */
+static damo_status range_static_length(const loop_data *d, int k, damo_var *const *in, int64_t *length) {
+  const loop_source *s = &d->sources[k];
+  damo_var *const own[] = {in[s->in[0]], in[s->in[1]], in[s->in[2]]};
+  damo_type *type = NULL;
+  DAMO_TRY(s->op->def->infer_type(s->op, own, 3, &type));
+  *length = type->shape[0];
+  damo_release(type);
+  return DAMO_OK;
+}
+
 static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const loop_data *d = loop_data_of(op);
   damo_ctx *ctx = op->obj.ctx;
@@ -180,7 +245,7 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
   for (int axis = 0; axis < ndim; axis++) {
     shape[axis] = 1;
     for (int i = 0; i < n_in; i++) {
-      const int own = loop_own_axis(d, var_ndim(in[i]), d->of_rows[i], ndim, axis);
+      const int own = loop_input_axis(d, i, var_ndim(in[i]), ndim, axis);
       const int64_t length = own < 0 ? 1 : in[i]->type->shape[own];
       if (length != 1 && shape[axis] <= 1) shape[axis] = shape[axis] < 0 && length < 0 ? -1 : length;
     }
@@ -188,6 +253,9 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
       shape[axis] = -1;
       var_static_int(in[d->place], &shape[axis]);
     }
+  }
+  for (int k = 0; k < d->n_sources; k++) {
+    if (d->sources[k].op->def == &arange_def && shape[0] <= 1) DAMO_TRY(range_static_length(d, k, in, &shape[0]));
   }
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
@@ -198,6 +266,15 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
   return DAMO_OK;
 }
 
+/* The length of a source that is a range; NULL: it is no range. */
+static damo_var *range_length_of(build *b, const loop_data *d, int k, damo_var *const *in) {
+  damo_var *length = NULL, **lengths = &length;
+  if (d->sources[k].op->def != &arange_def) return NULL;
+  damo_var *range = build_source(b, &d->sources[k], in);
+  if (range != NULL) arange_def.infer_shape(b, range->owner, NULL, &lengths);
+  return length;
+}
+
 static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                     damo_var ***out_shape) {
   const loop_data *d = loop_data_of(node->op);
@@ -206,11 +283,12 @@ static damo_status loop_infer_shape(build *b, damo_apply *node, damo_var *const 
   for (int axis = 0; axis < ndim; axis++) {
     length[axis] = NULL;
     for (int i = 0; i < node->n_in && !length[axis]; i++) {
-      const int k = loop_own_axis(d, var_ndim(node->in[i]), d->of_rows[i], ndim, axis);
+      const int k = loop_input_axis(d, i, var_ndim(node->in[i]), ndim, axis);
       if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) length[axis] = in_shape[i][k];
     }
     if (!length[axis] && axis == ndim - 1 && d->place >= 0)
       length[axis] = build_cast(b, node->in[d->place], DAMO_INT64);
+    for (int k = 0; k < d->n_sources && !length[axis]; k++) length[axis] = range_length_of(b, d, k, node->in);
     if (!length[axis]) length[axis] = build_i64(b, 1);
   }
   for (int o = 0; o < node->n_out; o++) {
@@ -259,7 +337,7 @@ static bool loop_part_reads(const loop_data *d, int k, int i) {
 bool loop_may_overwrite(const damo_op *op, int o, int i) {
   const loop_data *d = loop_data_of(op);
   const int made = d->outs[o] - d->n_in;
-  if (loop_part_of_out(d, o)->space != LOOP_ELEMENTS) return false;
+  if (loop_part_of_out(d, o)->space != LOOP_ELEMENTS || d->uses[i].use != USE_OPERAND) return false;
   for (int k = made + 1; k < d->n_parts; k++) {
     if (loop_part_reads(d, k, i)) return false;
   }
@@ -275,7 +353,7 @@ bool loop_may_overwrite(const damo_op *op, int o, int i) {
 
 bool loop_keeps_first_axis(const damo_op *op, int ndim) {
   const loop_data *d = loop_data_of(op);
-  if (d->reads_folds && d->n_axes >= ndim) return false;
+  if (d->n_sources > 0 || (d->reads_folds && d->n_axes >= ndim)) return false;
   if (loop_is_row_axis(d, 0) && loop_trailing(d, ndim) == 0) return false;
   for (int i = 0; i < d->n_in; i++) {
     if (d->of_rows[i]) return false;
@@ -331,6 +409,7 @@ static damo_var **loop_registers(build *b, const damo_apply *node) {
   damo_var **reg = mem_alloc(b->ctx, (size_t)(d->n_in + d->n_parts) * sizeof *reg);
   if (reg == NULL) return NULL;
   memcpy(reg, node->in, (size_t)d->n_in * sizeof *reg);
+  for (int k = 0; k < d->n_sources; k++) { reg[d->sources[k].in[0]] = build_source(b, &d->sources[k], node->in); }
   for (int k = 0; k < d->n_parts; k++) {
     const loop_part *p = &d->parts[k];
     damo_var *in[LOOP_PART_MOST_IN];
@@ -374,6 +453,14 @@ static damo_status loop_grad(build *b, damo_apply *node, damo_var *const *gout, 
       *sum = build_add_present(b, *sum, part_gin[i]);
     }
   }
+  for (int k = 0; k < d->n_sources && b->status == DAMO_OK; k++) {
+    const loop_source *s = &d->sources[k];
+    damo_var *elements = g[s->in[0]], *source_gin[LOOP_SOURCE_MOST_IN] = {NULL};
+    damo_apply *source = reg[s->in[0]]->owner;
+    g[s->in[0]] = NULL;
+    if (elements == NULL || source->op->def->grad(b, source, &elements, source_gin) != DAMO_OK) continue;
+    for (int i = 0; i < source->n_in; i++) g[s->in[i]] = source_gin[i];
+  }
   for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) gin[i] = g[i];
   loop_registers_free(b, node, reg);
   if (g != NULL) mem_free(b->ctx, g, bytes);
@@ -386,6 +473,13 @@ static damo_status loop_rop(build *b, damo_apply *node, damo_var *const *eval, d
   damo_var **reg = loop_registers(b, node), **t = mem_calloc(b->ctx, bytes);
   if (reg == NULL || t == NULL) b->status = DAMO_EMEMORY;
   for (int i = 0; i < d->n_in && b->status == DAMO_OK; i++) t[i] = eval[i];
+  for (int k = 0; k < d->n_sources && b->status == DAMO_OK; k++) {
+    const int16_t *in = d->sources[k].in;
+    damo_apply *source = reg[in[0]]->owner;
+    damo_var *source_eval[LOOP_SOURCE_MOST_IN] = {t[in[0]]};
+    t[in[0]] = NULL;
+    if (source_eval[0] != NULL && source->op->def->rop != NULL) source->op->def->rop(b, source, source_eval, &t[in[0]]);
+  }
   for (int k = 0; k < d->n_parts && b->status == DAMO_OK; k++) {
     const loop_part *p = &d->parts[k];
     damo_var *part_eval[LOOP_PART_MOST_IN];
@@ -408,7 +502,7 @@ static const char *loop_library(const damo_apply *node, const damo_op **of) {
     damo_dtype in[LOOP_PART_MOST_IN], loop, result;
     for (int i = 0; i < loop_arity(p); i++) {
       const int r = p->in[i];
-      in[i] = r < d->n_in ? var_dtype(node->in[r]) : d->parts[r - d->n_in].dtype;
+      in[i] = r < d->n_in ? loop_input_dtype(d, node->in, r) : d->parts[r - d->n_in].dtype;
     }
     if (elemwise_dtypes(p->op, in, p->dtype, &loop, &result) != DAMO_OK) continue; /* making the thunk fails */
     *of = p->op;
@@ -422,7 +516,7 @@ const op_def loop_def = {
     .name = "Loop",
     .doc = "elementwise Ops over one iteration space, in one pass over memory",
     .props = PROPS(PROP(loop_props, n_in), PROP(loop_props, axes), PROP(loop_props, parts), PROP(loop_props, outs),
-                   PROP(loop_props, rows), PROP(loop_props, inplace)),
+                   PROP(loop_props, rows), PROP(loop_props, inplace), PROP(loop_props, sources)),
     .n_in = OP_VARIADIC,
     .least_in = OP_NO_INPUT,
     .n_out = OP_VARIADIC,
@@ -442,44 +536,5 @@ const op_def loop_def = {
     .format = loop_format,
     .no_check = "its parts: spec/op/loop_spec.lua compares random Loops with them, to the bit",
 };
-
-/* ---- Builders ---------------------------------------------------------------------------------------------------- */
-
-damo_apply *build_loop(build *b, const loop_input *in, int n_in, uint32_t axes, const loop_part *parts, int n_parts,
-                       const int16_t *outs, int n_out) {
-  if (b->status != DAMO_OK) return NULL;
-  const size_t per_part = 1 + 3 + LOOP_PART_MOST_IN;
-  const size_t n_values = (size_t)n_parts * per_part + (size_t)n_out + (size_t)n_in;
-  const size_t values = n_values * sizeof(prop_value), bytes = values + (size_t)n_in * sizeof(damo_var *);
-  prop_value *list = mem_alloc(b->ctx, bytes);
-  if (list == NULL) {
-    b->status = DAMO_EMEMORY;
-    return NULL;
-  }
-  prop_value *next = list + n_parts, *out_list = next + (size_t)n_parts * (per_part - 1), *row_list = out_list + n_out;
-  damo_var **vars = (damo_var **)(void *)((char *)list + values);
-  int n_rows = 0;
-  for (int k = 0; k < n_parts; k++) {
-    prop_value *at = next;
-    *next++ = (prop_value){.kind = PROP_OP, .u.op = parts[k].op};
-    *next++ = prop_int(parts[k].dtype);
-    *next++ = prop_int(parts[k].space);
-    for (int i = 0; i < loop_arity(&parts[k]); i++) *next++ = prop_int(parts[k].in[i]);
-    list[k] = prop_list(at, (int)(next - at));
-  }
-  for (int o = 0; o < n_out; o++) out_list[o] = prop_int(outs[o]);
-  for (int i = 0; i < n_in; i++) {
-    vars[i] = in[i].var;
-    if (in[i].of_rows) row_list[n_rows++] = prop_int(i);
-  }
-  const loop_props p = {.n_in = prop_int(n_in),
-                        .axes = prop_int(axes),
-                        .parts = prop_list(list, n_parts),
-                        .outs = prop_list(out_list, n_out),
-                        .rows = prop_list(row_list, n_rows)};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &loop_def, &p), vars, n_in);
-  mem_free(b->ctx, list, bytes);
-  return node;
-}
 
 const op_def *const loop_classes[] = {&loop_def, NULL};

@@ -19,6 +19,14 @@ typedef struct loop_part {
   int16_t in[LOOP_PART_MOST_IN];
 } loop_part;
 
+/* What the elements of an input are instead of the input's own: its entries at positions along an axis
+ * (AdvancedSubtensor), or the range that starts with it (ARange). */
+#define LOOP_SOURCE_MOST_IN 3
+typedef struct loop_source {
+  damo_op *op;                     /* borrowed */
+  int16_t in[LOOP_SOURCE_MOST_IN]; /* the Op's operands, inputs of the Loop that nothing else reads; first that one */
+} loop_source;
+
 /* An input, and whether its axes are those of LOOP_ROWS: without those of a row. */
 typedef struct loop_input {
   damo_var *var;
@@ -27,11 +35,17 @@ typedef struct loop_input {
 
 extern const op_def loop_def;
 
-/* A Loop over these inputs, whose rows are the axes in the bits of `axes` (0: it has none), and whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
+/* How many operands a source of this Op has; 0: it can be none. */
+int loop_source_arity(const damo_op *op);
+
+/* A Loop over these inputs, which have these sources, whose rows are the axes in the bits of `axes` (0: it has none), and whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
  * other as those of Elemwise, and the result of every part over elements has the shape of the iteration space. The node
  * is borrowed from b. */
-damo_apply *build_loop(build *b, const loop_input *in, int n_in, uint32_t axes, const loop_part *parts, int n_parts,
-                       const int16_t *outs, int n_out);
+damo_apply *build_loop(build *b, const loop_input *in, int n_in, const loop_source *sources, int n_sources,
+                       uint32_t axes, const loop_part *parts, int n_parts, const int16_t *outs, int n_out);
+/* The Loop node, or the Elemwise node as one, with v, an input of its own space that it alone reads and that is made by an
+ * Op that can be a source, read at its source; NULL: v cannot be. Borrowed from b. */
+damo_apply *build_loop_with_source(build *b, const damo_apply *node, const damo_var *v);
 /* The outputs of a Loop node as separate nodes over its inputs, into out; borrowed from b. */
 damo_status build_loop_parts(build *b, const damo_apply *node, damo_var **out);
 /* Whether output o may be written over input i: no part reads the input once the output is written. */

@@ -217,12 +217,25 @@ static damo_status loop_make_part(loop_maker *m, int k) {
 /* Whether an input has one value a row: it broadcasts along the axes of the folds. */
 static bool input_is_row(const loop_maker *m, int i) {
   const damo_type *type = m->t->node->in[i]->type;
+  if (m->d->uses[i].use != USE_OPERAND) return false;
   for (int axis = 0; axis < m->ndim; axis++) {
     if (!loop_is_row_axis(m->d, axis)) continue;
-    const int own = loop_own_axis(m->d, type->ndim, m->d->of_rows[i], m->ndim, axis);
+    const int own = loop_input_axis(m->d, i, type->ndim, m->ndim, axis);
     if (own >= 0 && !type_dim_is_one(type, own)) return false;
   }
   return m->n_axes > 0;
+}
+
+/* The registers of a source's operands are the inputs' own. */
+static void make_source(loop_maker *m, const loop_source *s) {
+  loop_reg *r = &m->regs[s->in[0]];
+  if (s->op->def == &arange_def) {
+    r->load = LOAD_RANGE;
+    return;
+  }
+  r->load = LOAD_TAKEN;
+  r->positions = s->in[1];
+  m->regs[s->in[1]].load = LOAD_POSITIONS;
 }
 
 /* Numbers the program's operands: inputs, then outputs. */
@@ -231,9 +244,10 @@ static void make_operands(loop_maker *m) {
   m->ndim = loop_ndim(d, m->t->node->in);
   m->n_axes = d->n_axes;
   for (int i = 0; i < d->n_in; i++) {
-    m->dtype[i] = (uint8_t)var_dtype(m->t->node->in[i]);
+    m->dtype[i] = (uint8_t)loop_input_dtype(d, m->t->node->in, i);
     m->reg[i] = new_register(m, (damo_dtype)m->dtype[i], input_is_row(m, i));
   }
+  for (int k = 0; k < d->n_sources; k++) make_source(m, &d->sources[k]);
   for (int o = 0; o < d->n_out; o++) {
     const loop_part *p = loop_part_of_out(d, o);
     m->is_out[d->outs[o]] = new_register(m, p->dtype, p->space != LOOP_ELEMENTS);

@@ -3,7 +3,7 @@
 
 #include "elem_jit.h"
 #include "loop_op_int.h"
-#include "op/shape/shape_int.h"
+#include "op/index/index_int.h"
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
@@ -11,11 +11,13 @@
  * One allocation. */
 struct loop_kept {
   size_t bytes;
-  bool valid;     /* the plan is for the shapes and strides of the key */
-  int32_t ndim;   /* of the iteration space */
-  int32_t n_axes; /* of a row, 0: there are no folds */
-  int32_t *order; /* of the axes in plans: those of a row last */
-  int64_t placed; /* the length of a row that parts which place values have */
+  bool valid;         /* the plan is for the shapes and strides of the key */
+  int32_t ndim;       /* of the iteration space */
+  int32_t n_axes;     /* of a row, 0: there are no folds */
+  int32_t *order;     /* of the axes in plans: those of a row last */
+  int64_t placed;     /* the length of a row that parts which place values have */
+  int64_t range;      /* the length of a range that is a source */
+  loop_range *ranges; /* of the sources */
   loop_program program;
   loop_reg *regs;
   loop_step *steps;
@@ -56,7 +58,7 @@ void loop_state_clear(const thunk *t, frame *f) {
 /* The axis of input i that is that axis of the iteration space, -1: none. */
 static int input_axis(const thunk *t, const loop_kept *k, int i, int axis) {
   const loop_data *d = loop_data_of(t->node->op);
-  return loop_own_axis(d, var_ndim(t->node->in[i]), d->of_rows[i], k->ndim, axis);
+  return loop_input_axis(d, i, var_ndim(t->node->in[i]), k->ndim, axis);
 }
 
 /* Whether input i does not broadcast along that axis. */
@@ -94,6 +96,7 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state, boo
   const size_t order = loop_op_take(&bytes, ndim, sizeof(int32_t));
   size_t plan_bytes = lp.n_passes > 0 ? pass_plan_bytes(&lp, (int)ndim) : loop_plan_bytes(&lp, (int)ndim);
   if (lp.n_passes > 0 && strip_plan_bytes(&lp, (int)ndim) > plan_bytes) plan_bytes = strip_plan_bytes(&lp, (int)ndim);
+  const size_t ranges = loop_op_take(&bytes, (size_t)d->n_sources, sizeof(loop_range));
   const size_t plan = loop_op_take(&bytes, plan_bytes, 1);
   char *m = mem_calloc(f->ctx, bytes);
   if (m == NULL) return loop_lanes_free(lanes, f->ctx), DAMO_EMEMORY;
@@ -113,11 +116,12 @@ static damo_status keep_program(const thunk *t, frame *f, loop_state *state, boo
   k->shape = (int64_t *)(void *)(m + shape);
   k->key = (int64_t *)(void *)(m + key);
   k->out_strides = (int64_t *)(void *)(m + out_strides);
+  k->ranges = (loop_range *)(void *)(m + ranges);
   k->plan_memory = m + plan;
   for (int r = 0; ndim == 0 && r < lp.n_regs; r++) k->base[r] = (char *)&k->values[r];
   state->kept = k;
   for (int axis = 0; axis < k->ndim; axis++) {
-    k->spans[axis] = d->place >= 0 && axis == k->ndim - 1;
+    k->spans[axis] = (d->place >= 0 && axis == k->ndim - 1) || loop_has_range(d);
     for (int i = 0; i < t->n_in; i++) k->spans[axis] = k->spans[axis] || input_spans(t, k, i, axis);
   }
   return DAMO_OK;
@@ -130,9 +134,16 @@ static bool register_is_of_rows(const loop_data *d, int r) {
   return r < d->n_in ? d->of_rows[r] : d->parts[r - d->n_in].space == LOOP_ROWS;
 }
 
+/* The input that gives the length of the elements of input r along that axis: of what is taken, its positions may. */
+static int length_input(const thunk *t, const loop_kept *k, int r, int axis) {
+  const loop_data *d = loop_data_of(t->node->op);
+  return d->uses[r].use == USE_TAKEN && input_axis(t, k, r, axis) < 0 ? d->sources[d->uses[r].source].in[1] : r;
+}
+
 /* Whether register r of the Loop broadcasts along that axis of the iteration space. */
 static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
-  if (r < t->n_in) return !input_spans(t, k, r, axis);
+  if (r < t->n_in && loop_data_of(t->node->op)->uses[r].use == USE_RANGE) return false;
+  if (r < t->n_in) return !input_spans(t, k, length_input(t, k, r, axis), axis);
   const loop_part *p = &loop_data_of(t->node->op)->parts[r - t->n_in];
   return !k->spans[axis] || (p->space != LOOP_ELEMENTS && loop_is_row_axis(loop_data_of(t->node->op), axis));
 }
@@ -140,21 +151,23 @@ static bool is_broadcast(const thunk *t, const loop_kept *k, int r, int axis) {
 /* The length of register r along an axis along which it does not broadcast. */
 static int64_t register_length(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, int axis) {
   if (r >= t->n_in) return made[(int64_t)(r - t->n_in) * k->ndim + axis];
-  return array_shape(thunk_in(t, f, r))[input_axis(t, k, r, axis)];
+  if (loop_data_of(t->node->op)->uses[r].use == USE_RANGE) return k->range;
+  const int i = length_input(t, k, r, axis);
+  return array_shape(thunk_in(t, f, i))[input_axis(t, k, i, axis)];
 }
 
 static void register_shape(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, int r, char *text,
                            size_t n) {
   const loop_data *d = loop_data_of(t->node->op);
-  if (r < t->n_in) {
+  if (r < t->n_in && d->uses[r].use == USE_OPERAND) {
     const damo_array *x = thunk_in(t, f, r);
     shape_format(text, n, x->ndim, array_shape(x));
   } else {
-    const int64_t *length = made + (int64_t)(r - t->n_in) * k->ndim;
     int64_t shape[DAMO_MAX_NDIM];
     int ndim = 0;
     for (int axis = 0; axis < k->ndim; axis++) {
-      if (!register_is_of_rows(d, r) || !loop_is_row_axis(d, axis)) shape[ndim++] = length[axis];
+      if (!register_is_of_rows(d, r) || !loop_is_row_axis(d, axis))
+        shape[ndim++] = register_length(t, f, k, made, r, axis);
     }
     shape_format(text, n, ndim, shape);
   }
@@ -219,6 +232,7 @@ static damo_status loop_shape(const thunk *t, frame *f, loop_kept *k) {
       found = true;
     }
     for (int i = 0; i < t->n_in; i++) {
+      if (d->uses[i].use > USE_TAKEN && d->uses[i].use != USE_RANGE) continue;
       if (is_broadcast(t, k, i, axis)) continue;
       const int64_t length = register_length(t, f, k, NULL, i, axis);
       agree = agree && (!found || length == k->shape[axis]);
@@ -309,21 +323,34 @@ static void row_strides(const loop_kept *k, damo_dtype dtype, int64_t *along) {
   }
 }
 
+/* What an input that is read at a source has besides (loop/loop.h). */
+static void source_strides(const thunk *t, frame *f, const loop_kept *k, int i, int64_t *along) {
+  const loop_input_use u = loop_data_of(t->node->op)->uses[i];
+  const damo_array *x = thunk_in(t, f, i);
+  if (u.use == USE_TAKEN) {
+    along[k->ndim] = array_strides(x)[u.axis];
+    along[k->ndim + 1] = array_shape(x)[u.axis];
+  } else if (u.use == USE_RANGE) {
+    along[0] = 1; /* a Loop with a range has one axis */
+  }
+}
+
 /* Strides of the operands along the axes in the plans' order, from the inputs and the results in their cells. */
 static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_t **strides, int64_t *numbers) {
-  const size_t ndim = (size_t)k->ndim;
-  for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * ndim;
+  const size_t ndim = (size_t)k->ndim, each = ndim + LOOP_LOAD_STRIDES;
+  for (int i = 0; i < t->n_in + t->n_out; i++) strides[i] = numbers + (size_t)i * each;
   for (int i = 0; i < t->n_in; i++) {
-    int64_t *along = numbers + (size_t)i * ndim;
+    int64_t *along = numbers + (size_t)i * each;
     const damo_array *x = thunk_in(t, f, i);
     for (int j = 0; j < k->ndim; j++) {
       const int own = input_axis(t, k, i, k->order[j]);
       along[j] = own >= 0 && array_shape(x)[own] != 1 ? array_strides(x)[own] : 0;
     }
+    source_strides(t, f, k, i, along);
   }
   for (int o = 0; o < t->n_out; o++) {
     const damo_array *out = (const damo_array *)thunk_result(t, f, o);
-    int64_t *along = numbers + (size_t)(t->n_in + o) * ndim;
+    int64_t *along = numbers + (size_t)(t->n_in + o) * each;
     if (out_is_row(t, o)) {
       row_strides(k, (damo_dtype)out->dtype, along);
       continue;
@@ -336,7 +363,7 @@ static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_
 /* The plan for these inputs and the results, which are in their cells. */
 static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   const size_t n_ops = (size_t)(t->n_in + t->n_out), ndim = (size_t)k->ndim;
-  const size_t bytes = n_ops * (ndim * sizeof(int64_t) + sizeof(int64_t *));
+  const size_t bytes = n_ops * ((ndim + LOOP_LOAD_STRIDES) * sizeof(int64_t) + sizeof(int64_t *));
   int64_t shape[DAMO_MAX_NDIM];
   for (int j = 0; j < k->ndim; j++) shape[j] = k->shape[k->order[j]];
   const int64_t **strides = mem_alloc(f->ctx, bytes);
@@ -388,6 +415,73 @@ static damo_status check_positions(const thunk *t, frame *f, const loop_kept *k)
   return DAMO_OK;
 }
 
+/* How many of m positions an axis of length n does not have. */
+static int64_t count_outside(const char *p, int64_t step, int64_t m, int64_t n) {
+  int64_t outside = 0;
+  for (int64_t j = 0; j < m; j++) {
+    const int64_t position = *(const int64_t *)(const void *)(p + j * step);
+    outside += (position < -n) | (position > n) | (position == 0);
+  }
+  return outside;
+}
+
+#define TAKEN_PART 8192 /* positions that are checked between two points */
+
+/* Positions of sources must lie on their axis. */
+static damo_status check_taken(const thunk *t, frame *f, const loop_source *s) {
+  const int axis = index_taken_axis(s->op);
+  const int64_t n = array_shape(thunk_in(t, f, s->in[0]))[axis];
+  array_rows r;
+  for (char *p = rows_begin(&r, thunk_in(t, f, s->in[1])); p != NULL; p = rows_next(&r, p)) {
+    for (int64_t from = 0; from < r.length; from += TAKEN_PART) {
+      const int64_t end = r.length - from < TAKEN_PART ? r.length : from + TAKEN_PART;
+      const int64_t outside = count_outside(p + from * r.step, r.step, end - from, n);
+      for (int64_t j = from; j < end && outside > 0; j++) {
+        int64_t at;
+        DAMO_TRY(position_resolve(f->ctx, "index", axis, n, *(const int64_t *)(void *)(p + j * r.step), &at));
+      }
+      ctx_point(f->ctx);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* The start and the step of a range, and its length. All ranges must have the same. */
+static damo_status read_range(const thunk *t, frame *f, loop_kept *k, int source, bool first) {
+  const loop_source *s = &loop_data_of(t->node->op)->sources[source];
+  const scalar start = array_item(thunk_in(t, f, s->in[0])), step = array_item(thunk_in(t, f, s->in[2]));
+  loop_range *r = &k->ranges[source];
+  int64_t n;
+  DAMO_TRY(arange_count(f->ctx, start, array_item(thunk_in(t, f, s->in[1])), step, &n));
+  if (!first && n != k->range)
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "ranges of %lld and %lld entries do not agree", (long long)k->range,
+                    (long long)n);
+  if (n != k->range) k->valid = false;
+  k->range = n;
+  if (loop_input_dtype(loop_data_of(t->node->op), t->node->in, s->in[0]) == DAMO_INT64) {
+    r->start.i = scalar_to_int64(start);
+    r->step.i = scalar_to_int64(step);
+  } else {
+    r->start.f = scalar_to_double(start);
+    r->step.f = scalar_to_double(step);
+  }
+  return DAMO_OK;
+}
+
+static damo_status read_sources(const thunk *t, frame *f, loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  bool first = true;
+  for (int i = 0; i < d->n_sources; i++) {
+    if (d->sources[i].op->def != &arange_def) continue;
+    DAMO_TRY(read_range(t, f, k, i, first));
+    first = false;
+  }
+  for (int i = 0; i < d->n_sources; i++) {
+    if (d->sources[i].op->def != &arange_def) DAMO_TRY(check_taken(t, f, &d->sources[i]));
+  }
+  return DAMO_OK;
+}
+
 /* Reads the length of a row that is a value. All parts that place values must have the same. */
 static damo_status read_placed(const thunk *t, frame *f, loop_kept *k) {
   const loop_data *d = loop_data_of(t->node->op);
@@ -433,6 +527,7 @@ static damo_status perform_planned(const thunk *t, frame *f) {
   if (k->ndim == 0) return run_values(t, f, k);
   if (k->valid && !elemwise_key_matches(k->key, t, f, false)) k->valid = false;
   if (loop_data_of(t->node->op)->place >= 0) DAMO_TRY(read_placed(t, f, k));
+  if (loop_data_of(t->node->op)->n_sources > 0) DAMO_TRY(read_sources(t, f, k));
   if (!k->valid) {
     DAMO_TRY(loop_shape(t, f, k));
     DAMO_TRY(check_folds(t, f, k));
@@ -457,6 +552,10 @@ static damo_status perform_planned(const thunk *t, frame *f) {
   char *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
   for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  for (int i = 0; i < loop_data_of(t->node->op)->n_sources; i++) {
+    const loop_source *s = &loop_data_of(t->node->op)->sources[i];
+    if (s->op->def == &arange_def) k->base[s->in[0]] = (char *)&k->ranges[i];
+  }
   for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
   if (k->strips != NULL)
     strip_run_on(pool, k->strips, k->base, work);

@@ -528,6 +528,19 @@ static damo_status advsubtensor_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
+int index_taken_axis(const damo_op *op) {
+  if (op->def != &advsubtensor_def) return -1;
+  const index_spec *s = op->data;
+  int axis = -1;
+  for (int i = 0; i < s->n; i++) {
+    const index_item *it = &s->item[i];
+    const bool is_whole = it->kind == ITEM_RANGE && it->given == 0;
+    if (!is_whole && (it->kind != ITEM_LIST || axis >= 0)) return -1;
+    if (!is_whole) axis = i;
+  }
+  return axis;
+}
+
 const op_def advsubtensor_def = {
     .name = "AdvancedSubtensor",
     .doc = "x at lists of positions and masks",

@@ -21,7 +21,7 @@ static int64_t arange_length_int(int64_t start, int64_t stop, int64_t step) {
   return (int64_t)((span - 1) / by + 1);
 }
 
-static damo_status arange_count(damo_ctx *ctx, scalar start, scalar stop, scalar step, int64_t *n) {
+damo_status arange_count(damo_ctx *ctx, scalar start, scalar stop, scalar step, int64_t *n) {
   if (scalar_to_double(step) == 0) return ctx_fail(ctx, DAMO_EVALUE, "arange: the step is 0");
   double width = scalar_to_double(stop) - scalar_to_double(start) - scalar_to_double(step);
   if (!isfinite(width)) return ctx_fail(ctx, DAMO_EVALUE, "arange: start, stop and step must be finite");
@@ -105,7 +105,7 @@ static damo_status arange_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
-static const op_def arange_def = {
+const op_def arange_def = {
     .name = "ARange",
     .doc = "start, start + step … before stop",
     .props = PROPS(PROP_DTYPE(dtype_props, dtype)),

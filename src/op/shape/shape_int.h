@@ -123,6 +123,9 @@ damo_var *build_tri(build *b, damo_var *n, damo_var *m, damo_var *k, damo_dtype 
 
 /* ---- arange.c ---------------------------------------------------------------------------------------------------- */
 
+/* The length of a range; a value error for a step of 0, or a number that is not finite. */
+damo_status arange_count(damo_ctx *ctx, scalar start, scalar stop, scalar step, int64_t *n);
+
 /* int64 positions first, first + 1 … last (1-based inclusive; int64 scalars). */
 damo_var *build_range(build *b, damo_var *first, damo_var *last);
 
