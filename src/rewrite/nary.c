@@ -569,12 +569,18 @@ static bool join_into_quotient(build *b, const damo_fgraph *fg, factor_list *p) 
   return false;
 }
 
+/* Whether a product is a part of another one. What is scaled to be rounded is no part of the scaling: it has its own form,
+ * as where the script rounds its value. */
+static bool is_inner_product(const damo_fgraph *fg, const damo_var *v) {
+  return is_inner(fg, v, opens_factors) && !match_rounded(fg, fgraph_clients(fg, v)->at[0].node->out[0]);
+}
+
 static damo_status product_form(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *out = node->out[0];
   const damo_dtype dtype = var_dtype(out);
   factor_list p;
   coefficient c;
-  if (is_inner(fg, out, opens_factors) || !opens_factors(out) || match_rounded(fg, out)) return DAMO_OK;
+  if (is_inner_product(fg, out) || !opens_factors(out) || match_rounded(fg, out)) return DAMO_OK;
   if (!collect(fg, out, opens_factors, true, &p) || !have_dtype(&p, dtype) || !have_moderate_constants(&p, false))
     return DAMO_OK;
   const int n = p.n;

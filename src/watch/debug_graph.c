@@ -245,7 +245,7 @@ static damo_status debug_compare(damo_function *f) {
 
 /* Without fusion, so that each node is checked by itself. */
 const fn_watcher debug_watcher = {.mode = "DEBUG",
-                                  .leaves_out = "fuse_elemwise fuse_product",
+                                  .leaves_out = "fuse_elemwise fuse_product read_at_source",
                                   .begin = debug_begin,
                                   .finish = debug_finish,
                                   .prepare = debug_prepare,

@@ -184,7 +184,7 @@ static damo_status nanguard_prepare(damo_function *f, damo_obj *const *args, int
 }
 
 /* Without fusion, so that an error names the node whose result is not finite. */
-const fn_watcher nanguard_watcher = {.leaves_out = "fuse_elemwise fuse_product",
+const fn_watcher nanguard_watcher = {.leaves_out = "fuse_elemwise fuse_product read_at_source",
                                      .mode = "NANGUARD",
                                      .prepare = nanguard_prepare,
                                      .step = nanguard_step,
