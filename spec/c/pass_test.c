@@ -234,7 +234,8 @@ static void test_random(const kernel_isa *isa) {
 
 /* A row without elements has sum 0, and nothing is done to the elements. */
 static void test_empty_rows(const kernel_isa *isa) {
-  static const loop_reg own[] = {{DAMO_FLOAT64, false}, {DAMO_FLOAT64, false}, {DAMO_FLOAT64, true}};
+  static const loop_reg own[] = {
+      {.dtype = DAMO_FLOAT64}, {.dtype = DAMO_FLOAT64}, {.dtype = DAMO_FLOAT64, .is_row = true}};
   static const loop_step sum[] = {
       {.kind = LOOP_FOLD, .n_in = 1, .n_out = 1, .pass = 0, .reg = {0, 2}, .fn.fold = REDUCE_SUM},
       {.kind = LOOP_KERNEL, .n_in = 2, .n_out = 1, .pass = 1, .reg = {0, 2, 1}, .fn.kernel = add}};
