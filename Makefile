@@ -296,8 +296,9 @@ TO_LIBDIR = $(DESTDIR)$(abspath $(LIBDIR))
 PC_RPATH = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir} )
 
 install: install-dirs all shared install-lua ## install command, header, libraries, damo.pc and Lua modules under PREFIX
-	$(Q)install -d '$(TO_BINDIR)' '$(TO_INCDIR)' '$(TO_C_LIBDIR)/pkgconfig'
+	$(Q)install -d '$(TO_BINDIR)' '$(TO_INCDIR)/damo' '$(TO_C_LIBDIR)/pkgconfig'
 	$(Q)install -m 644 src/damo.h src/damo_module.h '$(TO_INCDIR)'
+	$(Q)install -m 644 src/damo/*.h '$(TO_INCDIR)/damo'
 	$(Q)install -m 644 $(ARCHIVE) '$(TO_C_LIBDIR)/libdamo.a'
 	$(Q)$(STRIP) --strip-debug '$(TO_C_LIBDIR)/libdamo.a'
 	$(Q)install -m 644 $(SHARED) '$(TO_C_LIBDIR)/$(SONAME).$(VERSION)'
@@ -323,8 +324,9 @@ uninstall: ## remove what `make install` with the same PREFIX, DESTDIR and LUA h
 	$(Q)rm -f '$(TO_BINDIR)/damo' '$(TO_INCDIR)/damo.h' '$(TO_INCDIR)/damo_module.h' '$(TO_C_LIBDIR)/libdamo.a' '$(TO_C_LIBDIR)/libdamo.so' \
 	  '$(TO_C_LIBDIR)/$(SONAME)' '$(TO_C_LIBDIR)/$(SONAME).$(VERSION)' '$(TO_C_LIBDIR)/pkgconfig/damo.pc' \
 	  '$(TO_LIBDIR)/damo/core.so'
+	$(Q)cd src && find damo -name '*.h' -exec rm -f '$(TO_INCDIR)/{}' ';'
 	$(Q)cd lua && find damo -name '*.lua' -exec rm -f '$(TO_LUADIR)/{}' ';'
-	$(Q)for folder in '$(TO_LUADIR)' '$(TO_LIBDIR)'; do [ ! -d "$$folder/damo" ] || \
+	$(Q)for folder in '$(TO_INCDIR)' '$(TO_LUADIR)' '$(TO_LIBDIR)'; do [ ! -d "$$folder/damo" ] || \
 	  find "$$folder/damo" -depth -type d -empty -delete; done
 	$(Q)[ -n '$(DESTDIR)' ] || [ "$$(id -u)" -ne 0 ] || ! command -v ldconfig >/dev/null || ldconfig
 

@@ -36,7 +36,7 @@ local groups = {
 local pages, by_path = {}, {}
 
 local function add_page(name, path, address, group)
-  local text = read(path)
+  local text = name == "damo.h" and dofile(root .. "make/public_header.lua")(root) or read(path)
   if not text then return end
   local page = { name = name, path = path, address = address, text = text, group = group }
   pages[#pages + 1], by_path[path] = page, page

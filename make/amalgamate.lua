@@ -169,7 +169,7 @@ local function global_names(code)
   return list
 end
 
-local header = read "src/damo.h"
+local header = dofile "make/public_header.lua"()
 local version = header:match '#define DAMO_VERSION "([^"]+)"'
 local id = io.popen "sh make/build-id"
 out[1] = (read "make/amalgamation_head.h"):gsub("@VERSION@", version):gsub("@BUILD@", id:read "*l")

@@ -149,7 +149,7 @@ describe("make install", function()
     assert.is_true(ok, out)
     local at = folder .. "/opt/damo"
     local files = sh("cd '" .. at .. "' && find . -type f | sort")
-    for _, name in ipairs { "include/damo.h", "lib/libdamo.a", "lib/pkgconfig/damo.pc",
+    for _, name in ipairs { "include/damo.h", "include/damo/array.h", "lib/libdamo.a", "lib/pkgconfig/damo.pc",
       "lib/lua/" .. version .. "/damo/core.so", "share/lua/" .. version .. "/damo/init.lua" } do
       assert.is_truthy(files:find("./" .. name .. "\n", 1, true), name .. " is not among\n" .. files)
     end

@@ -89,12 +89,12 @@ local out = { [[
 # damo.h, name by name
 
 Every function of the C API: what it does, its declaration, and lines that call it, from a program that the tests
-compile and run. [C by example](c_api.md) has most of these whole. [damo.h](../src/damo.h) has the types too, and the rules that hold for every function;
+compile and run. [C by example](c_api.md) has most of these whole. [damo.h](../src/damo.h) has the rules that hold for every function, its parts in src/damo the types too;
 [Embedding](embedding.md) begins at the beginning.
 ]] }
 local missing, count = {}, 0
 local comment, section, declaration
-for line in read("src/damo.h"):gmatch "([^\n]*)\n" do
+for line in dofile(root .. "make/public_header.lua")(root):gmatch "([^\n]*)\n" do
   local title = line:match "^/%* %-%-%-%- (.-) %-%-+ %*/$"
   if title then
     section, comment = title, nil

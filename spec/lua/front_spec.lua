@@ -159,7 +159,7 @@ describe("the ffi front", function()
 
   it("is told of the types as damo.h declares them", function()
     local ffi = require "ffi"
-    local file = assert(io.open "src/damo.h")
+    local file = assert(io.open "src/damo/lua.h")
     local text = file:read "*a"
     file:close()
     local left = ffi.typeof("struct {" .. text:match "typedef struct damo_front_left {(.-)} damo_front_left;" .. "}")
