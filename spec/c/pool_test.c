@@ -157,6 +157,23 @@ static void test_idle(void) {
   damo_ctx_release(ctx);
 }
 
+/* An ordinary call on one thread, too, computes slow elements in parts that grow while they take little time. */
+static void test_parts(void) {
+  damo_ctx *ctx = with_threads(1);
+  const ctx_watch before = ctx_watch_begin(ctx);
+  thread_pool *p = ctx_pool(ctx, MUCH);
+  pace_beat beat = {.n = 1};
+  if (CHECK(pool_cuts(p))) {
+    for (int i = 0; i < 1000 && beat.n < 4096; i++) CHECK(pool_next(p, &beat, 4096));
+    CHECK_EQ_I(beat.n, 4096);
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    CHECK(pool_next(p, &beat, 4096));
+    CHECK(beat.n < 4096 / 16);
+  }
+  CHECK_EQ_I(ctx_watch_end(ctx, before, DAMO_OK), DAMO_OK);
+  damo_ctx_release(ctx);
+}
+
 static void test_refused(void) {
   damo_ctx *ctx = with_threads(3);
   for (int64_t k = 0; k < 2; k++) {
@@ -469,6 +486,7 @@ int main(void) {
   test_counts();
   test_rounding();
   test_idle();
+  test_parts();
   test_refused();
   test_end(threads_at_start);
   test_fork();

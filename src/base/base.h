@@ -385,7 +385,8 @@ void pool_point(thread_pool *p);
 /* Whether the pool has no threads, and cuts work. */
 bool pool_cuts(const thread_pool *p);
 /* pool_point of a pool that cuts, after a part of b->n units of a loop: sets b->n to those of the next, 1 … most, so that a
- * part takes some 10 µs in a call in slices. Whether the loop goes on; else results that are values may be left out. */
+ * part takes some 10 µs in a call in slices, and some 100 µs in another one. Whether the loop goes on; else results that
+ * are values may be left out. */
 bool pool_next(thread_pool *p, struct pace_beat *b, int64_t most);
 /* Runs fn for each share 0 … n_shares - 1, each once, in any order; returns when all are done. With p NULL, or one share,
  * in order on this thread. The calling thread has a point after each of its shares; where that stops the call, the

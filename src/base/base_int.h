@@ -42,6 +42,8 @@ void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize);
 
 /* A point that fails after pace_stop. */
 damo_status pace_poll(pace *p);
+/* Sets b->n as pool_next does, at the time `now`, so that a part takes about part_ns. */
+void pace_beat_set(pace_beat *b, int64_t most, int64_t part_ns, int64_t now);
 /* Whether its slice ends by time, so that work must be cut. */
 bool pace_is_limited(const pace *p);
 /* The pool by which work of about that many nanoseconds is cut; NULL: it is too short. */

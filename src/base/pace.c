@@ -110,16 +110,20 @@ void pace_point(pace *p) {
   if (clock_ns() >= p->deadline) fiber_leave(p->fiber);
 }
 
-void pace_next(pace *p, pace_beat *b, int64_t most) {
-  const int64_t now = clock_ns();
+void pace_beat_set(pace_beat *b, int64_t most, int64_t part_ns, int64_t now) {
   if (b->since != 0) {
     const int64_t took = now - b->since;
-    if (took < PACE_PART_NS / 2) b->n *= 2;
-    if (took > PACE_PART_NS) b->n = b->n * PACE_PART_NS / took;
+    if (took < part_ns / 2) b->n *= 2;
+    if (took > part_ns) b->n = b->n * part_ns / took;
   }
   if (b->n > most) b->n = most;
   if (b->n < 1) b->n = 1;
   b->since = now;
+}
+
+void pace_next(pace *p, pace_beat *b, int64_t most) {
+  const int64_t now = clock_ns();
+  pace_beat_set(b, most, PACE_PART_NS, now);
   if (p->stopped || p->fiber == NULL || now < p->deadline) return;
   fiber_leave(p->fiber);
   b->since = clock_ns();

@@ -307,10 +307,12 @@ bool pool_cuts(const thread_pool *p) { return p != NULL && p->cuts; }
 
 bool pool_next(thread_pool *p, pace_beat *b, int64_t most) {
   damo_assert(p->cuts);
-  if (p->ctx->pace != NULL)
+  if (p->ctx->pace != NULL) {
     pace_next(p->ctx->pace, b, most);
-  else
+  } else {
+    pace_beat_set(b, most, (int64_t)WATCHED_NS, clock_ns());
     ctx_point(p->ctx);
+  }
   return !ctx_is_stopped(p->ctx);
 }
 
