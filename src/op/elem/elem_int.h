@@ -55,8 +55,8 @@ typedef struct scalar_op {
 #define KERNEL_NONE (-1)
 #define KERNEL_OWN (-2)
 
-/* About the nanoseconds of one element, where its kernel takes long; 0: it is cheap. */
-uint16_t elemwise_ns(const scalar_op *row);
+/* About the nanoseconds of one element, where its kernel for that dtype takes long; 0: it is cheap. */
+uint16_t elemwise_ns(const scalar_op *row, damo_dtype loop);
 
 /* The data of an Elemwise Op (op->data). */
 typedef struct elemwise_data {

@@ -210,7 +210,7 @@ static damo_status loop_make_part(loop_maker *m, int k) {
   loop_step *s = new_step(m, LOOP_KERNEL, from, n, m->reg[r]);
   s->fn.kernel = fn;
   s->part = (int16_t)k;
-  s->ns = elemwise_ns(e->row);
+  s->ns = elemwise_ns(e->row, loop);
   return DAMO_OK;
 }
 

@@ -146,10 +146,31 @@ static const uint16_t scalar_ns[SCALAR_NONE] = {
     [SCALAR_y1] = 30,
     [SCALAR_j0] = 30,
     [SCALAR_j1] = 30,
+    [SCALAR_cbrt] = 8,
+    [SCALAR_arctanh] = 7,
+    [SCALAR_arctan2] = 6,
+    [SCALAR_cosh] = 6,
+    [SCALAR_logaddexp] = 6,
+    [SCALAR_logaddexp2] = 6,
+    [SCALAR_frexp_exponent] = 5,
+    [SCALAR_frexp_mantissa] = 5,
+    [SCALAR_sinh] = 5,
+    [SCALAR_softplus] = 5,
+    [SCALAR_tan] = 5,
 };
 #define SCALAR_OWN_NS 300 /* of other kernels of their own */
 
-uint16_t elemwise_ns(const scalar_op *row) {
+/* The same for complex numbers, of the functions that are slow for these. */
+static const uint16_t complex_ns[SCALAR_NONE] = {
+    [SCALAR_pow] = 80,     [SCALAR_cosh] = 45,  [SCALAR_tanh] = 45,   [SCALAR_log1p] = 40,  [SCALAR_arccosh] = 35,
+    [SCALAR_arcsinh] = 35, [SCALAR_expm1] = 35, [SCALAR_arccos] = 30, [SCALAR_arcsin] = 30, [SCALAR_arctan] = 30,
+    [SCALAR_arctanh] = 30, [SCALAR_cos] = 30,   [SCALAR_tan] = 30,    [SCALAR_sin] = 24,    [SCALAR_sinh] = 24,
+    [SCALAR_log] = 19,     [SCALAR_log10] = 19, [SCALAR_log2] = 19,   [SCALAR_exp] = 16,    [SCALAR_exp2] = 12,
+    [SCALAR_sign] = 10,    [SCALAR_sqrt] = 10,
+};
+
+uint16_t elemwise_ns(const scalar_op *row, damo_dtype loop) {
+  if (dtype_is_complex(loop) && complex_ns[row->id] != 0) return complex_ns[row->id];
   const uint16_t ns = scalar_ns[row->id];
   return ns == 0 && row->kernel == KERNEL_OWN ? SCALAR_OWN_NS : ns;
 }

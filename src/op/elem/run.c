@@ -165,7 +165,7 @@ static void make_program(elemwise_plan *p, const thunk *t, const frame *f, const
     for (int i = 0; i < n; i++) step->reg[i] = (int16_t)reg[i];
     step->reg[n] = (int16_t)out;
     step->fn.kernel = s->fn;
-    step->ns = elemwise_ns(row);
+    step->ns = elemwise_ns(row, s->loop);
   }
   p->program.n_in = n;
   p->program.n_out = 1;
