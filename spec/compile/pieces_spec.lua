@@ -45,7 +45,8 @@ end
 
 -- Functions with loops that take some nanoseconds for an entry: so many pieces at least.
 local fine = { ["sparse.structured_dot"] = 700, ["sparse.power"] = 700, ["sparse.kron"] = 440, ["sparse.find"] = 70,
-  ["sparse.nonzero"] = 62, ["sparse.permute"] = 50 }
+  ["sparse.nonzero"] = 62, ["sparse.permute"] = 50, cbrt = 60, arctanh = 50, partition = 180, ["nn.conv1d"] = 15,
+  ["nn.conv2d"] = 30, ["nn.conv2d_transpose"] = 36, ["nn.conv3d"] = 60 }
 
 describe("a call in slices", function()
   local families, list = {}, {}
@@ -72,6 +73,16 @@ describe("a call in slices", function()
       assert.equal("", table.concat(few, ", "))
     end)
   end
+
+  it("cuts functions of complex numbers by what they take", function()
+    local z = damo.zvector "z"
+    local value = damo.cast(damo.linspace(0, 1, N), "complex128")
+    for _, name in ipairs { "exp", "log", "sqrt", "tanh", "cosh", "arcsin" } do
+      local run, count = damo.compile({ z }, damo[name](z)):start(value), 0
+      repeat count = count + 1 until run:step(0)
+      assert.is_true(count >= N / 1000, ("%s: %d"):format(name, count))
+    end
+  end)
 
   -- The number of steps of one piece until the call fails; the error.
   local function steps_to_error(run)

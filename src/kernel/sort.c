@@ -165,6 +165,7 @@ static void insertion_sort(sort_item *items, int64_t n) {
 }
 
 #define SORT_SMALL 24
+#define PARTITION_PART 512 /* items that a partition passes between two points: half of its jumps are guessed wrong */
 
 /* Hoare's partition of n > SORT_SMALL items around the median of three: gives m, 0 < m < n, such that none of the first
  * m items is greater than any other one. */
@@ -178,8 +179,8 @@ static int64_t pair_partition(damo_ctx *ctx, sort_item *items, int64_t n) {
   const sort_item pivot = items[middle];
   int64_t i = 0, j = n - 1;
   for (;;) {
-    for (; pair_less(items[i], pivot); i++) ctx_point_each(ctx, i, SORT_PART);
-    for (; pair_less(pivot, items[j]); j--) ctx_point_each(ctx, j, SORT_PART);
+    for (; pair_less(items[i], pivot); i++) ctx_point_each(ctx, i, PARTITION_PART);
+    for (; pair_less(pivot, items[j]); j--) ctx_point_each(ctx, j, PARTITION_PART);
     if (i >= j) return i > 0 ? i : 1;
     pair_swap(&items[i++], &items[j--]);
   }

@@ -40,9 +40,10 @@ static void conv_pad_row(size_t size, const char *x, int64_t n, int64_t first, i
   }
 }
 
-void conv_pad(const conv_source *s, size_t size, const void *x, void *to, int64_t past) {
+void conv_pad(const conv_source *s, size_t size, const void *x, void *to, int64_t past, thread_pool *pool) {
   const int64_t *in = s->in, *length = s->length, *phases = s->phases;
   const size_t row = (size_t)length[2] * size;
+  int64_t since = 0;
   char *p = to;
   for (int64_t channel = 0; channel < s->channels; channel++) {
     const char *plane = (const char *)x + (size_t)(channel * in[0] * in[1] * in[2]) * size;
@@ -58,6 +59,7 @@ void conv_pad(const conv_source *s, size_t size, const void *x, void *to, int64_
           else
             conv_pad_row(size, plane + (size_t)((i * in[1] + j) * in[2]) * size, in[2], start[2], phases[2], p,
                          length[2]);
+          conv_point_after(pool, &since, length[2]);
         }
       }
     }
@@ -115,8 +117,9 @@ CONV_TRANSPOSE(uint32_t)
 CONV_TRANSPOSE(uint64_t)
 
 void conv_transpose_slab(const conv_grid *g, size_t size, int64_t a, int64_t pitch, int64_t rows, const void *planes,
-                         int64_t width, void *to) {
+                         int64_t width, void *to, thread_pool *pool) {
   const int64_t plane = g->shape[0] * g->shape[1] * g->shape[2];
+  int64_t since = 0;
   char *p = to;
   for (int64_t b = 0; b < g->length[1]; b++) {
     const char *from = (const char *)planes + (size_t)((a * g->shape[1] + b) * g->shape[2]) * size;
@@ -125,6 +128,7 @@ void conv_transpose_slab(const conv_grid *g, size_t size, int64_t a, int64_t pit
     else
       conv_transpose_uint64_t((const void *)from, plane, g->length[2], rows, (void *)p, width);
     p += (size_t)(g->length[2] * width) * size;
+    conv_point_after(pool, &since, g->length[2] * width);
     if (b + 1 < g->length[1]) {
       const size_t gap = (size_t)((pitch - g->length[2]) * width) * size;
       memset(p, 0, gap);

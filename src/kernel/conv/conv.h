@@ -29,8 +29,8 @@ int64_t conv_source_size(const conv_source *s);
 /* The distance of position `at` (from 0, in the padded array) of a channel in the copy. */
 int64_t conv_source_offset(const conv_source *s, int64_t channel, const int64_t *at);
 /* Copies one sample's channels, which lie C-contiguous one after the other; zeros where the array has no entries. The
- * `past` elements after the copy become 0. size: bytes of an element, 4 or 8. */
-void conv_pad(const conv_source *s, size_t size, const void *x, void *to, int64_t past);
+ * `past` elements after the copy become 0. size: bytes of an element, 4 or 8. The pool, if any, has points where it cuts. */
+void conv_pad(const conv_source *s, size_t size, const void *x, void *to, int64_t past, thread_pool *pool);
 
 /* The number of rows of the next panel of packed weights, where `left` rows are left: a power of two up to `most`. */
 static inline int64_t conv_panel(int64_t left, int64_t most) {
@@ -51,7 +51,15 @@ void conv_put(const conv_grid *g, size_t size, int64_t a, int64_t pitch, int64_t
 /* The cotangents of slab a as a matrix: row b·pitch + c has the `rows` planes' entries, then zeros up to `width`. Rows
  * that belong to no result are 0. */
 void conv_transpose_slab(const conv_grid *g, size_t size, int64_t a, int64_t pitch, int64_t rows, const void *planes,
-                         int64_t width, void *to);
+                         int64_t width, void *to, thread_pool *pool);
+
+#define CONV_PART 4096 /* entries that are copied between two points */
+/* A point of the pool where the entries copied since the last one, *since and these, are so many. */
+static inline void conv_point_after(thread_pool *pool, int64_t *since, int64_t entries) {
+  if ((*since += entries) < CONV_PART) return;
+  *since = 0;
+  pool_point(pool);
+}
 
 extern const conv_isa conv_isa_base;
 #if defined(__x86_64__)

@@ -146,7 +146,7 @@ static void fft_place(fft_plan *p, fft_memory *m, fft_kind kind, bool single, in
 static void fft_fill_octant(const fft_plan *p, thread_pool *pool) {
   double *table = (double *)(uintptr_t)p->octant;
   if (table == NULL) return;
-  FFT_EACH(pool, i, 0, p->circle / 8 + 1)
+  FFT_EACH(pool, 1, i, 0, p->circle / 8 + 1)
   fft_root(NULL, i, p->circle, &table[2 * i], &table[2 * i + 1]);
 }
 
@@ -154,7 +154,7 @@ static void fft_fill_stages(const fft_plan *p, thread_pool *pool) {
   for (int i = 0; i < p->n_stages; i++) {
     const fft_stage *g = &p->stage[i];
     for (int j = 1; j < g->radix; j++) {
-      FFT_EACH(pool, k, 0, g->m) fft_set_root(p, g->re, g->im, (j - 1) * g->m + k, j * k, g->radix * g->m, -1);
+      FFT_EACH(pool, 1, k, 0, g->m) fft_set_root(p, g->re, g->im, (j - 1) * g->m + k, j * k, g->radix * g->m, -1);
     }
     for (int k = 0; k < g->radix && g->cos != NULL; k++) fft_set_root(p, g->cos, g->sin, k, k, g->radix, 1);
   }
@@ -167,7 +167,7 @@ static void fft_fill_chirp(fft_plan *p, thread_pool *pool, const fft_fns *fns) {
   memset(re, 0, 2 * bytes);
   memset(im, 0, 2 * bytes);
   int64_t square = 0;
-  FFT_EACH(pool, k, 0, p->points) {
+  FFT_EACH(pool, 1, k, 0, p->points) {
     fft_set_root(p, p->chirp_re, p->chirp_im, k, square, 2 * p->points, -1);
     fft_set_root(p, re, im, k, square, 2 * p->points, 1);
     if (k > 0) fft_set_root(p, re, im, p->cycle - k, square, 2 * p->points, 1);
@@ -192,7 +192,7 @@ void fft_plan_init(fft_plan *p, thread_pool *pool, const fft_fns *fns, fft_kind 
   fft_place(p, &m, kind, single, n);
   fft_fill_octant(p, pool);
   fft_fill_stages(p, pool);
-  if (p->packed) FFT_EACH(pool, k, 0, p->points + 1) fft_set_root(p, p->root_re, p->root_im, k, k, n, -1);
+  if (p->packed) FFT_EACH(pool, 1, k, 0, p->points + 1) fft_set_root(p, p->root_re, p->root_im, k, k, n, -1);
   if (p->chirp_re != NULL) fft_fill_chirp(p, pool, fns);
 }
 

@@ -80,14 +80,15 @@ int64_t fft_in_length(fft_kind kind, int64_t n);
 int64_t fft_out_length(fft_kind kind, int64_t n);
 
 #define FFT_PART 1024 /* entries between two points */
-/* The loop over k = from … end - 1, with points of the pool after each part. */
-#define FFT_EACH(pool, k, from, end)                                               \
+/* The loop over k = from … end - 1, with points of the pool after each part; `each` entries belong to one k. */
+#define FFT_EACH(pool, each, k, from, end)                                         \
   for (int64_t k##_part = (from), k##_next; k##_part < (end); k##_part = k##_next) \
-    for (int64_t k = (k##_next = fft_part_end(pool, k##_part, end), k##_part); k < k##_next; k++)
-static inline int64_t fft_part_end(thread_pool *pool, int64_t from, int64_t end) {
+    for (int64_t k = (k##_next = fft_part_end(pool, each, k##_part, end), k##_part); k < k##_next; k++)
+static inline int64_t fft_part_end(thread_pool *pool, int64_t each, int64_t from, int64_t end) {
   if (pool == NULL) return end;
   pool_point(pool);
-  return end - from < FFT_PART ? end : from + FFT_PART;
+  const int64_t part = each < FFT_PART ? FFT_PART / each : 1;
+  return end - from < part ? end : from + part;
 }
 
 extern const fft_fns fft_base, fft_avx2, fft_avx512;

@@ -114,12 +114,12 @@ static void NAME(swap_work)(NAME(work) * w) {
   w->to_re = re, w->to_im = im;
 }
 
-static void NAME(clear)(thread_pool *pool, T *at, int64_t n) { FFT_EACH(pool, k, 0, n) at[k] = 0; }
+static void NAME(clear)(thread_pool *pool, T *at, int64_t n) { FFT_EACH(pool, 1, k, 0, n) at[k] = 0; }
 
 /* a_k · b_k, where b is the same for all lanes. */
 static void NAME(scale)(thread_pool *pool, T *restrict re, T *restrict im, const T *restrict br, const T *restrict bi,
                         int64_t n, int64_t lanes, T factor) {
-  FFT_EACH(pool, k, 0, n) {
+  FFT_EACH(pool, lanes, k, 0, n) {
     const T c = br[k] * factor, d = bi[k] * factor;
     for (int64_t l = k * lanes; l < (k + 1) * lanes; l++) {
       const T ar = re[l], ai = im[l];
@@ -155,9 +155,9 @@ static void NAME(load_complex)(const fft_slices *s, int64_t n, T *restrict re, T
   const int64_t lanes = s->lanes, used = s->x_length < n ? s->x_length : n;
   if (lanes == 1 && s->x_step == 2 * (int64_t)sizeof(T)) {
     const T *restrict x = (const T *)s->x;
-    FFT_EACH(s->pool, k, 0, used) re[k] = x[2 * k], im[k] = x[2 * k + 1];
+    FFT_EACH(s->pool, 1, k, 0, used) re[k] = x[2 * k], im[k] = x[2 * k + 1];
   } else {
-    FFT_EACH(s->pool, k, 0, used) {
+    FFT_EACH(s->pool, lanes, k, 0, used) {
       for (int64_t l = 0; l < lanes; l++) {
         const T *x = (const T *)AT(s->x, s->x_step, k, s->x_lane, l);
         re[k * lanes + l] = x[0], im[k * lanes + l] = x[1];
@@ -173,10 +173,10 @@ static void NAME(load_real)(const fft_plan *p, const fft_slices *s, T *restrict 
   const int64_t lanes = s->lanes, n = p->points, used = s->x_length < p->n ? s->x_length : p->n;
   if (p->packed && lanes == 1 && s->x_step == (int64_t)sizeof(T) && used == p->n) {
     const T *restrict x = (const T *)s->x;
-    FFT_EACH(s->pool, k, 0, n) re[k] = x[2 * k], im[k] = x[2 * k + 1];
+    FFT_EACH(s->pool, 1, k, 0, n) re[k] = x[2 * k], im[k] = x[2 * k + 1];
     return;
   }
-  FFT_EACH(s->pool, k, 0, n) {
+  FFT_EACH(s->pool, lanes, k, 0, n) {
     const int64_t a = p->packed ? 2 * k : k, b = p->packed ? 2 * k + 1 : p->n;
     for (int64_t l = 0; l < lanes; l++) {
       re[k * lanes + l] = a < used ? *(const T *)AT(s->x, s->x_step, a, s->x_lane, l) : 0;
@@ -203,7 +203,7 @@ static void NAME(load_half_row)(const fft_plan *p, const fft_slices *s, T *restr
   const T *restrict cr = p->root_re, *restrict ci = p->root_im, *restrict x = (const T *)s->x;
   const T sign = s->inverse ? 1 : -1, f = (T)s->interior;
   im[0] = x[0] + x[2 * n], re[0] = x[0] - x[2 * n];
-  FFT_EACH(s->pool, k, 1, n) {
+  FFT_EACH(s->pool, 1, k, 1, n) {
     const T ar = f * x[2 * k], ai = sign * (f * x[2 * k + 1]), br = f * x[2 * (n - k)],
             bi = -sign * (f * x[2 * (n - k) + 1]);
     const T dr = ar - br, di = ai - bi;
@@ -220,7 +220,7 @@ static void NAME(load_half)(const fft_plan *p, const fft_slices *s, T *restrict 
     return;
   }
   const T sign = s->inverse ? 1 : -1; /* the sum with the other sign is that of the conjugates */
-  FFT_EACH(s->pool, k, 0, n) {
+  FFT_EACH(s->pool, lanes, k, 0, n) {
     for (int64_t l = 0; l < lanes; l++) {
       T ar, ai, br, bi;
       if (!p->packed) {
@@ -248,10 +248,10 @@ static void NAME(store_complex)(const fft_slices *s, int64_t n, const T *restric
   const T scale = (T)s->scale;
   if (lanes == 1 && s->y_step == 2 * (int64_t)sizeof(T)) {
     T *restrict y = (T *)s->y;
-    FFT_EACH(s->pool, k, 0, n) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
+    FFT_EACH(s->pool, 1, k, 0, n) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
     return;
   }
-  FFT_EACH(s->pool, k, 0, n) {
+  FFT_EACH(s->pool, lanes, k, 0, n) {
     for (int64_t l = 0; l < lanes; l++) {
       T *y = (T *)AT(s->y, s->y_step, k, s->y_lane, l);
       y[0] = scale * re[k * lanes + l], y[1] = scale * im[k * lanes + l];
@@ -267,7 +267,7 @@ static void NAME(store_half_row)(const fft_plan *p, const fft_slices *s, const T
   const T scale = (T)s->scale, sign = s->inverse ? -1 : 1, f = scale * (T)s->interior;
   T *restrict y = (T *)s->y;
   y[0] = scale * (re[0] + im[0]), y[1] = 0;
-  FFT_EACH(s->pool, k, 1, n) {
+  FFT_EACH(s->pool, 1, k, 1, n) {
     const T er = re[k] + re[n - k], ei = im[k] - im[n - k], dr = re[k] - re[n - k], di = im[k] + im[n - k];
     const T tr = dr * cr[k] - di * ci[k], ti = dr * ci[k] + di * cr[k];
     y[2 * k] = f * ((T)0.5 * (er + ti));
@@ -284,7 +284,7 @@ static void NAME(store_half)(const fft_plan *p, const fft_slices *s, const T *re
     NAME(store_half_row)(p, s, re, im);
     return;
   }
-  FFT_EACH(s->pool, k, 0, (p->packed ? n : n / 2) + 1) {
+  FFT_EACH(s->pool, lanes, k, 0, (p->packed ? n : n / 2) + 1) {
     const bool alone = k == 0 || 2 * k == p->n;
     const T f = alone ? scale : scale * (T)s->interior;
     for (int64_t l = 0; l < lanes; l++) {
@@ -308,10 +308,10 @@ static void NAME(store_real)(const fft_plan *p, const fft_slices *s, const T *re
   const T scale = (T)s->scale;
   if (p->packed && lanes == 1 && s->y_step == (int64_t)sizeof(T)) {
     T *restrict y = (T *)s->y;
-    FFT_EACH(s->pool, k, 0, n) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
+    FFT_EACH(s->pool, 1, k, 0, n) y[2 * k] = scale * re[k], y[2 * k + 1] = scale * im[k];
     return;
   }
-  FFT_EACH(s->pool, k, 0, n) {
+  FFT_EACH(s->pool, lanes, k, 0, n) {
     for (int64_t l = 0; l < lanes; l++) {
       const int64_t at = k * lanes + l;
       if (!p->packed) {

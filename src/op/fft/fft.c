@@ -195,7 +195,8 @@ static damo_status fourier_perform(const thunk *t, frame *f) {
 
   fourier_job j = {.plan = &((fourier_state *)thunk_state(t, f))->plan, .fns = f->ctx->isa->fft};
   fourier_job_init(&j, op, x, y, n);
-  const double ns = (double)j.space.rows * (double)j.count * (double)j.plan->cycle * (1 + log2((double)n)) * 0.3;
+  const double passes = (1 + log2((double)n)) * (j.plan->chirp_re != NULL ? 2 : 1);
+  const double ns = (double)j.space.rows * (double)j.count * (double)j.plan->cycle * passes * 0.3;
   thread_pool *pool = ctx_pool(f->ctx, ns);
   j.pool = pool;
   j.shares = pool_shares(pool, j.space.rows * j.groups, 1);

@@ -16,6 +16,7 @@
 #define CONV_RESULTS 32768                  /* entries of a strip's results */
 #define CONV_DEPTH 512                      /* positions that one product sums over, about */
 #define CONV_CACHED (1 << 20)               /* bytes of the samples that one product reads together */
+#define CONV_PIECE_NS 10000                 /* of a product, in a call in slices */
 #define CONV_MOST_SOURCE ((int64_t)1 << 40) /* entries of the copy of a sample */
 
 /* Positions with the taps that meet them. */
@@ -38,6 +39,7 @@ typedef struct conv_job {
   conv_pass *passes;
   int64_t n_passes;
   int64_t blocks, block; /* of rows: a share has one sample, one group and one block */
+  int64_t part;          /* rows of one product: all of a block, or fewer */
   char *workers;
   size_t worker_bytes;
   thread_pool *pool; /* or NULL */
@@ -61,7 +63,39 @@ static damo_status conv_check_source(damo_ctx *ctx, const conv_source *s) {
   return DAMO_OK;
 }
 
+/* About how many nanoseconds so many products of two numbers take. */
+static double conv_ns(double products, size_t size) { return products * (double)size / 64; }
+
+/* How many of `units`, in steps of `step`, one product gets in a call in slices, where a unit takes `each` nanoseconds. */
+static int64_t conv_piece(int64_t units, int64_t step, double each) {
+  const double n = CONV_PIECE_NS / each;
+  if (n >= (double)units) return units;
+  return n < (double)step ? step : (int64_t)n / step * step;
+}
+
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
+
+/* The strips of one pass for one sample and one block of rows. to: the planes of the block. */
+static void conv_run_pass(const conv_job *j, const conv_pass *p, const char *source, int64_t group, int64_t first,
+                          int64_t rows, char *results, char *to) {
+  const int64_t pitch = j->source.length[2], slab = j->source.length[1] * pitch;
+  const int64_t n = (p->grid.length[1] - 1) * pitch + p->grid.length[2];
+  conv_strip s = {.depth = p->depth, .pitch = j->strip, .offsets = p->offsets, .result = results};
+  for (int64_t a = 0; a < p->grid.length[0]; a++) {
+    for (int64_t at = 0; at < n; at += j->strip) {
+      s.n = n - at < j->strip ? n - at : j->strip;
+      s.source = source + (size_t)(a * slab + at) * j->size;
+      for (int64_t row = 0; row < rows; row += j->part) {
+        s.rows = rows - row < j->part ? rows - row : j->part;
+        s.weights = p->weights + (size_t)((group * j->rows + first + row) * p->depth) * j->size;
+        j->fns->strip(&s);
+        conv_put(&p->grid, j->size, a, pitch, at, s.n, s.rows, results, j->strip,
+                 to + (size_t)(row * j->plane_out) * j->size);
+        pool_point(j->pool);
+      }
+    }
+  }
+}
 
 static void conv_share(void *arg, int64_t share, int worker) {
   const conv_job *j = arg;
@@ -70,29 +104,17 @@ static void conv_share(void *arg, int64_t share, int worker) {
   const int64_t first = block * j->block, rows = j->rows - first < j->block ? j->rows - first : j->block;
   char *source = j->workers + (size_t)worker * j->worker_bytes;
   char *results = source + conv_align((size_t)(j->source_size + j->past) * j->size);
-  const int64_t pitch = j->source.length[2], slab = j->source.length[1] * pitch;
   conv_pad(&j->source, j->size,
            j->from + (size_t)((sample * j->groups + group) * j->source.channels * j->plane_in) * j->size, source,
-           j->past);
+           j->past, j->pool);
   char *to = j->to + (size_t)(((sample * j->groups + group) * j->rows + first) * j->plane_out) * j->size;
-  for (const conv_pass *p = j->passes; p < j->passes + j->n_passes; p++) {
-    const int64_t n = (p->grid.length[1] - 1) * pitch + p->grid.length[2];
-    conv_strip s = {.rows = rows, .depth = p->depth, .pitch = j->strip, .offsets = p->offsets, .result = results};
-    s.weights = p->weights + (size_t)((group * j->rows + first) * p->depth) * j->size;
-    for (int64_t a = 0; a < p->grid.length[0]; a++) {
-      for (int64_t at = 0; at < n; at += j->strip) {
-        s.n = n - at < j->strip ? n - at : j->strip;
-        s.source = source + (size_t)(a * slab + at) * j->size;
-        j->fns->strip(&s);
-        conv_put(&p->grid, j->size, a, pitch, at, s.n, rows, results, j->strip, to);
-        pool_point(j->pool);
-      }
-    }
-  }
+  for (const conv_pass *p = j->passes; p < j->passes + j->n_passes; p++)
+    conv_run_pass(j, p, source, group, first, rows, results, to);
 }
 
-/* Sets blocks, strip and the bytes of a worker; returns the number of shares. */
-static int64_t conv_divide(conv_job *j, const thread_pool *pool, int64_t samples) {
+/* Sets blocks, strip, part and the bytes of a worker; returns the number of shares. depth: of a pass, about; sliced: the
+ * products are short ones. */
+static int64_t conv_divide(conv_job *j, const thread_pool *pool, int64_t samples, int64_t depth, bool sliced) {
   const int64_t tile = 3 * j->fns->lanes, threads = pool_size(pool);
   j->past = tile;
   j->source_size = conv_source_size(&j->source);
@@ -101,6 +123,7 @@ static int64_t conv_divide(conv_job *j, const thread_pool *pool, int64_t samples
   j->block = (j->rows + j->blocks - 1) / j->blocks;
   j->block = (j->block + j->fns->rows - 1) / j->fns->rows * j->fns->rows;
   j->blocks = (j->rows + j->block - 1) / j->block;
+  j->part = j->block;
   j->strip = CONV_RESULTS / j->block / tile * tile;
   if (j->strip < tile) j->strip = tile;
   int64_t most = 0;
@@ -110,8 +133,12 @@ static int64_t conv_divide(conv_job *j, const thread_pool *pool, int64_t samples
   }
   most = (most + tile - 1) / tile * tile;
   if (j->strip > most) j->strip = most;
+  if (sliced) {
+    j->strip = conv_piece(j->strip, tile, conv_ns((double)j->block * (double)depth, j->size));
+    j->part = conv_piece(j->block, j->fns->rows, conv_ns((double)j->strip * (double)depth, j->size));
+  }
   j->worker_bytes =
-      conv_align((size_t)(j->source_size + j->past) * j->size) + conv_align((size_t)(j->block * j->strip) * j->size);
+      conv_align((size_t)(j->source_size + j->past) * j->size) + conv_align((size_t)(j->part * j->strip) * j->size);
   return samples * j->groups * j->blocks;
 }
 
@@ -127,23 +154,24 @@ static int64_t conv_tap_place(const conv_spec *s, const conv_lengths *l, const i
 /* Packs the weights of one group: entry (i, p) of `rows` × depth is from[i·row + at[p]]. */
 #define CONV_PACK(T)                                                                                                  \
   static void conv_pack_##T(const T *from, int64_t rows, int64_t row, int64_t depth, const int64_t *at, int64_t most, \
-                            T *to) {                                                                                  \
-    int64_t n;                                                                                                        \
+                            T *to, thread_pool *pool) {                                                               \
+    int64_t n, since = 0;                                                                                             \
     for (int64_t first = 0; first < rows; first += n) {                                                               \
       n = conv_panel(rows - first, most);                                                                             \
       for (int64_t p = 0; p < depth; p++, to += n)                                                                    \
         for (int64_t i = 0; i < n; i++) to[i] = from[(first + i) * row + at[p]];                                      \
+      conv_point_after(pool, &since, n *depth);                                                                       \
     }                                                                                                                 \
   }
 CONV_PACK(uint32_t)
 CONV_PACK(uint64_t)
 
 static void conv_pack(size_t size, const char *from, int64_t rows, int64_t row, int64_t depth, const int64_t *at,
-                      int64_t most, char *to) {
+                      int64_t most, char *to, thread_pool *pool) {
   if (size == sizeof(uint32_t))
-    conv_pack_uint32_t((const void *)from, rows, row, depth, at, most, (void *)to);
+    conv_pack_uint32_t((const void *)from, rows, row, depth, at, most, (void *)to, pool);
   else
-    conv_pack_uint64_t((const void *)from, rows, row, depth, at, most, (void *)to);
+    conv_pack_uint64_t((const void *)from, rows, row, depth, at, most, (void *)to, pool);
 }
 
 /* ---- Conv -------------------------------------------------------------------------------------------------------- */
@@ -201,7 +229,7 @@ static conv_grid conv_grid_of(const conv_lengths *l) {
 static double conv_time(const conv_lengths *l, size_t size) {
   const double products = (double)(l->batch * l->groups) * (double)(l->channels * l->filters) *
                           (double)conv_product(l->taps) * (double)conv_product(l->out);
-  return products * (double)size / 64;
+  return conv_ns(products, size);
 }
 
 /* An output of the lengths `of` (five). */
@@ -242,7 +270,7 @@ damo_status conv_perform(const thunk *t, frame *f) {
                 .n_passes = 1};
   DAMO_TRY(conv_check_source(f->ctx, &j.source));
   j.pool = pool;
-  const int64_t shares = conv_divide(&j, pool, l.batch);
+  const int64_t shares = conv_divide(&j, pool, l.batch, pass.depth, ctx_pace(f->ctx) != NULL);
   const size_t lists = conv_align((size_t)pass.depth * sizeof(int64_t)),
                weights = conv_align((size_t)(l.groups * l.filters * pass.depth) * j.size), copy = window_copy_bytes(x);
   char *scratch =
@@ -259,7 +287,7 @@ damo_status conv_perform(const thunk *t, frame *f) {
   const size_t group = (size_t)(l.filters * pass.depth) * j.size;
   for (int64_t g = 0; g < l.groups; g++)
     conv_pack(j.size, wd + (size_t)g * group, l.filters, pass.depth, pass.depth, places, j.fns->rows,
-              pass.weights + (size_t)g * group);
+              pass.weights + (size_t)g * group, pool);
   pool_run(pool, shares, conv_share, &j);
   return DAMO_OK;
 }
@@ -413,7 +441,7 @@ damo_status conv_grad_input_perform(const thunk *t, frame *f) {
   }
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
   j.pool = pool;
-  const int64_t shares = conv_divide(&j, pool, l.batch);
+  const int64_t shares = conv_divide(&j, pool, l.batch, (taps + j.n_passes - 1) / j.n_passes, ctx_pace(f->ctx) != NULL);
   scratch = thunk_scratch(t, f, fixed + j.worker_bytes * (size_t)pool_size(pool));
   if (scratch == NULL) return DAMO_EMEMORY;
   conv_find_residues(s, &l, (conv_residue *)(void *)scratch, &set);
@@ -433,7 +461,7 @@ damo_status conv_grad_input_perform(const thunk *t, frame *f) {
     conv_make_pass(s, &l, &j.source, r, p, places);
     for (int64_t g = 0; g < l.groups; g++, packed += (size_t)(l.channels * p->depth) * j.size)
       conv_pack(j.size, wd + (size_t)(g * l.filters * l.channels * all) * j.size, l.channels, all, p->depth, places,
-                j.fns->rows, packed);
+                j.fns->rows, packed, pool);
     offsets += p->depth;
   }
   pool_run(pool, shares, conv_share, &j);
@@ -451,6 +479,7 @@ typedef struct conv_sums {
   conv_grid grid;
   int64_t source_size, past, taps, width;
   int64_t blocks, block; /* of taps: a share has one chunk, one group and one block */
+  int64_t part;          /* taps of one product: all of a block, or fewer */
   conv_order order;
   const int64_t *offsets;
   const char *x, *y;
@@ -472,30 +501,29 @@ static void conv_sum_share(void *arg, int64_t share, int worker) {
   char *transposed = source + conv_align((size_t)(j->order.together * one) * j->size);
   char *sums = j->sums + (size_t)(((chunk * l->groups + group) * j->taps + first) * j->width) * j->size;
   memset(sums, 0, (size_t)(rows * j->width) * j->size);
-  conv_outer o = {.rows = rows,
-                  .n = j->width,
-                  .source_step = one,
-                  .b_step = j->order.slab * j->width,
-                  .b_row = j->width,
-                  .c_row = j->width,
-                  .offsets = j->offsets + first,
-                  .c = sums};
+  conv_outer o = {
+      .n = j->width, .source_step = one, .b_step = j->order.slab * j->width, .b_row = j->width, .c_row = j->width};
   for (int64_t sample = pool_share_first(l->batch, chunk, j->order.chunks); sample < end; sample += o.segments) {
     o.segments = end - sample < j->order.together ? end - sample : j->order.together;
     for (int64_t i = 0; i < o.segments; i++)
       conv_pad(&j->source, j->size, j->x + (size_t)(((sample + i) * l->groups + group) * l->channels * in) * j->size,
-               source + (size_t)(i * one) * j->size, j->past);
+               source + (size_t)(i * one) * j->size, j->past, j->pool);
     for (int64_t a = 0; a < l->out[0]; a++) {
       for (int64_t i = 0; i < o.segments; i++)
         conv_transpose_slab(&j->grid, j->size, a, pitch, l->filters,
                             j->y + (size_t)(((sample + i) * l->groups + group) * l->filters * out) * j->size, j->width,
-                            transposed + (size_t)(i * o.b_step) * j->size);
+                            transposed + (size_t)(i * o.b_step) * j->size, j->pool);
       for (int64_t at = 0; at < j->order.slab; at += depth) {
         o.depth = j->order.slab - at < depth ? j->order.slab - at : depth;
         o.source = source + (size_t)(a * slab + at) * j->size;
         o.b = transposed + (size_t)(at * j->width) * j->size;
-        j->fns->outer(&o);
-        pool_point(j->pool);
+        for (int64_t row = 0; row < rows; row += j->part) {
+          o.rows = rows - row < j->part ? rows - row : j->part;
+          o.offsets = j->offsets + first + row;
+          o.c = sums + (size_t)(row * j->width) * j->size;
+          j->fns->outer(&o);
+          pool_point(j->pool);
+        }
       }
     }
   }
@@ -516,6 +544,7 @@ static double conv_load_float(size_t size, const char *p) {
  * each other. */
 static void conv_collect(const conv_sums *j, const int64_t *places, char *w) {
   const conv_lengths *l = j->l;
+  int64_t since = 0;
   const int64_t one = j->taps * j->width, at_once = 16, blocks = (l->filters + at_once - 1) / at_once;
   for (int64_t n = 0; n < l->groups * blocks * j->taps; n++) {
     const int64_t p = n % j->taps, group = n / j->taps / blocks, first = n / j->taps % blocks * at_once;
@@ -530,6 +559,7 @@ static void conv_collect(const conv_sums *j, const int64_t *places, char *w) {
       else
         memcpy(to, &sum, sizeof sum);
     }
+    conv_point_after(j->pool, &since, at_once * j->order.chunks);
   }
 }
 
@@ -554,8 +584,8 @@ conv_order conv_sum_order(const conv_spec *s, const conv_lengths *l, size_t size
   return o;
 }
 
-/* The order of sums, and blocks of taps; returns the number of shares. */
-static int64_t conv_divide_sums(conv_sums *j, const conv_spec *s, const thread_pool *pool) {
+/* The order of sums, and blocks and parts of taps; returns the number of shares. */
+static int64_t conv_divide_sums(conv_sums *j, const conv_spec *s, const thread_pool *pool, bool sliced) {
   const conv_lengths *l = j->l;
   const int64_t lanes = j->fns->lanes, threads = pool_size(pool);
   j->order = conv_sum_order(s, l, j->size);
@@ -567,6 +597,9 @@ static int64_t conv_divide_sums(conv_sums *j, const conv_spec *s, const thread_p
   j->block = (j->taps + j->blocks - 1) / j->blocks;
   j->block = (j->block + j->fns->rows - 1) / j->fns->rows * j->fns->rows;
   j->blocks = (j->taps + j->block - 1) / j->block;
+  const double terms = (double)(j->order.depth < j->order.slab ? j->order.depth : j->order.slab);
+  const double each = conv_ns(terms * (double)j->order.together * (double)j->width, j->size);
+  j->part = sliced ? conv_piece(j->block, j->fns->rows, each) : j->block;
   j->worker_bytes = conv_align((size_t)(j->order.together * (j->source_size + j->past)) * j->size) +
                     conv_align((size_t)(j->order.together * j->order.slab * j->width) * j->size);
   return j->order.chunks * l->groups * j->blocks;
@@ -607,7 +640,7 @@ damo_status conv_grad_filter_perform(const thunk *t, frame *f) {
   j.width = (l.filters + lanes - 1) / lanes * lanes;
   thread_pool *pool = ctx_pool(f->ctx, conv_time(&l, j.size));
   j.pool = pool;
-  const int64_t shares = conv_divide_sums(&j, s, pool), sums = l.groups * j.taps * j.width;
+  const int64_t shares = conv_divide_sums(&j, s, pool, ctx_pace(f->ctx) != NULL), sums = l.groups * j.taps * j.width;
   const size_t lists = conv_align((size_t)j.taps * sizeof(int64_t)),
                all = conv_align((size_t)(j.order.chunks * sums) * j.size),
                copies = window_copy_bytes(x) + window_copy_bytes(y);
