@@ -64,6 +64,10 @@ describe("damo.view", function()
       failure("index", at, { shape = { 2 }, strides = { -8 } })
       failure("index", at, { shape = { 2 }, strides = { 2 ^ 52 } })
       failure("index", at, { offset = 56 })
+      local err = failure("index", at, { shape = { 2 ^ 40, 2 ^ 40 } })
+      assert.equal("view: shape (1099511627776, 1099511627776) of float64 needs more than 2^63 bytes, but the source has 48",
+        err.message)
+      failure("index", at, { dtype = "int8", shape = { 2 ^ 40, 2 ^ 40 }, strides = { 0, 0 }, readonly = true })
       assert.equal(0, at({ shape = { 0, 1000 }, offset = 48 }).size)
     end
     failure("index", damo.view, data_of(base), { size = 56, shape = { 1 } })
@@ -426,6 +430,19 @@ if pcall(require, "ffi") then
       local pointer = ffi.new("double *[1]", rows[0])
       assert.same({ 7, 8 }, damo.view(ffi.cast("double *&", pointer), { shape = { 2 } }):totable())
       assert.same({ 7, 8 }, damo.view(ffi.cast("double *const &", pointer), { shape = { 2 } }):totable())
+    end)
+
+    it("refuses C functions and pointers to them", function()
+      ffi.cdef "double sqrt(double); struct spec_view_calls { int (*call)(void); int (*list[2])(void); };"
+      local of = ffi.new "struct spec_view_calls[1]"
+      of[0].call, of[0].list[0] = ffi.cast("int (*)(void)", 64), ffi.cast("int (*)(void)", 64)
+      local object = { getSize = function() return 32 end, getFFIPointer = function() return of[0].call end }
+      for _, source in ipairs { ffi.C.sqrt, ffi.cast("double (*)(double)", ffi.C.sqrt), of[0].call,
+        ffi.cast("double *(*)(double *)", 64), ffi.cast("int (*const *)(void)", of[0].list)[0], object } do
+        for _ = 1, 2 do failure("type", damo.view, source, { dtype = "int8", shape = { 1 } }) end
+      end
+      assert.equal(64, damo.view(of[0].list, { dtype = "int64" })[1])
+      assert.equal(64, damo.view(ffi.cast("int (**)(void)", of[0].list), { dtype = "int64", shape = { 1 } })[1])
     end)
 
     it("takes an array at the end of a struct, whose size no type tells", function()

@@ -101,10 +101,33 @@ static bool view_names_pointer(const char *type) {
   return end > type && end[-1] == '*';
 }
 
+/* Whether n characters of a type, as LuaJIT writes it, name a C function or a pointer to one: "int ()", "int (*)()",
+ * "int (*const &)()", but not "int (**)()", "int (*[2])()" or "double (*)[1]", which lead to memory. */
+static bool view_names_function(const char *type, size_t n) {
+  while (n > 0 && (type[n - 1] == ' ' || type[n - 1] == '>')) n--;
+  if (n < 2 || memcmp(type + n - 2, "()", 2) != 0) return false;
+  n -= 2;
+  if (n == 0 || type[n - 1] != ')') return true;
+  size_t open = n - 1;
+  for (int depth = 1; depth > 0 && open > 0;) {
+    open--;
+    depth += type[open] == ')' ? 1 : type[open] == '(' ? -1 : 0;
+  }
+  const char *inner = type + open + 1;
+  const size_t length = n - 1 - (open + 1);
+  if (view_names_function(inner, length)) return true;
+  int stars = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (inner[i] == '[') return false;
+    stars += inner[i] == '*';
+  }
+  return stars == 1;
+}
+
 /* Whether the cdata at idx is a pointer; view_push_ffi's table is at `ffi`, and its size is that of a pointer. A struct or
  * array behind a reference may be of that size too, and the type alone tells them apart. Its text is garbage, so the
- * pointer types that have been met are kept. */
-static bool view_is_pointer(lua_State *L, int idx, int ffi) {
+ * pointer types that have been met are kept. A type error for a function, which is no memory. */
+static bool view_is_pointer(lua_State *L, int idx, int ffi, const char *func) {
   bool is = false;
   const int known = (int)lua_rawlen(L, ffi);
   for (int i = VIEW_POINTERS; i <= known && !is; i++) {
@@ -119,7 +142,10 @@ static bool view_is_pointer(lua_State *L, int idx, int ffi) {
   lua_rawgeti(L, ffi, VIEW_TYPEOF);
   lua_pushvalue(L, idx);
   lua_call(L, 1, 1);
-  is = view_names_pointer(luaL_tolstring(L, -1, NULL));
+  const char *type = luaL_tolstring(L, -1, NULL);
+  if (view_names_function(type, strlen(type)))
+    bind_raise(L, DAMO_ETYPE, "%s: the source is a C function, %s, and no memory", func, type);
+  is = view_names_pointer(type);
   lua_pop(L, 1);
   if (is) {
     lua_rawseti(L, ffi, known + 1);
@@ -154,7 +180,8 @@ static view_memory view_of_cdata(lua_State *L, int idx, const char *func) {
   m.base = *slot;
   m.size = view_sizeof(L, idx, ffi);
   const bool own = m.base == lua_topointer(L, idx);
-  if (!own && m.size == (int64_t)sizeof m.base && view_is_pointer(L, idx, ffi)) m.size = -1;
+  const bool named = m.size <= 0 || m.size == (int64_t)sizeof m.base; /* of such sizes are functions and pointers */
+  if (!own && named && view_is_pointer(L, idx, ffi, func)) m.size = -1;
   lua_settop(L, ffi - 1);
   return m;
 }
@@ -340,6 +367,23 @@ static view_source *view_keep(lua_State *L, int idx, int owner, char *base, int6
   return s;
 }
 
+/* An index error where a shape asks for more bytes than can be counted. */
+static void view_check_countable(lua_State *L, const view_layout *v, const view_memory *m) {
+  int64_t bytes = (int64_t)dtype_size(v->dtype);
+  bool fits = true;
+  for (int d = 0; d < v->ndim; d++) {
+    if (v->shape[d] <= 0) return; /* no elements, or an error of its own */
+    fits = fits && i64_mul(bytes, v->shape[d], &bytes);
+  }
+  if (fits) return;
+  char text[256];
+  shape_format(text, sizeof text, v->ndim, v->shape);
+  if (m->size < 0)
+    bind_raise(L, DAMO_EINDEX, "view: shape %s of %s needs more than 2^63 bytes", text, dtype_name(v->dtype));
+  bind_raise(L, DAMO_EINDEX, "view: shape %s of %s needs more than 2^63 bytes, but the source has %s", text,
+             dtype_name(v->dtype), view_bytes(L, m->size));
+}
+
 /* view(source, {dtype=, shape=, strides=, offset=, size=, readonly=, owner=}) */
 static int view_make(lua_State *L) {
   view_layout v = {.size = -1};
@@ -349,6 +393,7 @@ static int view_make(lua_State *L) {
   view_read_options(L, &v);
   const view_memory m = view_read_source(L, 1, v.size, "view");
   if (!v.has_shape) view_take_all(L, &v, &m);
+  view_check_countable(L, &v, &m);
   bind_check(L, shape_size(bind_ctx(L), v.ndim, v.shape, &n));
   if (!v.has_strides) {
     int64_t stride = (int64_t)dtype_size(v.dtype);
