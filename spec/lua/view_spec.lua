@@ -65,8 +65,8 @@ describe("damo.view", function()
       failure("index", at, { shape = { 2 }, strides = { 2 ^ 52 } })
       failure("index", at, { offset = 56 })
       local err = failure("index", at, { shape = { 2 ^ 40, 2 ^ 40 } })
-      assert.equal("view: shape (1099511627776, 1099511627776) of float64 needs more than 2^63 bytes, but the source has 48",
-        err.message)
+      assert.equal("view: shape (1099511627776, 1099511627776) of float64 needs more than 2^63 bytes, "
+        .. "but the source has 48", err.message)
       failure("index", at, { dtype = "int8", shape = { 2 ^ 40, 2 ^ 40 }, strides = { 0, 0 }, readonly = true })
       assert.equal(0, at({ shape = { 0, 1000 }, offset = 48 }).size)
     end
