@@ -556,6 +556,18 @@ static inline void read_scalar(const damo_array *a, scalar *out) {
   }
 }
 
+/* vm_run, in short for a program that is one thunk in a plain frame. */
+static damo_status run_scalar_thunks(vm_frame *vf) {
+  const vm_program *p = vf->program;
+  damo_ctx *const ctx = vf->frame.ctx;
+  if (p->n_thunks != 1 || p->n_segments > 0 || p->by_demand || vf->arena != NULL || vf->step != NULL ||
+      ctx_pace(ctx) != NULL)
+    return vm_run(vf);
+  damo_status s = p->thunks[0]->run(p->thunks[0], &vf->frame);
+  if (s == DAMO_OK && ctx_is_due(ctx)) s = ctx_look(ctx);
+  return s == DAMO_OK ? s : vm_fail_at(vf, 0, s);
+}
+
 damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results) {
   const fn_program *p = f->program;
   cell *cells = f->frame.frame.cells;
@@ -566,7 +578,7 @@ damo_status function_run_scalars(damo_function *f, damo_array *const *args, scal
   const ctx_watch before = ctx_watch_begin(f->obj.ctx);
   const bool outer = function_enter_mode(f);
   const rounding host = rounding_enter(p->reproducible);
-  damo_status s = vm_run(&f->frame);
+  damo_status s = run_scalar_thunks(&f->frame);
   rounding_leave(host);
   function_leave_mode(f, outer);
   s = ctx_watch_end(f->obj.ctx, before, s);
