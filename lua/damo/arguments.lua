@@ -57,4 +57,30 @@ function arguments.late(module)
   return setmetatable({}, { __index = function(_, name) return require(module)[name] end })
 end
 
+--- The arguments as a list, and their number; trailing nils count as absent.
+-- @return list
+-- @treturn integer
+function arguments.listed(...)
+  local n = select("#", ...)
+  while n > 0 and (select(n, ...)) == nil do n = n - 1 end
+  return { ... }, n
+end
+
+--- Takes the option rng off the last of n arguments: the table of options becomes a copy without it, and is left out if
+-- it had nothing else.
+-- @tparam table args a list, which changes
+-- @tparam integer n
+-- @return rng, nil without it
+-- @treturn integer the number of arguments left
+function arguments.take_rng(args, n)
+  local last = args[n]
+  if type(last) ~= "table" or last.rng == nil then return nil, n end
+  local rest = {}
+  for key, value in pairs(last) do
+    if key ~= "rng" then rest[key] = value end
+  end
+  args[n] = next(rest) ~= nil and rest or nil
+  return last.rng, args[n] and n or n - 1
+end
+
 return arguments

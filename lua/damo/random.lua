@@ -3,6 +3,7 @@
 -- @module damo.random
 
 local core = require "damo.core"
+local arguments = require "damo.arguments"
 local draws = require "damo.draws"
 local system = core.system
 
@@ -11,36 +12,6 @@ local random = {}
 
 -- The state that eager draws advance. It is seeded from the clock, so that two runs differ unless a script seeds it.
 local own
-
-local function is_options(v)
-  if type(v) ~= "table" then return false end
-  for key in pairs(v) do
-    if type(key) == "string" then return true end
-  end
-  return false
-end
-
--- The number of arguments; trailing nils count as absent.
-local function count(...)
-  local n = select("#", ...)
-  while n > 0 and (select(n, ...)) == nil do n = n - 1 end
-  return n
-end
-
--- Splits the option rng off: returns rng, the number of the other arguments, and these as a list, where the options
--- table at the end is a copy without rng, or left out if it had only rng.
-local function take_rng(...)
-  local n = count(...)
-  local last = n > 0 and select(n, ...) or nil
-  if not is_options(last) or last.rng == nil then return nil, n, { ... } end
-  local rest, args = {}, { ... }
-  for key, value in pairs(last) do
-    if key ~= "rng" then rest[key] = value end
-  end
-  args[n] = next(rest) ~= nil and rest or nil
-  if args[n] == nil then n = n - 1 end
-  return last.rng, n, args
-end
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
@@ -84,7 +55,8 @@ end
 -- The op functions take rng first. With {rng=} a draw returns the next state and the sample; without, it is eager and
 -- advances the context's own stream.
 local function draw_by(row, ...)
-  local rng, n, args = take_rng(...)
+  local args, given = arguments.listed(...)
+  local rng, n = arguments.take_rng(args, given)
   if rng == nil then return eager(row, ...) end
   return row(rng, unpack(args, 1, n))
 end

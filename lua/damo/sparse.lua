@@ -180,26 +180,6 @@ local function has_variable(args, n, level, seen)
   return false
 end
 
--- The arguments as a list, and their number; trailing nils count as absent.
-local function listed(...)
-  local n = select("#", ...)
-  while n > 0 and (select(n, ...)) == nil do n = n - 1 end
-  return { ... }, n
-end
-
--- Removes the option rng from the last of n arguments, if that is a table; returns rng and the number of arguments
--- left.
-local function take_rng(args, n)
-  local last = args[n]
-  if type(last) ~= "table" or last.rng == nil then return nil, n end
-  local rest = {}
-  for key, value in pairs(last) do
-    if key ~= "rng" then rest[key] = value end
-  end
-  args[n] = next(rest) ~= nil and rest or nil
-  return last.rng, args[n] and n or n - 1
-end
-
 -- A draw with its own state, which advances with each call of a Function that draws.
 local function draw_variable(name, draw, args, n)
   local seed = random.integers(0, 9007199254740880)
@@ -213,8 +193,8 @@ local draws = { "poisson", "multinomial", "csr_fbinomial", "csr_dbinomial", "csc
 for _, name in ipairs(draws) do
   local row = sparse[name]
   sparse[name] = function(...)
-    local args, given = listed(...)
-    local rng, n = take_rng(args, given)
+    local args, given = arguments.listed(...)
+    local rng, n = arguments.take_rng(args, given)
     if rng ~= nil then return row(rng, unpack(args, 1, n)) end
     if has_variable(args, n, 1, {}) then return draw_variable(name, row, args, n) end
     return random.eager(row, unpack(args, 1, n))
@@ -227,7 +207,7 @@ for _, name in ipairs { "Poisson", "Multinomial", "Binomial" } do
   sparse[name] = function(props)
     local op = make(props or {})
     local function call(_, ...)
-      local args, n = listed(...)
+      local args, n = arguments.listed(...)
       if core.is_variable(args[1]) and tostring(args[1].type) == "RandomType" then return op(...) end
       return draw_variable(name:lower(), op, args, n)
     end
