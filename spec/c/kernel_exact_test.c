@@ -216,6 +216,53 @@ static void test_squares(const kernel_isa *t) {
   CHECK(!reduce_supported(REDUCE_SUM_SQR, DAMO_INT64) && !reduce_supported(REDUCE_SUM_SQR, DAMO_BOOL));
 }
 
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
+
+/* The sum that reductions promise: element i of a block of 512 goes to lane i mod 8, lanes are added by halves, blocks in
+ * a tree whose left half has the largest power of two of blocks that is less than all. */
+static double ordered_sum(const double *x, int64_t n, int64_t step) {
+  double lanes[8] = {0};
+  if (n > 512) {
+    int64_t left = 512;
+    while (2 * left < n) left *= 2;
+    return ordered_sum(x, left, step) + ordered_sum(x + left * step, n - left, step);
+  }
+  for (int64_t i = 0; i < n; i++) lanes[i % 8] = i < 8 ? x[i * step] : lanes[i % 8] + x[i * step];
+  for (int half = 4; half > 0; half /= 2)
+    for (int l = 0; l < half && l + half < n; l++) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
+/* Sums of rows, of columns, and of columns as rows that are not contiguous. */
+static bool sums_in_order(const kernel_isa *t, int64_t rows, int64_t cols) {
+  const int64_t n = rows * cols, shape[] = {rows, cols}, turned[] = {cols, rows}, own[] = {cols * 8, 8};
+  const int64_t other[] = {8, cols * 8};
+  double *x = malloc((size_t)n * 8), *across = malloc((size_t)rows * 8), *down = malloc((size_t)cols * 8);
+  double *again = malloc((size_t)cols * 8);
+  bool ok = true;
+  for (int64_t i = 0; i < n; i++) x[i] = (double)(int64_t)random_word() * 0x1p-62;
+  reduce(t, REDUCE_SUM, DAMO_FLOAT64, (char *)x, shape, own, 2, (char *)across);
+  reduce(t, REDUCE_SUM, DAMO_FLOAT64, (char *)x, shape, own, 1, (char *)down);
+  reduce(t, REDUCE_SUM, DAMO_FLOAT64, (char *)x, turned, other, 2, (char *)again);
+  for (int64_t i = 0; i < rows; i++) ok = ok && across[i] == ordered_sum(x + i * cols, cols, 1);
+  for (int64_t j = 0; j < cols; j++) {
+    const double want = ordered_sum(x + j, rows, cols);
+    ok = ok && down[j] == want && again[j] == want;
+  }
+  free(x), free(across), free(down), free(again);
+  return ok;
+}
+
+static void test_order(const kernel_isa *t) {
+  static const int64_t sizes[] = {1,    7,    9,    64,   73,   511,  512,  513,  1024, 1027, 1032, 1500,
+                                  1536, 1537, 1543, 1544, 2000, 2048, 2049, 2568, 3000, 4096, 9001};
+  bool all = true;
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    all = sums_in_order(t, 11, sizes[k]) && sums_in_order(t, sizes[k], 11) && sums_in_order(t, sizes[k], 37) && all;
+  all = sums_in_order(t, 700, 2100) && sums_in_order(t, 1100, 700) && all;
+  if (!CHECK(all)) fprintf(stderr, "    %s\n", t->name);
+}
+
 /* ---- Deviations -------------------------------------------------------------------------------------------------- */
 
 /* Replaces the elements of each group along the axes by their squared differences from sum / n, of that dtype. */
@@ -252,7 +299,7 @@ static bool deviations_agree(const kernel_isa *t, damo_dtype dtype, int64_t rows
 }
 
 static void test_deviations(const kernel_isa *t) {
-  static const int64_t sizes[] = {1, 2, 7, 8, 33, 512, 513, 1300};
+  static const int64_t sizes[] = {1, 2, 7, 8, 33, 512, 513, 1300, 1543, 2000, 2600};
   for (int dtype = DAMO_FLOAT32; dtype <= DAMO_FLOAT64; dtype++) {
     bool all = true;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
@@ -319,7 +366,8 @@ static bool extremes_agree(const kernel_isa *t, damo_dtype dtype, int64_t rows, 
 }
 
 static void test_extremes(const kernel_isa *t) {
-  static const int64_t sizes[] = {1, 2, 7, 8, 31, 32, 33, 63, 64, 65, 100, 511, 512, 513, 1023, 2048, 2049, 4700};
+  static const int64_t sizes[] = {1,   2,   7,   8,   31,   32,   33,   63,   64,   65,
+                                  100, 511, 512, 513, 1023, 1543, 2000, 2048, 2049, 4700};
   for (int dtype = DAMO_FLOAT32; dtype <= DAMO_FLOAT64; dtype++) {
     bool all = true;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
@@ -335,6 +383,7 @@ int main(void) {
     test_quotients(t);
     test_sizes(t);
     test_squares(t);
+    test_order(t);
     test_deviations(t);
     test_extremes(t);
   }

@@ -76,7 +76,11 @@ typedef struct reducer {
   int lanes;                                               /* a power of two */
   void (*block)(const void *x, int64_t n, void *out);      /* *out = fold of the n >= 1 elements of a block */
   void (*rows)(void *acc, const void *row, int64_t width); /* acc[j] = op(acc[j], row[j]) */
-  void (*pair)(const void *x, void *out);                  /* the fold of two full blocks' folds; or NULL */
+  /* Folds n rows, rows[0], rows[step], …, into acc, which the first begins if `begin`. */
+  void (*lane)(void *acc, const char *const *rows, int64_t step, int64_t n, int64_t width, bool begin);
+  /* The folds of two and of four blocks, folded as the tree does; the last may be shorter: n elements in all. Or NULL. */
+  void (*pair)(const void *x, int64_t n, void *out);
+  void (*quad)(const void *x, int64_t n, void *out);
   /* Or NULL: folds n rows, a multiple of `lanes`, of elements `offset` bytes from their addresses on, into lanes, `pitch`
    * bytes apart, which the first rows begin if `begin`. */
   void (*columns)(void *into, size_t pitch, const char *const *rows, int64_t n, int64_t offset, int64_t width,
@@ -88,7 +92,9 @@ typedef struct reducer {
 typedef struct square_reducer {
   cast_fn squares;
   void (*block)(const void *x, int64_t n, void *out);
-  void (*pair)(const void *x, void *out); /* the sum over two full blocks; or NULL */
+  /* The sums over two and over four blocks, of n elements in all; or NULL. */
+  void (*pair)(const void *x, int64_t n, void *out);
+  void (*quad)(const void *x, int64_t n, void *out);
 } square_reducer;
 
 /* The position of the best element in a sequence that is processed in runs. position: that of the run's first element;
@@ -100,12 +106,16 @@ typedef struct arg_reducer {
   void (*rows)(const void *row, int64_t width, int64_t position, void *best, int64_t *at);
 } arg_reducer;
 
-/* For float32 and float64. values: y[i] = (x[i] - mean[i * step])² for a step of 0 or 1. block and pair: their sum over a
- * block and over two full ones, for one mean, in the order of the sum's reducer. */
+/* For float32 and float64. values: y[i] = (x[i] - mean[i * step])² for a step of 0 or 1. block, pair and quad: their sum
+ * over one, two and four blocks, the last of which may be shorter, for one mean, in the order of the sum's reducer. lane:
+ * the reducer's, with a mean for each column. */
 typedef struct deviation_reducer {
   void (*values)(const void *x, const void *mean, int step, void *y, int64_t n);
   void (*block)(const void *x, int64_t n, const void *mean, void *out);
-  void (*pair)(const void *x, const void *mean, void *out);
+  void (*pair)(const void *x, int64_t n, const void *mean, void *out);
+  void (*quad)(const void *x, int64_t n, const void *mean, void *out);
+  void (*lane)(void *acc, const char *const *rows, int64_t step, int64_t n, int64_t width, bool begin,
+               const void *mean);
 } deviation_reducer;
 
 /* Tables by dtype. Size and lanes of a reducer are the same for every instruction set: they determine the result's

@@ -40,22 +40,47 @@ static void NAME(block)(const void *block, int64_t n, const void *mean, void *ou
 
 typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 
-static void NAME(pair)(const void *blocks, const void *mean, void *out) {
-  enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), VECTORS = LANES / IN_VECTOR, BLOCK = REDUCE_BLOCK / IN_VECTOR };
-  const NAME(vector) *x = blocks, m = (NAME(vector)){0} + *(const T *)mean;
-  NAME(vector) first[VECTORS], second[VECTORS];
-  for (int v = 0; v < VECTORS; v++) {
-    first[v] = (x[v] - m) * (x[v] - m);
-    second[v] = (x[BLOCK + v] - m) * (x[BLOCK + v] - m);
+#define OPERATOR +
+#define TERM(x, m) (((x) - (m)) * ((x) - (m)))
+#include "chains_body.h"
+#undef TERM
+#undef OPERATOR
+
+static void NAME(pair)(const void *blocks, int64_t n, const void *mean, void *out) {
+  const T *x = blocks;
+  if (n - REDUCE_BLOCK >= LANES) {
+    *(T *)out = NAME(chains)(x, n, 2, *(const T *)mean);
+    return;
   }
-  for (int i = VECTORS; i < BLOCK; i += VECTORS) {
-    for (int v = 0; v < VECTORS; v++) {
-      first[v] += (x[i + v] - m) * (x[i + v] - m);
-      second[v] += (x[BLOCK + i + v] - m) * (x[BLOCK + i + v] - m);
-    }
+  T value[2];
+  NAME(block)(x, REDUCE_BLOCK, mean, &value[0]);
+  NAME(block)(x + REDUCE_BLOCK, n - REDUCE_BLOCK, mean, &value[1]);
+  *(T *)out = value[0] + value[1];
+}
+
+static void NAME(quad)(const void *blocks, int64_t n, const void *mean, void *out) {
+  const T *x = blocks;
+  if (VECTOR_BYTES > 16 && n - 3 * REDUCE_BLOCK >= LANES) { /* vectors of 16 bytes: there are too few registers */
+    *(T *)out = NAME(chains)(x, n, 4, *(const T *)mean);
+    return;
   }
-  T lanes[2][LANES];
-  memcpy(lanes[0], first, sizeof first);
-  memcpy(lanes[1], second, sizeof second);
-  *(T *)out = NAME(fold)(lanes[0]) + NAME(fold)(lanes[1]);
+  T value[2];
+  NAME(pair)(x, 2 * REDUCE_BLOCK, mean, &value[0]);
+  NAME(pair)(x + 2 * REDUCE_BLOCK, n - 2 * REDUCE_BLOCK, mean, &value[1]);
+  *(T *)out = value[0] + value[1];
+}
+
+static inline T NAME(at_op)(T a, T b) { return a + b; }
+#define DEEP_TERM(x, m) NAME(square)(x, m)
+#include "deep_body.h"
+#undef DEEP_TERM
+
+static void NAME(lane)(void *restrict into, const char *const *rows, int64_t step, int64_t n, int64_t width, bool begin,
+                       const void *restrict mean) {
+  if (begin) {
+    NAME(values)(rows[0], mean, 1, into, width);
+    rows += step;
+    n--;
+  }
+  NAME(deep)(into, rows, step, n, width, mean);
 }

@@ -268,19 +268,51 @@ static void reduce_block_at(const reduce_plan *plan, const void *x, int64_t m, c
     plan->op->block(x, m, out);
 }
 
-static bool reduce_has_pairs(const reduce_plan *plan) {
-  if (!reduce_in_place(plan)) return false;
-  return plan->squares ? plan->squares->pair != NULL : plan->pass == PASS_DEVIATIONS || plan->op->pair != NULL;
+/* The blocks that are folded together, at most: a power of two. */
+static int64_t reduce_together(const reduce_plan *plan) {
+  if (!reduce_in_place(plan)) return 1;
+  if (plan->squares) return plan->squares->quad ? 4 : plan->squares->pair ? 2 : 1;
+  return plan->pass == PASS_DEVIATIONS || plan->op->quad ? 4 : 1;
 }
 
-/* The same of two full blocks: the value of level 1 of the tree. */
-static void reduce_pair_at(const reduce_plan *plan, const void *x, const void *shift, void *out) {
+static void reduce_pair_at(const reduce_plan *plan, const void *x, int64_t m, const void *shift, void *out) {
   if (plan->squares)
-    plan->squares->pair(x, out);
+    plan->squares->pair(x, m, out);
   else if (plan->pass == PASS_DEVIATIONS)
-    plan->isa->reduce->deviations[plan->acc].pair(x, shift, out);
+    plan->isa->reduce->deviations[plan->acc].pair(x, m, shift, out);
   else
-    plan->op->pair(x, out);
+    plan->op->pair(x, m, out);
+}
+
+static void reduce_quad_at(const reduce_plan *plan, const void *x, int64_t m, const void *shift, void *out) {
+  if (plan->squares)
+    plan->squares->quad(x, m, out);
+  else if (plan->pass == PASS_DEVIATIONS)
+    plan->isa->reduce->deviations[plan->acc].quad(x, m, shift, out);
+  else
+    plan->op->quad(x, m, out);
+}
+
+/* Folds the first elements of n in a row, of a plan in place, as many blocks together as can be: the value of *level of
+ * the tree. Returns their number. */
+static int64_t reduce_first_value(const reduce_plan *plan, int64_t together, const char *x, int64_t n,
+                                  const void *shift, void *out, int *level) {
+  if (together == 4 && n > 3 * REDUCE_BLOCK) {
+    const int64_t m = n < 4 * REDUCE_BLOCK ? n : 4 * REDUCE_BLOCK;
+    reduce_quad_at(plan, x, m, shift, out);
+    *level = 2;
+    return m;
+  }
+  if (together > 1 && n > REDUCE_BLOCK) {
+    const int64_t m = n < 2 * REDUCE_BLOCK ? n : 2 * REDUCE_BLOCK;
+    reduce_pair_at(plan, x, m, shift, out);
+    *level = 1;
+    return m;
+  }
+  const int64_t m = n < REDUCE_BLOCK ? n : REDUCE_BLOCK;
+  reduce_block_at(plan, x, m, shift, out);
+  *level = 0;
+  return m;
 }
 
 /* The fold of the next m elements. */
@@ -303,14 +335,7 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
     memcpy(shift, out, plan->op->size);
   }
   int64_t count = 0, since = 0;
-  const int64_t pairs_end = reduce_has_pairs(plan) ? plan->n_per - 2 * REDUCE_BLOCK : -1;
-  for (; count * REDUCE_BLOCK <= pairs_end && reduce_runs_on(plan, &c, 2 * REDUCE_BLOCK); count += 2) {
-    reduce_pair_at(plan, nd_cursor_address(&c), shift, value);
-    nd_cursor_skip(&c, 2 * REDUCE_BLOCK);
-    reduce_tree_push(plan->op, tree, 1, count, value);
-    reduce_point(plan, &since, 2 * REDUCE_BLOCK);
-  }
-  for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
+  for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
     reduce_next_value(plan, &c, m, shift, value);
     if (plan->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, tree, 0, count, value);
@@ -321,21 +346,34 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
   memcpy(out, value, plan->op->size);
 }
 
-/* Whether each result is the fold of one block, in place, which needs no cursor. */
-static bool reduce_is_block(const reduce_plan *plan, const char *x) {
+/* Whether the elements of each result lie in a row and are folded in place, which needs no cursor. */
+static bool reduce_is_run(const reduce_plan *plan, const char *x) {
   nd_cursor c;
-  if (plan->n_per > REDUCE_BLOCK || plan->arg || !reduce_in_place(plan)) return false;
+  if (plan->arg || !reduce_in_place(plan)) return false;
   nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   return reduce_runs_on(plan, &c, plan->n_per);
 }
 
-static void reduce_block_result(const reduce_plan *plan, const char *x, char *out) {
-  _Alignas(16) char shift[ELEMENT_MAX];
+static void reduce_run_result(const reduce_plan *plan, const char *x, char *out) {
+  _Alignas(16) char tree[TREE_LEVELS][ELEMENT_MAX];
+  _Alignas(16) char value[ELEMENT_MAX], shift[ELEMENT_MAX];
+  const int64_t together = reduce_together(plan), blocks = (plan->n_per + REDUCE_BLOCK - 1) / REDUCE_BLOCK;
+  bool whole = false; /* one value, without a tree */
+  int64_t since = 0;
+  int level;
   if (plan->pass != PASS_PLAIN) {
     reduce_begin_pass(plan, out, 1);
     memcpy(shift, out, plan->op->size);
   }
-  reduce_block_at(plan, x, plan->n_per, shift, out);
+  for (int64_t done = 0, m; done < plan->n_per; done += m) {
+    m = reduce_first_value(plan, together, x + (size_t)done * plan->in_size, plan->n_per - done, shift, value, &level);
+    whole = m == plan->n_per;
+    if (whole) break;
+    reduce_tree_push(plan->op, tree, level, done / REDUCE_BLOCK, value);
+    reduce_point(plan, &since, m);
+  }
+  if (!whole) reduce_tree_finish(plan->op, tree, blocks, value);
+  memcpy(out, value, plan->op->size);
 }
 
 #define ARG_RUN_BYTES 16384 /* of a run in place: searched again in L1 for the position of its best element */
@@ -372,7 +410,7 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
   const size_t step = reduce_out_size(plan);
   int64_t since = 0;
   nd_cursor c;
-  const bool blocks = reduce_is_block(plan, x);
+  const bool run = reduce_is_run(plan, x);
   reduce_cursor_at(&c, &plan->kept, x, first);
   out += (size_t)first * step;
   for (int64_t i = first; i < end; i++, out += step) {
@@ -380,7 +418,7 @@ static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out
       reduce_one_position(plan, nd_cursor_address(&c), out);
     else
       for (const reduce_plan *pass = plan; pass; pass = pass->next)
-        (pass->pass == PASS_EXP || !blocks ? reduce_one_result : reduce_block_result)(pass, nd_cursor_address(&c), out);
+        (pass->pass == PASS_EXP || !run ? reduce_one_result : reduce_run_result)(pass, nd_cursor_address(&c), out);
     nd_cursor_skip(&c, 1);
     reduce_point(plan, &since, 16 + plan->n_per);
   }
@@ -450,12 +488,28 @@ static void reduce_strip_columns(const reduce_strip *s, int64_t first, int64_t n
   }
 }
 
+/* Whether rows are folded where they lie. */
+static bool reduce_takes_rows(const reduce_strip *s) {
+  const reduce_plan *plan = s->plan;
+  return plan->cast == NULL && plan->pass != PASS_EXP && s->stride == (int64_t)plan->op->size;
+}
+
+/* Folds the rows of a lane from number `first` on, n of them. */
+static void reduce_strip_lane(const reduce_strip *s, char *lane, int64_t first, int64_t n, bool begin,
+                              const char *shift) {
+  const reduce_plan *plan = s->plan;
+  if (plan->pass == PASS_DEVIATIONS)
+    plan->isa->reduce->deviations[plan->acc].lane(lane, s->rows + first, plan->op->lanes, n, s->width, begin, shift);
+  else
+    plan->op->lane(lane, s->rows + first, plan->op->lanes, n, s->width, begin);
+}
+
 /* Folds m rows into lanes: row i into lane i mod lanes, which row i < lanes begins. */
 static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shift) {
   const reducer *op = s->plan->op;
   const int64_t group = REDUCE_ROWS * op->lanes;
   int64_t since = 0;
-  const bool columns = reduce_takes_columns(s, m);
+  const bool columns = reduce_takes_columns(s, m), whole = reduce_takes_rows(s);
   for (int64_t first = 0, taken; first < m; first += taken) {
     taken = m - first < group ? m - first : group;
     if (columns && taken >= op->lanes) {
@@ -466,6 +520,11 @@ static void reduce_strip_lanes(const reduce_strip *s, int64_t m, const char *shi
     for (int64_t l = 0; l < op->lanes && first + l < m; l++) {
       const int64_t next = l + 1 < op->lanes ? 1 : 1 + group - op->lanes; /* to the row that is read after this one */
       char *lane = s->plan->lanes + (size_t)l * s->bytes;
+      if (whole) {
+        reduce_strip_lane(s, lane, first + l, (taken - l + op->lanes - 1) / op->lanes, first == 0, shift);
+        reduce_point(s->plan, &since, REDUCE_ROWS * s->width);
+        continue;
+      }
       for (int64_t j = 0; j < s->width; j += REDUCE_TILE) {
         const int64_t n = s->width - j < REDUCE_TILE ? s->width - j : REDUCE_TILE;
         char *acc = lane + (size_t)j * op->size;

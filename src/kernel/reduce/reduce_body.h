@@ -1,7 +1,6 @@
 /* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and a function
- * NAME(at_op)(a, b). BEATS, if defined: the operator that
- * tells which of two numbers it returns, > or <, where neither is nan. OPERATOR, if defined: the operation, + or *, for a
- * `pair`. `reducer` in kernel_int.h has the contract of the functions. If X is defined, elements have that type, the
+ * NAME(at_op)(a, b). BEATS, if defined: the operator that tells which of two numbers it returns, > or <, where neither is
+ * nan. OPERATOR, if defined: the operation, + or *, for a `pair` and a `quad`. `reducer` in kernel_int.h has the contract of the functions. If X is defined, elements have that type, the
  * operation is applied to reduce_at_term_<SUFFIX>(x), of type T, and there is no `rows`. */
 #ifdef X
 #define TERM_OF(x) NAME(at_term)(x)
@@ -35,26 +34,9 @@ typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(
 #endif
 
 #ifdef OPERATOR
-/* The groups of lanes of two blocks alternate, to hide the latency of the operation; the next two blocks are prefetched,
- * because hardware prefetchers stop at page boundaries. */
-static void NAME(pair)(const void *blocks, void *out) {
-  enum { IN_VECTOR = VECTOR_BYTES / sizeof(T), VECTORS = LANES / IN_VECTOR, BLOCK = REDUCE_BLOCK / IN_VECTOR };
-  const NAME(vector) *x = blocks;
-  NAME(vector) first[VECTORS], second[VECTORS];
-  for (int v = 0; v < VECTORS; v++) first[v] = x[v], second[v] = x[BLOCK + v];
-  for (int i = VECTORS; i < BLOCK; i += VECTORS) {
-    PREFETCH(x + i + 2 * BLOCK);
-    PREFETCH(x + i + 3 * BLOCK);
-    for (int v = 0; v < VECTORS; v++) {
-      first[v] = first[v] OPERATOR x[i + v];
-      second[v] = second[v] OPERATOR x[BLOCK + i + v];
-    }
-  }
-  T lanes[2][LANES];
-  memcpy(lanes[0], first, sizeof first);
-  memcpy(lanes[1], second, sizeof second);
-  *(T *)out = NAME(at_op)(NAME(fold)(lanes[0]), NAME(fold)(lanes[1]));
-}
+#define TERM(x, m) (x)
+#include "chains_body.h"
+#undef TERM
 
 /* Eight lanes of one vector of columns stay in registers for all their rows. */
 static void NAME(columns)(void *into, size_t pitch, const char *const *rows, int64_t n, int64_t offset, int64_t width,
@@ -124,22 +106,26 @@ static inline bool NAME(numbers)(const T *x, int64_t n, T *out) {
       bad |= y != y;
     }
   }
-  bool any = false;
-  T lanes[LANES];
+  if (n % LANES != 0) { /* the last elements, some of which are counted twice */
+    at = (const void *)(x + n - LANES);
+    for (int v = 0; v < VECTORS; v++) {
+      acc[0][v] = NAME(better)(acc[0][v], at[v]);
+      bad |= at[v] != at[v];
+    }
+  }
   for (int v = 0; v < VECTORS; v++) {
     for (int c = 1; c < CHAINS; c++) acc[0][v] = NAME(better)(acc[0][v], acc[c][v]);
-    memcpy(lanes + v * IN_VECTOR, &acc[0][v], sizeof acc[0][v]);
+    if (v > 0) acc[0][0] = NAME(better)(acc[0][0], acc[0][v]);
   }
-  for (int64_t l = 0; i * LANES + l < n; l++) {
-    const T y = x[i * LANES + l];
-    lanes[l] = lanes[l] BEATS y ? lanes[l] : y;
-    any |= y != y;
-  }
-  for (int l = 0; l < IN_VECTOR; l++) any |= bad[l] != 0;
-  for (int half = LANES / 2; half > 0; half /= 2) /* not at_op, which looks for nan */
+  T lanes[IN_VECTOR];
+  uint64_t any = 0, marks[sizeof bad / 8];
+  memcpy(lanes, &acc[0][0], sizeof lanes);
+  memcpy(marks, &bad, sizeof marks);
+  for (size_t l = 0; l < sizeof bad / 8; l++) any |= marks[l];
+  for (int half = IN_VECTOR / 2; half > 0; half /= 2) /* not at_op, which looks for nan */
     for (int l = 0; l < half; l++) lanes[l] = lanes[l] BEATS lanes[l + half] ? lanes[l] : lanes[l + half];
   *out = lanes[0];
-  return !any && lanes[0] != 0;
+  return any == 0 && lanes[0] != 0;
 }
 
 /* The elements before the first piece of four vectors that has one equal to y; all that are in whole pieces. */
@@ -179,11 +165,60 @@ static void NAME(block)(const void *block, int64_t n, void *out) {
   *(T *)out = acc[0];
 }
 
+#if defined(BEATS) || defined(OPERATOR)
+/* The fold of a full block's fold and that of the rest, another block. */
+static void NAME(pair)(const void *blocks, int64_t n, void *out) {
+  const T *x = blocks;
+#ifdef OPERATOR
+  if (n - REDUCE_BLOCK >= LANES) {
+    *(T *)out = NAME(chains)(x, n, 2, 0);
+    return;
+  }
+#else
+  if (NAME(numbers)(x, n, out)) return;
+#endif
+  T value[2];
+  NAME(block)(x, REDUCE_BLOCK, &value[0]);
+  NAME(block)(x + REDUCE_BLOCK, n - REDUCE_BLOCK, &value[1]);
+  *(T *)out = NAME(at_op)(value[0], value[1]);
+}
+
+static void NAME(quad)(const void *blocks, int64_t n, void *out) {
+  const T *x = blocks;
+#ifdef OPERATOR
+  if (VECTOR_BYTES > 16 && n - 3 * REDUCE_BLOCK >= LANES) { /* vectors of 16 bytes: there are too few registers */
+    *(T *)out = NAME(chains)(x, n, 4, 0);
+    return;
+  }
+#else
+  if (NAME(numbers)(x, n, out)) return;
+#endif
+  T value[2];
+  NAME(pair)(x, 2 * REDUCE_BLOCK, &value[0]);
+  NAME(pair)(x + 2 * REDUCE_BLOCK, n - 2 * REDUCE_BLOCK, &value[1]);
+  *(T *)out = NAME(at_op)(value[0], value[1]);
+}
+#endif
+
 #ifdef HAS_ROWS
 static void NAME(rows)(void *restrict into, const void *restrict row, int64_t width) {
   T *acc = into;
   const T *x = row;
   for (int64_t j = 0; j < width; j++) acc[j] = NAME(at_op)(acc[j], x[j]);
+}
+
+#define DEEP_TERM(x, m) (x)
+#include "deep_body.h"
+#undef DEEP_TERM
+
+static void NAME(lane)(void *restrict into, const char *const *rows, int64_t step, int64_t n, int64_t width,
+                       bool begin) {
+  if (begin) {
+    memcpy(into, rows[0], (size_t)width * sizeof(T));
+    rows += step;
+    n--;
+  }
+  NAME(deep)(into, rows, step, n, width, NULL);
 }
 #undef HAS_ROWS
 #endif

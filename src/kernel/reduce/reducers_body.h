@@ -478,28 +478,37 @@ static inline bool NAME(at_nan)(damo_c128 a) { return REDUCE_IS_NAN_C128(a); }
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* Members are copied, since a const object is no constant expression in C11. */
-#define REDUCER(name, type, lanes) \
-  { sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA), NULL, NULL }
-#define PAIRED(name, type, lanes)                                                         \
+#define REDUCER(name, type, lanes)                                                        \
   {                                                                                       \
     sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA), \
-        PASTE3(reduce_pair, name, ISA), PASTE3(reduce_columns, name, ISA)                 \
+        PASTE3(reduce_lane, name, ISA), NULL, NULL, NULL                                  \
+  }
+#define PAIRED(name, type, lanes)                                                                            \
+  {                                                                                                          \
+    sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA),                    \
+        PASTE3(reduce_lane, name, ISA), PASTE3(reduce_pair, name, ISA), PASTE3(reduce_quad, name, ISA), NULL \
+  }
+#define COLUMNED(name, type, lanes)                                                                     \
+  {                                                                                                     \
+    sizeof(type), lanes, PASTE3(reduce_block, name, ISA), PASTE3(reduce_rows, name, ISA),               \
+        PASTE3(reduce_lane, name, ISA), PASTE3(reduce_pair, name, ISA), PASTE3(reduce_quad, name, ISA), \
+        PASTE3(reduce_columns, name, ISA)                                                               \
   }
 #define ARITHMETIC(op)                                                                                      \
   {                                                                                                         \
     [DAMO_INT64] = REDUCER(op##_u64, uint64_t, 1), [DAMO_UINT64] = REDUCER(op##_u64, uint64_t, 1),          \
-    [DAMO_FLOAT32] = PAIRED(op##_f32, float, 16), [DAMO_FLOAT64] = PAIRED(op##_f64, double, 8),             \
+    [DAMO_FLOAT32] = COLUMNED(op##_f32, float, 16), [DAMO_FLOAT64] = COLUMNED(op##_f64, double, 8),         \
     [DAMO_COMPLEX64] = REDUCER(op##_c64, damo_c64, 8), [DAMO_COMPLEX128] = REDUCER(op##_c128, damo_c128, 4) \
   }
-#define ORDER(op)                                                                                     \
-  {                                                                                                   \
-    [DAMO_BOOL] = REDUCER(op##_u8, uint8_t, 1), [DAMO_INT8] = REDUCER(op##_i8, int8_t, 1),            \
-    [DAMO_INT16] = REDUCER(op##_i16, int16_t, 1), [DAMO_INT32] = REDUCER(op##_i32, int32_t, 1),       \
-    [DAMO_INT64] = REDUCER(op##_i64, int64_t, 1), [DAMO_UINT8] = REDUCER(op##_u8, uint8_t, 1),        \
-    [DAMO_UINT16] = REDUCER(op##_u16, uint16_t, 1), [DAMO_UINT32] = REDUCER(op##_u32, uint32_t, 1),   \
-    [DAMO_UINT64] = REDUCER(op##_u64, uint64_t, 1), [DAMO_FLOAT32] = REDUCER(op##_f32, float, 16),    \
-    [DAMO_FLOAT64] = REDUCER(op##_f64, double, 8), [DAMO_COMPLEX64] = REDUCER(op##_c64, damo_c64, 8), \
-    [DAMO_COMPLEX128] = REDUCER(op##_c128, damo_c128, 4)                                              \
+#define ORDER(op)                                                                                    \
+  {                                                                                                  \
+    [DAMO_BOOL] = REDUCER(op##_u8, uint8_t, 1), [DAMO_INT8] = REDUCER(op##_i8, int8_t, 1),           \
+    [DAMO_INT16] = REDUCER(op##_i16, int16_t, 1), [DAMO_INT32] = REDUCER(op##_i32, int32_t, 1),      \
+    [DAMO_INT64] = REDUCER(op##_i64, int64_t, 1), [DAMO_UINT8] = REDUCER(op##_u8, uint8_t, 1),       \
+    [DAMO_UINT16] = REDUCER(op##_u16, uint16_t, 1), [DAMO_UINT32] = REDUCER(op##_u32, uint32_t, 1),  \
+    [DAMO_UINT64] = REDUCER(op##_u64, uint64_t, 1), [DAMO_FLOAT32] = PAIRED(op##_f32, float, 16),    \
+    [DAMO_FLOAT64] = PAIRED(op##_f64, double, 8), [DAMO_COMPLEX64] = REDUCER(op##_c64, damo_c64, 8), \
+    [DAMO_COMPLEX128] = REDUCER(op##_c128, damo_c128, 4)                                             \
   }
 #define ARG(name) \
   { PASTE3(reduce_arg_run, name, ISA), PASTE3(reduce_arg_rows, name, ISA) }
@@ -518,8 +527,11 @@ static const reducer PASTE2(reduce_max, ISA)[DAMO_N_DTYPES] = ORDER(max);
 static const reducer PASTE2(reduce_min, ISA)[DAMO_N_DTYPES] = ORDER(min);
 static const arg_reducer PASTE2(reduce_argmax, ISA)[DAMO_N_DTYPES] = POSITION(max);
 static const arg_reducer PASTE2(reduce_argmin, ISA)[DAMO_N_DTYPES] = POSITION(min);
-#define DEVIATIONS(name) \
-  { PASTE3(reduce_values, name, ISA), PASTE3(reduce_block, name, ISA), PASTE3(reduce_pair, name, ISA) }
+#define DEVIATIONS(name)                                                                               \
+  {                                                                                                    \
+    PASTE3(reduce_values, name, ISA), PASTE3(reduce_block, name, ISA), PASTE3(reduce_pair, name, ISA), \
+        PASTE3(reduce_quad, name, ISA), PASTE3(reduce_lane, name, ISA)                                 \
+  }
 static const deviation_reducer PASTE2(reduce_deviations, ISA)[DAMO_N_DTYPES] = {
     [DAMO_FLOAT32] = DEVIATIONS(dev_f32), [DAMO_FLOAT64] = DEVIATIONS(dev_f64)};
 
@@ -542,6 +554,7 @@ const reduce_fns PASTE2(reduce_fns, ISA) = {.sum = PASTE2(reduce_sum, ISA),
 #undef VECTOR_CHAINS
 #undef REDUCER
 #undef PAIRED
+#undef COLUMNED
 #undef ARITHMETIC
 #undef ORDER
 #undef ARG

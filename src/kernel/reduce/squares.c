@@ -2,6 +2,7 @@
 #include "kernel/kernel_int.h"
 
 #define NAME(name) PASTE2(reduce_##name, SUFFIX)
+#define VECTOR_BYTES 16
 
 #define T float
 #define X float
@@ -15,6 +16,7 @@ static void reduce_squares_f32(const void *src, void *dst, int64_t n) {
   for (int64_t i = 0; i < n; i++) y[i] = reduce_at_term_sqr_f32(x[i]);
 }
 #include "reduce_body.h"
+#include "square_pair_body.h"
 #undef T
 #undef SUFFIX
 #undef LANES
@@ -31,6 +33,7 @@ static void reduce_squares_f64(const void *src, void *dst, int64_t n) {
   for (int64_t i = 0; i < n; i++) y[i] = reduce_at_term_sqr_f64(x[i]);
 }
 #include "reduce_body.h"
+#include "square_pair_body.h"
 #undef T
 #undef SUFFIX
 #undef LANES
@@ -67,50 +70,12 @@ static void reduce_squares_c128(const void *src, void *dst, int64_t n) {
 #undef SUFFIX
 #undef LANES
 
-/* Sixteen lanes are four vectors. Those of two blocks alternate, to hide the latency of additions; the next two blocks
- * are prefetched, because hardware prefetchers stop at page boundaries. */
-typedef float reduce_four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
-
-static void reduce_pair_sqr_f32(const void *blocks, void *out) {
-  enum { STEPS = REDUCE_BLOCK / 16 };
-  const reduce_four_f32 *x = blocks, *y = x + 4 * STEPS;
-  reduce_four_f32 a = x[0] * x[0], b = x[1] * x[1], c = x[2] * x[2], d = x[3] * x[3];
-  reduce_four_f32 p = y[0] * y[0], q = y[1] * y[1], r = y[2] * y[2], s = y[3] * y[3];
-  for (int i = 1; i < STEPS; i++) {
-    x += 4, y += 4;
-    PREFETCH(x + 8 * STEPS);
-    PREFETCH(y + 8 * STEPS);
-    a += x[0] * x[0], b += x[1] * x[1], c += x[2] * x[2], d += x[3] * x[3];
-    p += y[0] * y[0], q += y[1] * y[1], r += y[2] * y[2], s += y[3] * y[3];
-  }
-  const reduce_four_f32 first = (a + c) + (b + d), second = (p + r) + (q + s);
-  *(float *)out = ((first[0] + first[2]) + (first[1] + first[3])) + ((second[0] + second[2]) + (second[1] + second[3]));
-}
-
-/* The same for eight lanes. */
-typedef double reduce_four_f64 __attribute__((vector_size(16), aligned(8), may_alias));
-
-static void reduce_pair_sqr_f64(const void *blocks, void *out) {
-  enum { STEPS = REDUCE_BLOCK / 8 };
-  const reduce_four_f64 *x = blocks, *y = x + 4 * STEPS;
-  reduce_four_f64 a = x[0] * x[0], b = x[1] * x[1], c = x[2] * x[2], d = x[3] * x[3];
-  reduce_four_f64 p = y[0] * y[0], q = y[1] * y[1], r = y[2] * y[2], s = y[3] * y[3];
-  for (int i = 1; i < STEPS; i++) {
-    x += 4, y += 4;
-    PREFETCH(x + 8 * STEPS);
-    PREFETCH(y + 8 * STEPS);
-    a += x[0] * x[0], b += x[1] * x[1], c += x[2] * x[2], d += x[3] * x[3];
-    p += y[0] * y[0], q += y[1] * y[1], r += y[2] * y[2], s += y[3] * y[3];
-  }
-  const reduce_four_f64 first = (a + c) + (b + d), second = (p + r) + (q + s);
-  *(double *)out = (first[0] + first[1]) + (second[0] + second[1]);
-}
-
 const square_reducer reduce_squares_base[DAMO_N_DTYPES] = {
-    [DAMO_FLOAT32] = {reduce_squares_f32, reduce_block_sqr_f32, reduce_pair_sqr_f32},
-    [DAMO_FLOAT64] = {reduce_squares_f64, reduce_block_sqr_f64, reduce_pair_sqr_f64},
-    [DAMO_COMPLEX64] = {reduce_squares_c64, reduce_block_sqr_c64, NULL},
-    [DAMO_COMPLEX128] = {reduce_squares_c128, reduce_block_sqr_c128, NULL},
+    [DAMO_FLOAT32] = {reduce_squares_f32, reduce_block_sqr_f32, reduce_pair_sqr_f32, NULL},
+    [DAMO_FLOAT64] = {reduce_squares_f64, reduce_block_sqr_f64, reduce_pair_sqr_f64, NULL},
+    [DAMO_COMPLEX64] = {reduce_squares_c64, reduce_block_sqr_c64, NULL, NULL},
+    [DAMO_COMPLEX128] = {reduce_squares_c128, reduce_block_sqr_c128, NULL, NULL},
 };
 
 #undef NAME
+#undef VECTOR_BYTES
