@@ -14,8 +14,7 @@
 
 #define BLOCK_BYTES 8192
 #define CHAIN_STEPS 3
-#define STREAM_AHEAD 1024 /* bytes of each input that are prefetched while a block is stored: no other loads run then */
-#define SHORT_ROW 64      /* rows shorter than this are gathered several at a time */
+#define SHORT_ROW 64 /* rows shorter than this are gathered several at a time */
 
 typedef enum operand_mode {
   MODE_UNUSED,
@@ -408,14 +407,6 @@ static bool stream_first(const block_run *r, char *const *base) {
   return streams;
 }
 
-/* Begins to load the next block of each input, where hardware prefetchers stop at the end of a page. */
-static void stream_prefetch(const block_run *r) {
-  const loop_plan *p = r->plan;
-  for (const block_move *m = p->moves, *end = m + p->n_moves; m < end; m++) {
-    if (m->mode == MODE_WHOLE) kernel_prefetch(r->cursor[m->operand].p, STREAM_AHEAD);
-  }
-}
-
 static void stream_end(const block_run *r, const block_move *m, int64_t n) {
   nd_cursor *c = &r->cursor[m->operand];
   if (r->streams) kernel_copy_stream(c->p, r->block[m->operand], (size_t)(n * m->size));
@@ -450,7 +441,6 @@ static void run_block(const block_run *r, int64_t n) {
     }
   }
   for (int i = p->first_in_block; i < p->lp->n_steps; i++) {
-    if (i + 1 == p->lp->n_steps && r->streams) stream_prefetch(r);
     if (p->step_time[i] == TIME_BLOCK) run_block_step(r, i, n);
   }
   for (int i = 0; i < p->n_scatters; i++) {
