@@ -325,10 +325,22 @@ damo_obj *function_filter(damo_function *f, int64_t i, damo_obj *value) {
   return filtered;
 }
 
+/* type_is_valid of an Array, the most frequent value, without a call; false: to be asked. */
+static inline bool is_valid_array(const damo_type *t, const damo_obj *value) {
+  if (t->kind != TYPE_TENSOR || value->kind != OBJ_ARRAY) return false;
+  const damo_array *a = (const damo_array *)value;
+  if (array_dtype(a) != t->dtype || a->ndim != t->ndim) return false;
+  for (int k = 0; k < t->ndim; k++) {
+    if (t->shape[k] >= 0 && t->shape[k] != array_shape(a)[k]) return false;
+  }
+  return true;
+}
+
 static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
   if (value == NULL) value = f->defaults[i];
   if (value == NULL) return function_missing_input(f, i);
-  damo_obj *filtered = function_filter(f, i, value);
+  const bool valid = is_valid_array(f->program->inputs[i].var->type, value);
+  damo_obj *filtered = valid ? damo_retain(value) : function_filter(f, i, value);
   if (filtered == NULL) return damo_error_status(f->obj.ctx);
   cell_set(&f->frame.frame.cells[f->program->inputs[i].cell], filtered);
   return DAMO_OK;

@@ -198,13 +198,12 @@ static elemwise_plan *plan_new(const thunk *t, frame *f, const elemwise_state *s
 bool elemwise_key_matches(int64_t *key, const thunk *t, const frame *f, bool store) {
   for (int i = 0; i < t->n_in; i++) {
     const damo_array *x = thunk_in(t, f, i);
-    size_t n = 2 * (size_t)x->ndim * sizeof(int64_t);
-    if (store) {
-      memcpy(key, x->dims, n);
-    } else if (memcmp(key, x->dims, n) != 0) {
-      return false;
+    const int n = 2 * x->ndim; /* a few: calls of memcmp would take longer than it */
+    for (int k = 0; k < n && store; k++) key[k] = x->dims[k];
+    for (int k = 0; k < n; k++) {
+      if (key[k] != x->dims[k]) return false;
     }
-    key += 2 * x->ndim;
+    key += n;
   }
   return true;
 }
