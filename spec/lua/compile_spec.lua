@@ -80,6 +80,18 @@ describe("arguments", function()
     assert.equal(3.0, f(2))
   end)
 
+  it("are refused where their dtype, axes or a fixed length differ, in every call", function()
+    local q = damo.row "q"
+    local f = damo.compile({ q }, q + 1)
+    for _ = 1, 2 do
+      assert.same({ { 2, 3 } }, f(damo.array { { 1, 2 } }):totable())
+      failure("shape", f, damo.zeros { 2, 2 })
+      failure("type", f, damo.zeros { 2 })
+      failure("type", f, damo.zeros({ 1, 2 }, "complex128"))
+    end
+    assert.same({ { 2, 3, 4 } }, f(damo.array { { 1, 2, 3 } }):totable())
+  end)
+
   it("may be given by name", function()
     local f = damo.compile({ x, y }, x - y)
     assert.equal(1.0, f:call { x = 3, y = 2 })
