@@ -723,6 +723,20 @@ void reduce_fold_add(reduce_fold *f, const void *block, int64_t n) {
   f->done += n;
 }
 
+bool reduce_fold_run(reduce_fold *f, const reduce_plan *plan, const nd_cursor *c, int64_t n, int64_t *since) {
+  if (!reduce_in_place(&f->plan) || f->plan.arg || !reduce_runs_on(plan, c, n)) return false;
+  const int64_t together = reduce_together(&f->plan), end = f->done + n;
+  const char *x = nd_cursor_address(c);
+  damo_assert(f->done % (4 * REDUCE_BLOCK) == 0 && f->n_per > REDUCE_BLOCK);
+  for (int64_t m; f->done < end; f->done += m, x += (size_t)m * f->plan.in_size) {
+    int level;
+    m = reduce_first_value(&f->plan, together, x, end - f->done, NULL, f->value, &level);
+    reduce_tree_push(f->plan.op, f->tree, level, f->done / REDUCE_BLOCK, f->value);
+    reduce_point(plan, since, m);
+  }
+  return true;
+}
+
 void reduce_fold_end(reduce_fold *f, void *out) {
   if (f->plan.arg) {
     f->at++;

@@ -83,6 +83,9 @@ const char *reduce_strip_finish(const reduce_strip *s, int64_t count);
 /* Results [first, end) of a plan that is complete but for its workspace. */
 void reduce_results(const kernel_isa *isa, reduce_kind kind, reduce_plan *plan, const char *x, char *out, int64_t first,
                     int64_t end, char *work);
+/* Adds the next n elements of a result of several parts to its fold, if they lie in a row and need no conversion; else
+ * false. They begin where a part does; the pool and its points are the plan's. */
+bool reduce_fold_run(reduce_fold *f, const reduce_plan *plan, const nd_cursor *c, int64_t n, int64_t *since);
 /* n results of no elements. */
 void reduce_fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64_t n);
 

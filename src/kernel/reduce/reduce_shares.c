@@ -38,6 +38,7 @@ static void reduce_fold_sequence(const reduce_plan *plan, const char *x, int64_t
   plain.gathered = gathered;
   plain.cast = NULL; /* the fold converts */
   reduce_cursor_at(&c, &plan->reduced, x, first);
+  if (first < end && reduce_fold_run(f, plan, &c, end - first, &since)) return;
   for (int64_t m; first < end; first += m) {
     m = end - first < REDUCE_BLOCK ? end - first : REDUCE_BLOCK;
     reduce_fold_add(f, reduce_next_block(&plain, &c, m), m);
