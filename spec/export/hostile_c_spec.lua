@@ -114,8 +114,9 @@ int main() {
     local f = damo.compile({ y }, damo.exp(y) + damo.sum(y))
     local long = ("a"):rep(250)
     for _, name in ipairs { "exp_f64", "sum_block_f64", "9lives", "a-b", "a.b", "a/b", "../a", "_a", "a__b", "int",
-      "new", "sinf", "powl", "errno", "x_t", "a\0b", long, "é", "a\n", "while" } do
-      local ok, err = pcall(f.export_c, f, { name = name, dir = dir, shapes = { { 3 } } })
+      "new", "sinf", "powl", "errno", "x_t", "a\0b", long, "é", "a\n", "while", "UNROLLED",
+      "APART" } do
+      local ok, err = pcall(f.export_c, f, { name = name, dir = dir, shapes = { { 40 } } })
       assert(not ok, name)
       assert.truthy(tostring(err):find("name", 1, true), tostring(err))
     end

@@ -15,7 +15,7 @@ static const char reserved_words[] =
     " typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq main NULL NAN"
     " INFINITY in out state data work linux unix errno signbit isnan isinf isfinite memcpy memmove memset"
     " memcmp memchr strcpy strlen strcmp malloc free calloc realloc exit abort printf puts abs div index"
-    " signal read write open close select time remove rename";
+    " signal read write open close select time remove rename UNROLLED APART";
 /* The same with f and l behind them. */
 static const char reserved_math[] =
     " acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 frexp ilogb ldexp log"

@@ -6,8 +6,33 @@
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
+#define LOCAL_MOST 512   /* bytes of an array that lies on the stack, where a compiler can keep it in registers */
+#define LOCAL_TOTAL 4096 /* of all of them */
+
+/* Chooses arrays that become local: small ones of one type, no bytes, which are memory for other functions. */
+static void export_choose_locals(c_emit *e) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < e->storages.n; i++) {
+    c_storage *s = e->storages.at[i];
+    s->local = s->home == C_WORK && s->bytes > 0 && s->bytes <= LOCAL_MOST;
+  }
+  for (int64_t i = 0; i < e->pointers.n; i++) {
+    const c_pointer *p = e->pointers.at[i];
+    c_storage *s = e->storages.at[p->storage];
+    if (s->home != C_WORK) continue;
+    if (s->number < 0) s->number = (int32_t)p->dtype;
+    if (s->number != (int32_t)p->dtype || p->dtype == DAMO_UINT8) s->local = false;
+  }
+  for (int64_t i = 0; i < e->storages.n; i++) {
+    c_storage *s = e->storages.at[i];
+    s->local = s->local && total + s->bytes <= LOCAL_TOTAL;
+    total += s->local ? s->bytes : 0;
+  }
+}
+
 damo_status export_layout(c_emit *e, size_t *bytes) {
   const int64_t n = e->storages.n;
+  export_choose_locals(e);
   damo_ctx *ctx = e->ctx;
   vm_span *spans = mem_alloc(ctx, (size_t)(n + 1) * sizeof *spans);
   void *work = mem_alloc(ctx, layout_work(n + 1));
@@ -15,7 +40,7 @@ damo_status export_layout(c_emit *e, size_t *bytes) {
   damo_status s = spans != NULL && work != NULL ? DAMO_OK : DAMO_EMEMORY;
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
     const c_storage *st = e->storages.at[i];
-    if (st->home == C_WORK)
+    if (st->home == C_WORK && !st->local)
       spans[m++] = (vm_span){
           .birth = st->birth, .death = st->death + 1, .bytes = arena_round((size_t)(st->bytes > 0 ? st->bytes : 1))};
   }
@@ -23,7 +48,7 @@ damo_status export_layout(c_emit *e, size_t *bytes) {
   m = 0;
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
     c_storage *st = e->storages.at[i];
-    if (st->home == C_WORK) st->offset = (int64_t)spans[m++].offset;
+    if (st->home == C_WORK && !st->local) st->offset = (int64_t)spans[m++].offset;
   }
   if (work != NULL) mem_free(ctx, work, layout_work(n + 1));
   if (spans != NULL) mem_free(ctx, spans, (size_t)(n + 1) * sizeof *spans);
@@ -46,8 +71,47 @@ static void export_find_used(c_emit *e) {
   }
 }
 
+/* Leaves out the lines "v7[…] = …;" that write what nothing reads. */
+static void export_drop_unread(c_emit *e) {
+  size_t to = 0;
+  for (size_t i = 0; i < e->body.n;) {
+    const char *line = e->body.at + i, *after = strchr(line, '\n'), *p = line + strspn(line, " ");
+    const size_t n = after != NULL ? (size_t)(after - line) + 1 : e->body.n - i;
+    char *end = NULL;
+    const long k = *p == 'v' && p[1] >= '0' && p[1] <= '9' ? strtol(p + 1, &end, 10) : -1;
+    const c_storage *s = k >= 0 && k < e->pointers.n && *end == '['
+                             ? e->storages.at[((const c_pointer *)e->pointers.at[k])->storage]
+                             : NULL;
+    i += n;
+    if (s != NULL && s->home == C_WORK && !s->read) continue;
+    memmove(e->body.at + to, line, n);
+    to += n;
+  }
+  if (e->body.at != NULL) e->body.at[e->body.n = to] = '\0';
+}
+
+/* The arrays of the function that the body uses. With branches they start as 0, since compilers may not see that one
+ * which is read has been written. */
+static void export_declare_locals(const c_emit *e, strbuf *out) {
+  for (int64_t i = 0; i < e->storages.n; i++) {
+    const c_storage *s = e->storages.at[i];
+    bool used = false;
+    damo_dtype dtype = DAMO_FLOAT64;
+    for (int64_t k = 0; k < e->pointers.n && s->local && !used; k++) {
+      const c_pointer *p = e->pointers.at[k];
+      used = p->used && p->storage == i;
+      dtype = p->dtype;
+    }
+    if (used)
+      strbuf_addf(out, "  %s w%d[%lld]%s;\n", ce_type(dtype), (int)i,
+                  (long long)(s->bytes / (int64_t)dtype_size(dtype)), e->branches ? " = {0}" : "");
+  }
+}
+
 damo_status export_declare(c_emit *e, strbuf *out) {
+  export_drop_unread(e);
   export_find_used(e);
+  export_declare_locals(e, out);
   for (int64_t i = 0; i < e->pointers.n; i++) {
     const c_pointer *p = e->pointers.at[i];
     c_storage *s = e->storages.at[p->storage];
@@ -62,7 +126,12 @@ damo_status export_declare(c_emit *e, strbuf *out) {
     switch (s->home) {
       case C_INPUT: strbuf_addf(out, "(const %s *)in[%d]", type, s->number); break;
       case C_OUTPUT: strbuf_addf(out, "(%s *)out[%d]", type, s->number); break;
-      case C_WORK: strbuf_addf(out, "(%s *)(void *)(work_bytes + %lld)", type, (long long)s->offset); break;
+      case C_WORK:
+        if (s->local)
+          strbuf_addf(out, "w%d", (int)p->storage);
+        else
+          strbuf_addf(out, "(%s *)(void *)(work_bytes + %lld)", type, (long long)s->offset);
+        break;
       case C_STATE:
         strbuf_addf(out, "(const %s *)(const void *)(state_bytes + %lld)", type, (long long)s->offset);
         break;
@@ -138,7 +207,8 @@ static damo_status export_thunk(c_emit *e, const thunk *t, int32_t number) {
   ce_open(e, "%s", "");
   damo_status s = ce_emit(e, t->node);
   ce_close(e);
-  if (s == DAMO_OK && e->body.n == (size_t)before + 8) e->body.n = (size_t)before; /* no statements: an empty block */
+  if (s == DAMO_OK && e->body.n == (size_t)before + 8 && memcmp(e->body.at + before, "  {\n  }\n", 8) == 0)
+    e->body.n = (size_t)before; /* no statements: an empty block */
   if (e->body.at != NULL) e->body.at[e->body.n] = '\0';
   return e->status != DAMO_OK ? e->status : s;
 }
@@ -218,12 +288,27 @@ static damo_status export_constants(c_emit *e, const fn_program *p) {
   return DAMO_OK;
 }
 
+/* The last thunks that read each slot: those of results and of new shared values are read at the end. */
+static damo_status export_lives(c_emit *e, const fn_program *p) {
+  int32_t *last = c_file_alloc(e->file, (size_t)(e->n_values + 1) * sizeof *last);
+  if (last == NULL) return DAMO_EMEMORY;
+  for (int64_t k = 0; k < p->vm.n_thunks; k++)
+    for (int i = 0; i < p->vm.thunks[k]->n_in; i++) last[p->vm.thunks[k]->in[i]] = (int32_t)k + 1;
+  for (int64_t o = 0; o < p->n_outputs; o++) last[p->outputs[o].cell] = INT32_MAX;
+  for (int64_t i = 0; i < p->n_shared; i++)
+    if (p->shared[i].update_cell >= 0) last[p->shared[i].update_cell] = INT32_MAX;
+  e->last = last;
+  return DAMO_OK;
+}
+
 damo_status export_program(c_emit *e, const fn_program *p) {
   const vm_program *vm = &p->vm;
   if (p->watcher != NULL)
     return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: a Function of mode %s", p->watcher->mode);
   if (vm->by_demand) return ctx_fail(e->ctx, DAMO_ENOT_IMPLEMENTED, "export_c: Ops that ask for their inputs");
   DAMO_TRY(export_constants(e, p));
+  DAMO_TRY(export_lives(e, p));
+  e->branches = vm->n_regions > 0;
   if (vm->n_regions > 0) {
     strbuf names = {.ctx = e->ctx};
     for (int64_t r = 0; r < vm->n_regions; r++) strbuf_addf(&names, "%sneed%d = 0", r > 0 ? ", " : "", (int)r);

@@ -431,9 +431,21 @@ c_value *ce_out_view_at(c_emit *e, int o, const c_value *x, int ndim, const int6
   return e->status == DAMO_OK ? set_value(e, o, v) : NULL;
 }
 
+/* Whether nothing but operand i of the node reads x's memory from here on. */
+static bool is_last_use(const c_emit *e, int i) {
+  const c_storage *s = ce_storage(e, ce_in(e, i));
+  if (e->last == NULL) return false;
+  for (int64_t k = 0; k < e->n_values; k++)
+    if (e->values[k] != NULL && e->last[k] > e->at && ce_storage(e, e->values[k]) == s) return false;
+  for (int j = 0; j < e->node->n_in; j++)
+    if (j != i && ce_storage(e, ce_in(e, j)) == s) return false;
+  return true;
+}
+
 c_value *ce_out_inplace(c_emit *e, int o, int i) {
   c_value *x = ce_in(e, i);
-  if (op_alias_has(e->node->op->destroy_map, o, i) && x->known == NULL && ce_storage(e, x)->home == C_WORK)
+  if (x->known == NULL && ce_storage(e, x)->home == C_WORK &&
+      (op_alias_has(e->node->op->destroy_map, o, i) || (is_last_use(e, i) && ce_is_contiguous(x))))
     return set_value(e, o, x);
   c_value *v = ce_value(e, C_WORK, -1, x->dtype, x->ndim, x->shape);
   if (v == NULL) return NULL;
@@ -475,7 +487,7 @@ const char *ce_p(c_emit *e, const c_value *v) {
   if (e->status != DAMO_OK) return "0";
   c_pointer *p = e->pointers.at[v->pointer];
   c_storage *s = e->storages.at[p->storage];
-  p->used = true;
+  p->used = s->read = true;
   if (s->death < e->at) s->death = e->at;
   return ce_text(e, "v%d", v->pointer);
 }
@@ -548,11 +560,10 @@ void ce_copy(c_emit *e, const c_value *to, const c_value *from) {
   int64_t strides[DAMO_MAX_NDIM];
   ce_strides_along(from, to->ndim, strides);
   c_nest n;
-  ce_nest_init(e, &n, to->ndim, to->shape, 2, (const int64_t *const[]){to->strides, strides});
-  ce_nest_open(e, &n);
-  const char *x = ce_text(e, "%s[%s]", ce_p(e, from), ce_nest_at(e, &n, 1));
-  ce_line(e, "%s[%s] = %s;", ce_p(e, to), ce_nest_at(e, &n, 0), ce_cast(e, from->dtype, to->dtype, x));
-  ce_nest_close(e, &n);
+  ce_nest_init(e, &n, to->ndim, to->shape, 2, (const int64_t *const[]){strides, to->strides});
+  ce_pass_open(e, &n, (const c_value *const[]){from, to}, 1);
+  ce_pass_write(e, &n, 1, to, ce_cast(e, from->dtype, to->dtype, ce_pass_read(e, &n, 0, from)));
+  ce_pass_close(e, &n);
 }
 
 void ce_fill(c_emit *e, const c_value *v, const char *x) {
@@ -560,9 +571,9 @@ void ce_fill(c_emit *e, const c_value *v, const char *x) {
   if (dtype_is_complex(v->dtype) && strlen(x) == 1) x = ce_cast(e, DAMO_FLOAT64, v->dtype, x); /* 0 or 1 */
   c_nest n;
   ce_nest_init(e, &n, v->ndim, v->shape, 1, (const int64_t *const[]){v->strides});
-  ce_nest_open(e, &n);
-  ce_line(e, "%s[%s] = %s;", ce_p(e, v), ce_nest_at(e, &n, 0), x);
-  ce_nest_close(e, &n);
+  ce_pass_open(e, &n, &v, 0);
+  ce_pass_write(e, &n, 0, v, x);
+  ce_pass_close(e, &n);
 }
 
 const c_value *ce_contiguous(c_emit *e, const c_value *v) {
@@ -601,6 +612,7 @@ damo_status ce_node(c_emit *e, const damo_apply *node, c_value *const *in, c_val
   e->out = slots + node->n_in;
   e->values = values;
   e->n_values = n;
+  e->last = NULL;
   if (node->op->def->emit_c == NULL) ce_refuse(e, "there is no C source for it");
   const damo_status s = e->status == DAMO_OK ? ce_emit(e, node) : e->status;
   if (s != DAMO_OK && e->status == DAMO_OK) e->status = s;
@@ -610,6 +622,7 @@ damo_status ce_node(c_emit *e, const damo_apply *node, c_value *const *in, c_val
   e->out = outer.out;
   e->values = outer.values;
   e->n_values = outer.n_values;
+  e->last = outer.last;
   return e->status;
 }
 

@@ -37,6 +37,8 @@ typedef struct c_storage {
   int32_t birth, death; /* numbers of thunks, of C_WORK */
   int64_t bytes, offset;
   damo_array *array; /* C_CONSTANT; borrowed */
+  bool read;         /* other than by the pass that writes it; else, of C_WORK, it is not written either */
+  bool local;        /* C_WORK: an array of the function */
 } c_storage;
 
 typedef struct c_pointer {
@@ -48,6 +50,7 @@ typedef struct c_pointer {
 
 typedef struct c_emit c_emit;
 typedef struct c_file c_file;
+typedef struct c_pass c_pass;
 
 /* A function of the file over a compiled graph:
  * int s7(const void *const *in, void *const *out, const void *data, unsigned char *work_bytes), 0 for success. */
@@ -112,6 +115,9 @@ struct c_emit {
   int64_t n_values;
   ptrvec pointers, storages; /* c_pointer *, c_storage * */
   int32_t n_labels;          /* for names that must differ */
+  const int32_t *last;       /* of each slot: the last thunk that reads it; NULL: not known */
+  bool branches;             /* some statements stand in branches */
+  c_pass *pass;              /* the last one that was opened */
 };
 
 void c_file_init(c_file *f, damo_ctx *ctx, const char *name);
@@ -224,6 +230,7 @@ damo_status ce_refuse(c_emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
 typedef struct c_nest {
   int32_t n_axes, n_ops;
   int32_t id; /* of the names of the indices */
+  bool pass;  /* opened by ce_pass_open, with operands whose place is known */
   int64_t length[DAMO_MAX_NDIM];
   int64_t *step; /* [axis * n_ops + op] */
 } c_nest;
@@ -237,6 +244,13 @@ void ce_nest_close(c_emit *e, const c_nest *n);
 void ce_nest_index(const c_nest *n, int op, strbuf *out);
 /* The same as a text. */
 const char *ce_nest_at(c_emit *e, const c_nest *n, int op);
+/* Passes over elements: each operand is read and written at its own element alone, operands from n_read on are written; NULL:
+ * no operand. Opened and closed as a nest, whose indices may become those of the pass before it, to which it is joined. */
+void ce_pass_open(c_emit *e, c_nest *n, const c_value *const *operand, int n_read);
+void ce_pass_close(c_emit *e, const c_nest *n);
+/* The element of operand `op`, v, as an expression, and the statement that writes it. */
+const char *ce_pass_read(c_emit *e, const c_nest *n, int op, const c_value *v);
+void ce_pass_write(c_emit *e, const c_nest *n, int op, const c_value *v, const char *x);
 /* Strides of x over a shape to which it broadcasts: 0 where it has one element. */
 void ce_strides_along(const c_value *x, int ndim, int64_t *strides);
 /* to = from, which is broadcast and converted. */

@@ -331,6 +331,13 @@ damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
   c_nest nest;
   ce_nest_init(e, &nest, ndim, shape, n + 1, steps);
   const bool copies = elemwise_data_of(node->op)->row->kernel == KERNEL_NONE;
+  const c_value *operand[SCALAR_MAX_ARITY + 1];
+  for (int i = 0; i < n; i++) {
+    const damo_array *a = ce_known(e, i);
+    operand[i] = (copies && i < n - 1) || (a != NULL && array_size(a) == 1) ? NULL : ce_in(e, i);
+  }
+  operand[n] = out;
+  ce_pass_open(e, &nest, operand, n);
   for (int i = 0; i < n; i++) {
     const damo_array *a = ce_known(e, i);
     if (copies && i < n - 1)
@@ -338,7 +345,7 @@ damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
     else if (a != NULL && array_size(a) == 1)
       x[i] = ce_literal(e, a, in[i]);
     else
-      x[i] = ce_text(e, "%s[%s]", ce_p(e, ce_in(e, i)), ce_nest_at(e, &nest, i));
+      x[i] = ce_pass_read(e, &nest, i, ce_in(e, i));
   }
   if (ndim == 0 && var_dtype(node->out[0]) == DAMO_INT64) {
     bool bounded[SCALAR_MAX_ARITY];
@@ -347,9 +354,8 @@ damo_status elemwise_emit_c(c_emit *e, const damo_apply *node) {
     out->bounded = elem_bound(elemwise_data_of(node->op)->row->kernel, bounded, bound, &out->most);
   }
   const char *value = emit_scalar(e, node->op, given, var_dtype(node->out[0]), in, x, out->dtype);
-  ce_nest_open(e, &nest);
-  ce_line(e, "%s[%s] = %s;", ce_p(e, out), ce_nest_at(e, &nest, n), value);
-  ce_nest_close(e, &nest);
+  ce_pass_write(e, &nest, n, out, value);
+  ce_pass_close(e, &nest);
   return e->status;
 }
 
@@ -436,12 +442,13 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
   const int64_t **steps = c_file_alloc(e->file, (size_t)n_ops * sizeof *steps);
   int64_t *strides = c_file_alloc(e->file, (size_t)d->n_in * DAMO_MAX_NDIM * sizeof *strides);
   c_value **out = c_file_alloc(e->file, (size_t)d->n_out * sizeof *out);
+  const c_value **operand = c_file_alloc(e->file, (size_t)n_ops * sizeof *operand);
   emit_registers r = {
       c_file_alloc(e->file, (size_t)n * sizeof *r.text), c_file_alloc(e->file, (size_t)n * sizeof *r.given),
       c_file_alloc(e->file, (size_t)n * sizeof *r.dtype), c_file_alloc(e->file, (size_t)n * sizeof *r.bounded),
       c_file_alloc(e->file, (size_t)n * sizeof *r.bound)};
-  if (steps == NULL || strides == NULL || out == NULL || r.text == NULL || r.given == NULL || r.dtype == NULL ||
-      r.bounded == NULL || r.bound == NULL)
+  if (steps == NULL || strides == NULL || out == NULL || operand == NULL || r.text == NULL || r.given == NULL ||
+      r.dtype == NULL || r.bounded == NULL || r.bound == NULL)
     return DAMO_EMEMORY;
   for (int i = 0; i < d->n_in; i++) {
     steps[i] = strides + i * DAMO_MAX_NDIM;
@@ -464,7 +471,11 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
   if (ce_size(out[0]) == 0) return e->status;
   c_nest nest;
   ce_nest_init(e, &nest, ndim, shape, n_ops, steps);
-  ce_nest_open(e, &nest);
+  for (int i = 0; i < n_ops; i++)
+    operand[i] = i >= d->n_in                                                ? out[i - d->n_in]
+                 : ce_known(e, i) != NULL && array_size(ce_known(e, i)) == 1 ? NULL
+                                                                             : ce_in(e, i);
+  ce_pass_open(e, &nest, operand, d->n_in);
   if (nest.n_axes == 0) ce_open(e, "%s", "");
   for (int i = 0; i < d->n_in; i++) {
     const c_value *x = ce_in(e, i);
@@ -481,8 +492,7 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
       r.text[i] = ce_literal(e, x->known, x->dtype);
     } else {
       r.text[i] = ce_text(e, "x%d_%d", id, i);
-      if (is_read)
-        ce_line(e, "const %s x%d_%d = %s[%s];", ce_type(x->dtype), id, i, ce_p(e, x), ce_nest_at(e, &nest, i));
+      if (is_read) ce_line(e, "const %s x%d_%d = %s;", ce_type(x->dtype), id, i, ce_pass_read(e, &nest, i, x));
     }
   }
   for (int k = 0; k < d->n_parts && e->status == DAMO_OK; k++) {
@@ -521,12 +531,12 @@ static damo_status loop_emit_flat(c_emit *e, const damo_apply *node, int ndim, c
     ce_line(e, "const %s r%d_%d = %s;", ce_type(r.dtype[m]), id, k, value);
   }
   for (int o = 0; o < d->n_out; o++) {
-    ce_line(e, "%s[%s] = %s;", ce_p(e, out[o]), ce_nest_at(e, &nest, d->n_in + o), r.text[d->outs[o]]);
+    ce_pass_write(e, &nest, d->n_in + o, out[o], r.text[d->outs[o]]);
     out[o]->bounded = ce_size(out[o]) == 1 && r.bounded[d->outs[o]];
     out[o]->most = r.bound[d->outs[o]];
   }
   if (nest.n_axes == 0) ce_close(e);
-  ce_nest_close(e, &nest);
+  ce_pass_close(e, &nest);
   return e->status;
 }
 
@@ -586,20 +596,22 @@ static damo_status loop_emit_rows(c_emit *e, const damo_apply *node, int ndim, c
       }
       loop_made_strides(d, p, made, ndim, strides[n]);
       steps[n] = strides[n];
-      c_nest nest;
-      ce_nest_init(e, &nest, ndim, whole, n + 1, steps);
-      for (int j = 0; j < n; j++) {
-        const c_value *v = reg[p->in[j]];
-        x[j] = j < first ? "0"
-               : p->in[j] < d->n_in && ce_known(e, p->in[j]) != NULL && array_size(ce_known(e, p->in[j])) == 1
-                   ? ce_literal(e, ce_known(e, p->in[j]), in[j])
-                   : ce_text(e, "%s[%s]", ce_p(e, v), ce_nest_at(e, &nest, j));
-      }
-      const char *value = ce_size(made) == 0 ? "0" : emit_scalar(e, p->op, given, p->dtype, in, x, made->dtype);
       if (ce_size(made) > 0) {
-        ce_nest_open(e, &nest);
-        ce_line(e, "%s[%s] = %s;", ce_p(e, made), ce_nest_at(e, &nest, n), value);
-        ce_nest_close(e, &nest);
+        const c_value *operand[LOOP_PART_MOST_IN + 1];
+        c_nest nest;
+        ce_nest_init(e, &nest, ndim, whole, n + 1, steps);
+        for (int j = 0; j < n; j++) {
+          const damo_array *known = p->in[j] < d->n_in ? ce_known(e, p->in[j]) : NULL;
+          operand[j] = j < first || (known != NULL && array_size(known) == 1) ? NULL : reg[p->in[j]];
+        }
+        operand[n] = made;
+        ce_pass_open(e, &nest, operand, n);
+        for (int j = 0; j < n; j++)
+          x[j] = j < first            ? "0"
+                 : operand[j] == NULL ? ce_literal(e, ce_known(e, p->in[j]), in[j])
+                                      : ce_pass_read(e, &nest, j, operand[j]);
+        ce_pass_write(e, &nest, n, made, emit_scalar(e, p->op, given, p->dtype, in, x, made->dtype));
+        ce_pass_close(e, &nest);
       }
     }
     loop_made_strides(d, p, made, ndim, strides[0]);

@@ -264,6 +264,26 @@ damo_status advsubtensor_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
+/* Writes or adds y to the part of out that ranges and known positions make. */
+static damo_status index_write_range(c_emit *e, const c_value *out, const c_value *y, const c_part *p,
+                                     const int64_t *from, bool set) {
+  const c_value *part = ce_view(e, out, p->ndim, p->shape, p->strides, p->offset);
+  const bool literal = y->known != NULL && array_size(y->known) == 1;
+  c_nest nest;
+  if (part == NULL) return e->status;
+  ce_nest_init(e, &nest, p->ndim, p->shape, 2, (const int64_t *const[]){from, p->strides});
+  ce_pass_open(e, &nest, (const c_value *const[]){literal ? NULL : y, part}, 1);
+  const char *value = literal ? ce_literal(e, y->known, y->dtype) : ce_pass_read(e, &nest, 0, y);
+  value = ce_cast(e, y->dtype, out->dtype, value);
+  if (!set) {
+    const char *old = ce_pass_read(e, &nest, 1, part);
+    value = out->dtype == DAMO_BOOL ? ce_text(e, "%s | %s", old, value) : ce_text(e, "%s + %s", old, value);
+  }
+  ce_pass_write(e, &nest, 1, part, value);
+  ce_pass_close(e, &nest);
+  return e->status;
+}
+
 damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
   const c_value *y = ce_in(e, 1);
   const bool set = OP_PROPS(node->op, index_props)->set_instead_of_inc.u.i != 0;
@@ -290,6 +310,10 @@ damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
       }
     } else {
       ce_strides_along(y, p.ndim, from);
+    }
+    if (p.n_lists == 0 && p.moves.n == 0) {
+      strbuf_clear(&p.moves);
+      return index_write_range(e, out, y, &p, from, set);
     }
     ce_open(e, "%s", "");
     const char *at = emit_part_open(e, &p, from, &nest);
