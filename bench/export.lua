@@ -1,8 +1,8 @@
 -- Times exported C (f:export_c) against the C that CasADi generates of the same models: values, gradients and products
 -- with the Hessian of chains of springs of several lengths and of Rosenbrock's function, a cart with a pendulum and its
 -- Jacobian, a small network, and the gradient of a rolled-out oscillator. lua5.4 bench/export.lua [python]; without a
--- Python that has casadi, damo's alone. Prints nanoseconds of a call (processor time, the least of 41), bytes of source,
--- and the seconds that the compiler takes.
+-- Python that has casadi, damo's alone. Prints nanoseconds of a call (processor time, the least of 41), bytes of
+-- source, and the seconds that the compiler takes.
 local damo = require "damo"
 
 local dir = os.tmpname()

@@ -91,6 +91,42 @@ do -- complex operands
     damo.grad(squares(damo.abs(la.solve(z, damo.complex(x, x)))), x) },
     { regular({ 4, 4 }, 70), random({ 4, 4 }, 71), random({ 4 }, 72) }, { bound = 1e-11 })
 end
+do -- complex determinants and factors
+  local z = damo.complex(A, B)
+  local gram = damo.matmul(z, damo.conj(z).T) + damo.eye(4)
+  local parts = {}
+  for _, v in ipairs { la.det(z), la.det(1e80 * z), la.cholesky(gram), la.cholesky(gram, { lower = false }),
+    (la.slogdet(z)), la.det(z[{ { -1, 1, -1 } }]), la.det(0 * z), (la.slogdet(0 * z)),
+    la.cholesky(damo.complex(A - 9 * damo.eye(4), B), { on_fail = "nan" }) } do
+    parts[#parts + 1], parts[#parts + 2] = damo.real(v), damo.imag(v)
+  end
+  parts[3], parts[4] = parts[3] / 1e300, parts[4] / 1e300
+  for _, v in ipairs { z, 0 * z } do
+    local _, size = la.slogdet(v)
+    parts[#parts + 1] = size
+  end
+  model("la_complex_factors", { A, B }, parts, { regular({ 4, 4 }, 74), random({ 4, 4 }, 75) }, { bound = 1e-11 })
+  local f = damo.complex(F, 2 * F.T)
+  local single = { la.det(f), (la.slogdet(f)), la.cholesky(damo.matmul(f, damo.conj(f).T) + damo.eye(4, { dtype = "float32" })) }
+  model("la_complex_factors_single", { F }, single, { damo.cast(regular({ 4, 4 }, 76), "float32") / 4 }, { bound = 2e-5 })
+  model("la_complex_det_empty", { A }, { damo.real(la.det(damo.complex(A, A))) }, { damo.zeros { 0, 0 } })
+end
+for k, n in ipairs { 0, 1, 2, 3, 6 } do
+  local hess, q = la.hessenberg(A, { calc_q = true })
+  model("la_hessenberg_" .. n, { A }, { hess, q, damo.matmul(damo.matmul(q, hess), q.T) },
+    { n == 0 and damo.zeros { 0, 0 } or random({ n, n }, 76 + k) })
+end
+model("la_hessenberg_single", { F }, { la.hessenberg(F) }, { damo.cast(random({ 5, 5 }, 85), "float32") })
+model("la_hessenberg_sparse", { A, S }, { la.hessenberg(A), la.hessenberg(S, { on_fail = "nan" }) },
+  { damo.array { { 1, 2, 3, 4 }, { 0, 2, 5, 1 }, { 0, 1, -3, 1 }, { 0, 0, 2, 7 } },
+    damo.array { { { 1, 0 / 0 }, { 0, 1 } }, { { 1, 2 }, { 3, 4 } } } })
+for name, shape in pairs { tall = { 6, 3 }, wide = { 2, 5 }, square = { 4, 4 } } do -- the factors' free columns
+  local u, values, vh = la.svd(A, { full_matrices = true })
+  local least = math.min(shape[1], shape[2])
+  local near = { { 1, least } }
+  model("la_svd_full_" .. name, { A }, { values, damo.matmul(u.T, u), damo.matmul(vh, vh.T),
+    damo.matmul(u[{ {}, near[1] }] * values, vh[near]) }, { random(shape, 90) }, { bound = 1e-11 })
+end
 model("la_complex_single", { F }, { la.solve(damo.complex(F, F), damo.complex(F, 2 * F)),
   damo.matmul(damo.complex(F, F), damo.complex(F, F)) }, { damo.cast(regular({ 4, 4 }, 73), "float32") },
   { bound = 2e-6 })

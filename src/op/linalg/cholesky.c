@@ -84,7 +84,8 @@ static const core_class cholesky_class = {.func = "cholesky",
                                           .run = cholesky_run,
                                           .plan_lanes = cholesky_plan_lanes,
                                           .run_lanes = cholesky_lanes,
-                                          .emit_c = cholesky_emit_c};
+                                          .emit_c = cholesky_emit_c,
+                                          .emits_complex = true};
 
 damo_var *build_cholesky(build *b, damo_var *a, bool lower) {
   const cholesky_props props = {.lower = prop_bool(lower)};

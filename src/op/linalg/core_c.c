@@ -127,6 +127,7 @@ damo_status core_emit_c(c_emit *e, const damo_apply *node) {
     c.in[i] = core_source_mat(e, ce_in(e, i), &s->in[i], z.n_batch > 0 ? &nest : NULL, i);
   for (int o = 0; o < s->n_out; o++)
     c.out[o] = core_source_mat(e, out[o], &s->out[o], z.n_batch > 0 ? &nest : NULL, s->n_in + o);
+  e->branches = true; /* an entry that fails may leave its results as they are */
   ce_line(e, "ptrdiff_t bad = 0;");
   DAMO_TRY(class->emit_c(&c));
   core_source_failed(&c);

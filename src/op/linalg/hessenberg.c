@@ -1,6 +1,7 @@
 /* hessenberg: Hessenberg: A = Q·H·Qᴴ with a unitary Q and an H that is 0 below its first subdiagonal, by Householder
  * reflections; of a matrix of order 2 or less A itself. */
 #include "compose.h"
+#include "core_c.h"
 #include "decompose.h"
 #include "schur_form.h"
 
@@ -81,7 +82,8 @@ static const core_class hessenberg_class = {
     .needs_lapack = core_needs_lapack,
     .form = {.signature = "(n,n)->(n,n),(n,n)", .in_layout = "-", .out_layout = "cc", .from = "1-"},
     .workspace = hessenberg_workspace,
-    .run = hessenberg_run};
+    .run = hessenberg_run,
+    .emit_c = hessenberg_emit_c};
 
 static damo_status hessenberg_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
@@ -99,6 +101,7 @@ const op_def hessenberg_def = {
     .n_out = 2,
     CORE_OP(hessenberg_class),
     .grad = hessenberg_grad,
+    .emit_c = core_emit_c,
     OP_CHECK(hessenberg_check),
 };
 

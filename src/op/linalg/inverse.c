@@ -182,14 +182,16 @@ static const core_class det_class = {.func = "det",
                                      .run = det_run,
                                      .plan_lanes = det_plan_lanes,
                                      .run_lanes = det_lanes,
-                                     .emit_c = det_emit_c};
+                                     .emit_c = det_emit_c,
+                                     .emits_complex = true};
 static const core_class slogdet_class = {.func = "slogdet",
                                          .form = {.signature = "(n,n)->(),()", .out = "fr", .in_layout = "E"},
                                          .workspace = det_workspace,
                                          .run = slogdet_run,
                                          .plan_lanes = det_plan_lanes,
                                          .run_lanes = det_lanes,
-                                         .emit_c = det_emit_c};
+                                         .emit_c = det_emit_c,
+                                         .emits_complex = true};
 
 /* A scalar of each entry as a matrix of one row and column. */
 static damo_var *as_matrix(build *b, damo_var *x) { return build_as_columns(b, build_as_columns(b, x)); }
@@ -312,7 +314,8 @@ static const core_class lu_det_class = {.func = "det",
                                         .run = lu_det_run,
                                         .plan_lanes = det_plan_lanes,
                                         .run_lanes = lu_det_lanes,
-                                        .emit_c = lu_det_emit_c};
+                                        .emit_c = lu_det_emit_c,
+                                        .emits_complex = true};
 
 static const op_def lu_det_def = {
     .name = "LUDet",

@@ -105,25 +105,54 @@ damo_status triangular_emit_c(const core_source *s) {
 /* ---- Cholesky ---------------------------------------------------------------------------------------------------- */
 
 /* The lower factor over the lower triangle of a; bad where there is none. */
+static const char complex_cholesky_text[] =
+    "/* The lower factor over the lower triangle. Returns the order of the first minor that is not positive. */\n"
+    "static ptrdiff_t cholesky_~(ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs) {\n"
+    "  for (ptrdiff_t j = 0; j < n; j++) {\n"
+    "    @ *const row = a + j * rs;\n"
+    "    double d = row[j * cs].re;\n"
+    "    for (ptrdiff_t p = 0; p < j; p++)\n"
+    "      d -= (double)row[p * cs].re * row[p * cs].re + (double)row[p * cs].im * row[p * cs].im;\n"
+    "    if (!(d > 0)) return j + 1;\n"
+    "    d = sqrt(d);\n"
+    "    for (ptrdiff_t i = j + 1; i < n; i++) {\n"
+    "      @ v = a[i * rs + j * cs];\n"
+    "      for (ptrdiff_t p = 0; p < j; p++) {\n"
+    "        const @ x = a[i * rs + p * cs], y = row[p * cs];\n"
+    "        v.re -= x.re * y.re + x.im * y.im;\n"
+    "        v.im -= x.im * y.re - x.re * y.im;\n"
+    "      }\n"
+    "      v.re /= d;\n"
+    "      v.im /= d;\n"
+    "      a[i * rs + j * cs] = v;\n"
+    "    }\n"
+    "    row[j * cs].re = d;\n"
+    "    row[j * cs].im = 0;\n"
+    "  }\n"
+    "  return 0;\n"
+    "}\n";
+
 static void c_cholesky(const core_source *s, c_mat a) {
-  ce_helper(
-      s->e, "cholesky", s->dtype,
-      "/* The lower factor over the lower triangle. Returns the order of the first minor that is not positive. */\n"
-      "static ptrdiff_t cholesky_~(ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs) {\n"
-      "  for (ptrdiff_t j = 0; j < n; j++) {\n"
-      "    @ d = a[j * (rs + cs)];\n"
-      "    for (ptrdiff_t p = 0; p < j; p++) d -= a[j * rs + p * cs] * a[j * rs + p * cs];\n"
-      "    if (!(d > 0)) return j + 1;\n"
-      "    d = sqrt$(d);\n"
-      "    a[j * (rs + cs)] = d;\n"
-      "    for (ptrdiff_t i = j + 1; i < n; i++) {\n"
-      "      @ v = a[i * rs + j * cs];\n"
-      "      for (ptrdiff_t p = 0; p < j; p++) v -= a[i * rs + p * cs] * a[j * rs + p * cs];\n"
-      "      a[i * rs + j * cs] = v / d;\n"
-      "    }\n"
-      "  }\n"
-      "  return 0;\n"
-      "}\n");
+  ce_helper(s->e, "cholesky", s->dtype,
+            dtype_is_complex(s->dtype)
+                ? complex_cholesky_text
+                : "/* The lower factor over the lower triangle. Returns the order of the first minor that is not "
+                  "positive. */\n"
+                  "static ptrdiff_t cholesky_~(ptrdiff_t n, @ *a, ptrdiff_t rs, ptrdiff_t cs) {\n"
+                  "  for (ptrdiff_t j = 0; j < n; j++) {\n"
+                  "    @ d = a[j * (rs + cs)];\n"
+                  "    for (ptrdiff_t p = 0; p < j; p++) d -= a[j * rs + p * cs] * a[j * rs + p * cs];\n"
+                  "    if (!(d > 0)) return j + 1;\n"
+                  "    d = sqrt$(d);\n"
+                  "    a[j * (rs + cs)] = d;\n"
+                  "    for (ptrdiff_t i = j + 1; i < n; i++) {\n"
+                  "      @ v = a[i * rs + j * cs];\n"
+                  "      for (ptrdiff_t p = 0; p < j; p++) v -= a[i * rs + p * cs] * a[j * rs + p * cs];\n"
+                  "      a[i * rs + j * cs] = v / d;\n"
+                  "    }\n"
+                  "  }\n"
+                  "  return 0;\n"
+                  "}\n");
   ce_line(s->e, "bad |= cholesky_%s(%lld, %s);", s->suffix, (long long)a.rows, c_mat_text(s->e, a));
 }
 
@@ -132,8 +161,9 @@ damo_status cholesky_emit_c(const core_source *s) {
   const c_mat x = lower ? s->in[0] : c_mat_turned(s->in[0]), l = lower ? s->out[0] : c_mat_turned(s->out[0]);
   ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)l.rows);
   ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++)", (long long)l.rows);
-  ce_line(s->e, "    (%s)[i * %lld + j * %lld] = j <= i ? (%s)[i * %lld + j * %lld] : 0;", l.at, (long long)l.rs,
-          (long long)l.cs, x.at, (long long)x.rs, (long long)x.cs);
+  ce_line(s->e, "    (%s)[i * %lld + j * %lld] = j <= i ? (%s)[i * %lld + j * %lld] : %s;", l.at, (long long)l.rs,
+          (long long)l.cs, x.at, (long long)x.rs, (long long)x.cs,
+          dtype_is_complex(s->dtype) ? ce_text(s->e, "(%s){0, 0}", ce_type(s->dtype)) : "0");
   c_cholesky(s, l);
   return s->e->status;
 }
@@ -413,8 +443,50 @@ damo_status lu_adjugate_emit_c(const core_source *s) {
 }
 
 /* The product of the factor's diagonal with the sign of the pivots, or its sign and the logarithm of its modulus. */
+/* The same of complex numbers. */
+static damo_status c_complex_determinant(const core_source *s, c_mat lu, const char *pivots) {
+  c_emit *e = s->e;
+  const char *part = s->dtype == DAMO_COMPLEX64 ? "float" : "double";
+  const bool split = s->n_out == 2;
+  ce_line(e, "double re = 1, im = 0%s;", split ? ", size = 0" : "");
+  if (!split) ce_line(e, "int exponent = 0;");
+  ce_for(e, "k", lu.rows);
+  ce_line(e, "double x = (%s)[k * %lld].re, y = (%s)[k * %lld].im;", lu.at, (long long)(lu.rs + lu.cs), lu.at,
+          (long long)(lu.rs + lu.cs));
+  if (split) {
+    ce_line(e, "const double modulus = hypot(x, y);");
+    ce_line(e, "size += log(modulus);");
+    ce_line(e, "x = modulus == 0 ? 0 : x / modulus;");
+    ce_line(e, "y = modulus == 0 ? 0 : y / modulus;");
+  }
+  ce_line(e, "const double old = %s[k] != k + 1 ? -re : re;", pivots);
+  ce_line(e, "if (%s[k] != k + 1) im = -im;", pivots);
+  ce_line(e, "re = old * x - im * y;");
+  ce_line(e, "im = old * y + im * x;");
+  if (!split) {
+    ce_line(e, "const double most = fabs(re) > fabs(im) ? fabs(re) : fabs(im);");
+    ce_line(e, "int more = 0;");
+    ce_line(e, "if (most > 0 && most < INFINITY) (void)frexp(most, &more);");
+    ce_line(e, "re = ldexp(re, -more);");
+    ce_line(e, "im = ldexp(im, -more);");
+    ce_line(e, "exponent += more;");
+  }
+  ce_close(e);
+  if (!split) {
+    ce_line(e, "const int power = exponent > 5000 ? 5000 : exponent < -5000 ? -5000 : exponent;");
+    ce_line(e, "re = ldexp(re, power);");
+    ce_line(e, "im = ldexp(im, power);");
+  } else {
+    ce_line(e, "*%s = (%s)size;", s->out[1].at, part);
+  }
+  ce_line(e, "(%s)->re = (%s)re;", s->out[0].at, part);
+  ce_line(e, "(%s)->im = (%s)im;", s->out[0].at, part);
+  return e->status;
+}
+
 static damo_status c_determinant(const core_source *s, c_mat lu, const char *pivots) {
   c_emit *e = s->e;
+  if (dtype_is_complex(s->dtype)) return c_complex_determinant(s, lu, pivots);
   const char *diagonal = ce_text(e, "(%s)[k * %lld]", lu.at, (long long)(lu.rs + lu.cs));
   const char *type = ce_type(s->dtype);
   ce_line(e, "double det = 1%s;", s->n_out == 2 ? ", size = 0" : "");

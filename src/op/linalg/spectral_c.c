@@ -178,12 +178,13 @@ static c_factors c_svd(const core_source *s, c_mat x) {
   return f;
 }
 
-/* The columns of u: those of u·s, divided by s; where s is 0, of unit vectors what is orthogonal to the columns before. */
+/* The columns of u: those of u·s, divided by s; where s is 0, and beyond the columns given, of unit
+ * vectors what is orthogonal to the columns before. */
 static const char columns_text[] =
-    "static void columns_~(ptrdiff_t m, ptrdiff_t n, double *a, const double *s) {\n"
+    "static void columns_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t given, double *a, const double *s) {\n"
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
-    "    for (ptrdiff_t i = 0; i < m && s[j] > 0; i++) a[i * n + j] /= s[j];\n"
-    "    double size = s[j] > 0;\n"
+    "    double size = j < given && s[j] > 0;\n"
+    "    for (ptrdiff_t i = 0; i < m && size > 0; i++) a[i * n + j] /= s[j];\n"
     "    for (ptrdiff_t unit = 0; unit < m && !(size > 0.01); unit++) {\n"
     "      for (ptrdiff_t i = 0; i < m; i++) a[i * n + j] = i == unit;\n"
     "      for (ptrdiff_t k = 0; k < 2 * j; k++) { /* twice, for rounding */\n"
@@ -200,17 +201,26 @@ static const char columns_text[] =
 
 damo_status svd_emit_c(const core_source *s) {
   const c_mat x = s->in[0];
-  if (c_flag(s, "full_matrices") && x.rows != x.cols) return ce_refuse(s->e, "with full matrices");
   const c_factors f = c_svd(s, x);
+  const int64_t n_us = c_flag(s, "full_matrices") ? f.m : f.n; /* columns of the tall factor */
+  const char *us = f.us;
   const c_mat u = s->out[0], vt = c_mat_turned(s->out[2]);
   ce_helper(s->e, "columns", DAMO_FLOAT64, columns_text);
-  ce_line(s->e, "columns_f64(%lld, %lld, %s, %s);", (long long)f.m, (long long)f.n, f.us, f.values);
+  if (n_us > f.n) {
+    us = c_doubles(s, f.m * n_us);
+    ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)f.m);
+    ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) %s[i * %lld + j] = %s[i * %lld + j];", (long long)f.n, us,
+            (long long)n_us, f.us, (long long)f.n);
+  }
+  ce_line(s->e, "columns_f64(%lld, %lld, %lld, %s, %s);", (long long)f.m, (long long)n_us, (long long)f.n, us,
+          f.values);
   for (int k = 0; k < 2; k++) {
     const c_mat to = k == 0 ? u : vt;
-    const char *from = (k == 0) != f.wide ? f.us : f.v;
+    const bool of_us = (k == 0) != f.wide;
     ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)to.rows);
     ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) (%s)[i * %lld + j * %lld] = (%s)%s[i * %lld + j];",
-            (long long)to.cols, to.at, (long long)to.rs, (long long)to.cs, ce_type(s->dtype), from, (long long)f.n);
+            (long long)to.cols, to.at, (long long)to.rs, (long long)to.cs, ce_type(s->dtype), of_us ? us : f.v,
+            (long long)(of_us ? n_us : f.n));
   }
   c_from_doubles(s, s->out[1], f.values);
   return s->e->status;
@@ -274,6 +284,54 @@ damo_status lstsq_emit_c(const core_source *s) {
   ce_line(s->e, "(%s)[i * %lld + k * %lld] = (%s)sum;", x.at, (long long)x.rs, (long long)x.cs, type);
   ce_close(s->e);
   ce_close(s->e);
+  return s->e->status;
+}
+
+/* ---- Hessenberg form --------------------------------------------------------------------------------------------- */
+
+/* By reflections with LAPACK's signs. */
+static const char hessenberg_text[] =
+    "/* q h q' of the matrix h, which becomes 0 below its first subdiagonal; u: memory for n numbers. */\n"
+    "static int hessenberg_~(ptrdiff_t n, double *h, double *q, double *u) {\n"
+    "  double whole = 0;\n"
+    "  for (ptrdiff_t i = 0; i < n * n; i++) whole += fabs(h[i]);\n"
+    "  if (!(whole < INFINITY)) return 1;\n"
+    "  for (ptrdiff_t i = 0; i < n * n; i++) q[i] = i % (n + 1) == 0;\n"
+    "  for (ptrdiff_t k = 0; k + 2 < n; k++) {\n"
+    "    const double alpha = h[(k + 1) * n + k];\n"
+    "    double tail = 0;\n"
+    "    for (ptrdiff_t i = k + 2; i < n; i++) tail = hypot(tail, h[i * n + k]);\n"
+    "    if (tail == 0) continue;\n"
+    "    const double beta = -copysign(hypot(alpha, tail), alpha), tau = (beta - alpha) / beta;\n"
+    "    u[k + 1] = 1;\n"
+    "    for (ptrdiff_t i = k + 2; i < n; i++) u[i] = h[i * n + k] / (alpha - beta);\n"
+    "    for (ptrdiff_t j = k; j < n; j++) {\n"
+    "      double sum = 0;\n"
+    "      for (ptrdiff_t i = k + 1; i < n; i++) sum += u[i] * h[i * n + j];\n"
+    "      for (ptrdiff_t i = k + 1; i < n; i++) h[i * n + j] -= tau * sum * u[i];\n"
+    "    }\n"
+    "    h[(k + 1) * n + k] = beta;\n"
+    "    for (ptrdiff_t i = k + 2; i < n; i++) h[i * n + k] = 0;\n"
+    "    for (int m = 0; m < 2; m++) {\n"
+    "      double *const y = m == 0 ? h : q;\n"
+    "      for (ptrdiff_t i = 0; i < n; i++) {\n"
+    "        double sum = 0;\n"
+    "        for (ptrdiff_t j = k + 1; j < n; j++) sum += y[i * n + j] * u[j];\n"
+    "        for (ptrdiff_t j = k + 1; j < n; j++) y[i * n + j] -= tau * sum * u[j];\n"
+    "      }\n"
+    "    }\n"
+    "  }\n"
+    "  return 0;\n"
+    "}\n";
+
+damo_status hessenberg_emit_c(const core_source *s) {
+  const int64_t n = s->in[0].rows;
+  const char *h = c_doubles(s, n * n), *q = c_doubles(s, n * n), *u = c_doubles(s, n);
+  ce_helper(s->e, "hessenberg", DAMO_FLOAT64, hessenberg_text);
+  c_to_doubles(s, h, s->in[0]);
+  ce_line(s->e, "bad |= hessenberg_f64(%lld, %s, %s, %s);", (long long)n, h, q, u);
+  c_from_doubles(s, s->out[0], h);
+  c_from_doubles(s, s->out[1], q);
   return s->e->status;
 }
 
