@@ -107,9 +107,26 @@ do -- complex determinants and factors
   end
   model("la_complex_factors", { A, B }, parts, { regular({ 4, 4 }, 74), random({ 4, 4 }, 75) }, { bound = 1e-11 })
   local f = damo.complex(F, 2 * F.T)
-  local single = { la.det(f), (la.slogdet(f)), la.cholesky(damo.matmul(f, damo.conj(f).T) + damo.eye(4, { dtype = "float32" })) }
-  model("la_complex_factors_single", { F }, single, { damo.cast(regular({ 4, 4 }, 76), "float32") / 4 }, { bound = 2e-5 })
+  local gram_single = damo.matmul(f, damo.conj(f).T) + damo.eye(4, { dtype = "float32" })
+  model("la_complex_factors_single", { F }, { la.det(f), (la.slogdet(f)), la.cholesky(gram_single) },
+    { damo.cast(regular({ 4, 4 }, 76), "float32") / 4 }, { bound = 2e-5 })
   model("la_complex_det_empty", { A }, { damo.real(la.det(damo.complex(A, A))) }, { damo.zeros { 0, 0 } })
+end
+do -- spectra of complex matrices: the order of values and the phases of vectors are free
+  local z = damo.complex(A, B)
+  local w, v = la.eig(z)
+  local rest, lengths = damo.matmul(z, v) - v * w, damo.sum(damo.sqr(damo.abs(v)), 1)
+  local form, turn = la.schur(z)
+  local back = damo.matmul(damo.matmul(turn, form), damo.conj(turn).T)
+  local unit = damo.matmul(turn, damo.conj(turn).T)
+  model("la_complex_eig", { A, B }, { damo.sort(damo.real(w)), damo.sort(damo.imag(w)), damo.sort(damo.abs(w)),
+    damo.sort(damo.imag(la.eigvals(z))), damo.real(rest), damo.imag(rest), lengths, damo.real(back), damo.imag(back),
+    damo.real(unit), damo.imag(unit), damo.tril(damo.real(form), -1),
+    damo.tril(damo.imag(form), -1) },
+    { random({ 5, 5 }, 96), random({ 5, 5 }, 97) }, { bound = 1e-11 })
+  local of_real, turned = la.schur(A, { output = "complex" })
+  model("la_schur_of_real", { A }, { damo.real(damo.matmul(damo.matmul(turned, of_real), damo.conj(turned).T)),
+    damo.sort(damo.sum(damo.abs(of_real) * damo.eye(4), 1)) }, { random({ 4, 4 }, 98) }, { bound = 1e-11 })
 end
 for k, n in ipairs { 0, 1, 2, 3, 6 } do
   local hess, q = la.hessenberg(A, { calc_q = true })

@@ -59,8 +59,8 @@ void c_lu_helpers(const core_source *s);
 core_emit_fn eigh_emit_c, svd_emit_c, svdvals_emit_c, lstsq_emit_c, pinv_emit_c, expm_emit_c, gap_emit_c,
     hessenberg_emit_c;
 /* schur_c.c */
-core_emit_fn eig_emit_c, eigen_basis_emit_c, complex_gap_emit_c, sqrtm_emit_c, logm_emit_c, sylvester_emit_c,
-    lyapunov_emit_c;
+core_emit_fn eig_emit_c, schur_emit_c, eigen_basis_emit_c, complex_gap_emit_c, sqrtm_emit_c, logm_emit_c,
+    sylvester_emit_c, lyapunov_emit_c;
 /* adjugate_c.c */
 core_emit_fn adjugate_tangent_emit_c, adjugate_second_emit_c;
 

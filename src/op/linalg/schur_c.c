@@ -186,9 +186,11 @@ static void c_pair_product(const core_source *s, int64_t m, int64_t n, int64_t k
 
 /* Of a real matrix eigenvalues are real or come in pairs, which complex arithmetic does not know. */
 static const char values_text[] =
-    "/* The eigenvalues of a real matrix into w. */\n"
-    "static void schur_values_~(ptrdiff_t n, const pair_~ *t, pair_~ *w) {\n"
+    "/* The eigenvalues into w; real: of a real matrix. */\n"
+    "static void schur_values_~(ptrdiff_t n, int real, const pair_~ *t, pair_~ *w) {\n"
     "  double whole = 0;\n"
+    "  for (ptrdiff_t i = 0; i < n && !real; i++) w[i] = t[i * (n + 1)];\n"
+    "  if (!real) return;\n"
     "  for (ptrdiff_t i = 0; i < n; i++)\n"
     "    for (ptrdiff_t j = i; j < n; j++) whole = hypot(whole, size_of_pair_~(t[i * n + j]));\n"
     "  for (ptrdiff_t i = 0; i < n; i++) {\n"
@@ -254,7 +256,8 @@ static const char vectors_text[] =
     "/* The columns of v: eigenvectors of length 1 of the values w, the greatest entry of each real; those of a real "
     "matrix's\n"
     "   pairs are conjugate. x, taken: memory of n numbers. */\n"
-    "static void schur_vectors_~(ptrdiff_t n, const pair_~ *t, const pair_~ *z, const pair_~ *w, pair_~ *x, int64_t "
+    "static void schur_vectors_~(ptrdiff_t n, int real, const pair_~ *t, const pair_~ *z, const pair_~ *w, pair_~ *x, "
+    "int64_t "
     "*taken,\n"
     "                      pair_~ *v) {\n"
     "  double whole = 0;\n"
@@ -284,9 +287,9 @@ static const char vectors_text[] =
     "    for (ptrdiff_t i = 0; i < n; i++) {\n"
     "      const pair_~ y = times_pair_~(v[i * n + c], phase);\n"
     "      v[i * n + c].re = y.re / length;\n"
-    "      v[i * n + c].im = w[c].im == 0 || i == greatest ? 0 : y.im / length;\n"
+    "      v[i * n + c].im = (real && w[c].im == 0) || i == greatest ? 0 : y.im / length;\n"
     "    }\n"
-    "    if (w[c].im == 0 || c + 1 == n) continue;\n"
+    "    if (!real || w[c].im == 0 || c + 1 == n) continue;\n"
     "    (void)schur_place_~(n, t, w[c + 1], taken);\n"
     "    for (ptrdiff_t i = 0; i < n; i++) {\n"
     "      v[i * n + c + 1].re = v[i * n + c].re;\n"
@@ -307,14 +310,26 @@ static void c_store_pairs(const core_source *s, c_mat m, const char *from) {
 damo_status eig_emit_c(const core_source *s) {
   const c_schur f = c_schur_of(s, s->in[0]);
   const char *w = c_pairs(s, f.n);
+  const int real = !dtype_is_complex(s->dtype);
   ce_helper(s->e, "values", DAMO_FLOAT64, values_text);
-  ce_line(s->e, "schur_values_f64(%lld, %s, %s);", (long long)f.n, f.t, w);
+  ce_line(s->e, "schur_values_f64(%lld, %d, %s, %s);", (long long)f.n, real, f.t, w);
   c_store_pairs(s, s->out[0], w);
   if (s->n_out == 1) return s->e->status;
   const char *v = c_pairs(s, f.n * f.n), *x = c_pairs(s, f.n), *taken = c_positions(s, f.n);
   ce_helper(s->e, "vectors", DAMO_FLOAT64, vectors_text);
-  ce_line(s->e, "schur_vectors_f64(%lld, %s, %s, %s, %s, %s, %s);", (long long)f.n, f.t, f.z, w, x, taken, v);
+  ce_line(s->e, "schur_vectors_f64(%lld, %d, %s, %s, %s, %s, %s, %s);", (long long)f.n, real, f.t, f.z, w, x, taken, v);
   c_store_pairs(s, s->out[1], v);
+  return s->e->status;
+}
+
+damo_status schur_emit_c(const core_source *s) {
+  if (!dtype_is_complex(s->dtype)) return ce_refuse(s->e, "of real numbers, whose form has blocks of order 2");
+  const c_schur f = c_schur_of(s, s->in[0]);
+  c_store_pairs(s, s->out[0], f.t);
+  c_store_pairs(s, s->out[1], f.z);
+  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)f.n);
+  ce_line(s->e, "  for (ptrdiff_t j = 0; j < i; j++) (%s)[i * %lld + j].re = (%s)[i * %lld + j].im = 0;", s->out[0].at,
+          (long long)f.n, s->out[0].at, (long long)f.n);
   return s->e->status;
 }
 

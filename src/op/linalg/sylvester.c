@@ -61,7 +61,9 @@ static const core_class schur_class = {
     .needs_lapack = core_needs_lapack,
     .form = {.signature = "(n,n)->(n,n),(n,n)", .in_layout = "-", .out_layout = "cc", .from = "1-"},
     .workspace = schur_workspace,
-    .run = schur_run};
+    .run = schur_run,
+    .emit_c = schur_emit_c,
+    .emits_complex = true};
 
 static damo_status schur_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
@@ -79,6 +81,7 @@ const op_def schur_def = {
     .n_in = 1,
     .n_out = 2,
     CORE_OP(schur_class),
+    .emit_c = core_emit_c,
     .grad = schur_grad,
     OP_CHECK(schur_check),
 };
