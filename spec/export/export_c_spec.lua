@@ -131,7 +131,7 @@ int main(void) {
     fails({ name = "f", dir = dir, shapes = { { 3, 4 } } }, "expected 1")
     fails({ name = "f", dir = dir, shapes = {} }, "one for each input")
     fails({ name = "f", dir = dir, shap = {} }, "the options are name, dir, shapes, dtype")
-    f = damo.compile({ A }, (damo.linalg.ldl(A)))
+    f = damo.compile({ A }, damo.linalg.solve_continuous_are(A, A, A, A))
     fails({ name = "form", dir = dir, shapes = { { 3, 3 } } }, "there is no C source for it")
     assert.is_nil(read "form.c")
     assert.is_nil(read "f.c")

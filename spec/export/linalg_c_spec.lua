@@ -48,6 +48,39 @@ for _, word in ipairs { "gen", "sym", "pos", "diagonal", "tridiagonal", "banded"
 end
 slope("la_solve_toeplitz", { x, R, B }, { la.solve_toeplitz(x, B, R), la.solve_toeplitz(x, R) },
   { damo.array { 4, 1, 0.5, 0.25, -1 }, rhs, random({ 5, 2 }, 4) })
+do -- by Levinson's recursion; where a leading minor is 0 or near it, by LU
+  local first = damo.array { 4, 1, 0.5, 0.25, -1, 2, 0, 1 }
+  local right, many = random({ 8 }, 110), random({ 8, 3 }, 111)
+  model("la_levinson", { x, R, B }, { la.solve_toeplitz(x, B, R), la.solve_toeplitz(x, R) }, { first, right, many })
+  model("la_levinson_by_lu", { x, R, B }, { la.solve_toeplitz(x, B, R) },
+    { damo.array { 0, 1, 2, -1 }, damo.array { 0, 3, 1, 1 }, random({ 4, 2 }, 112) })
+  model("la_levinson_near", { x, R, B }, { la.solve_toeplitz(x, B, R) },
+    { damo.array { 1e-9, 1, 2, -1 }, damo.array { 0, 3, 1, 1 }, random({ 4, 2 }, 112) })
+  model("la_levinson_one", { x, R }, { la.solve_toeplitz(x, R) }, { damo.array { 4 }, damo.array { 3 } })
+  local s_first, s_right = damo.fvector "s_first", damo.fvector "s_right"
+  model("la_levinson_single", { s_first, s_right }, { la.solve_toeplitz(s_first, s_right) },
+    { damo.cast(first, "float32"), damo.cast(right, "float32") })
+  model("la_levinson_nan", { x, R }, { la.solve_toeplitz(x, R, { on_fail = "nan" }) },
+    { damo.array { 1, 1 }, damo.array { 3, 4 } })
+end
+do -- pivots of both orders, swaps, singular matrices, equal pivots; either triangle
+  local indefinite = damo.array { { 0, 1, 2, 3 }, { 1, 0, 4, 5 }, { 2, 4, 0, 6 }, { 3, 5, 6, 0 } }
+  local cases = { indefinite = indefinite, positive = positive({ 5, 5 }, 113), singular = damo.ones { 4, 4 },
+    zero = damo.zeros { 3, 3 }, one = damo.array { { -3 } }, pair = damo.array { { 0, 2 }, { 2, 0 } } }
+  for k = 1, 4 do
+    local r = random({ 7, 7 }, 113 + k)
+    cases["random_" .. k] = r + r.T
+  end
+  for name, a in pairs(cases) do
+    local outputs = {}
+    for _, lower in ipairs { true, false } do
+      local w, d, p = la.ldl(A, { lower = lower })
+      for _, v in ipairs { w, d, p, damo.matmul(damo.matmul(w, d), w.T) } do outputs[#outputs + 1] = v end
+    end
+    model("la_ldl_" .. name, { A }, outputs, { a })
+  end
+  model("la_ldl_single", { F }, { la.ldl(F) }, { damo.cast(cases.random_1, "float32") })
+end
 slope("la_solve_turned", { A, x },
   { la.solve(A, x, { trans = "T" }), la.solve(A, x, { assume_a = "pos", lower = true }) },
   { positive({ 5, 5 }, 9), rhs })

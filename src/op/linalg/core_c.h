@@ -47,7 +47,7 @@ damo_status core_emit_c(c_emit *e, const damo_apply *node);
 core_emit_fn cholesky_emit_c, half_triangle_emit_c, triangular_emit_c, lu_factor_emit_c, pivot_rows_emit_c,
     permute_rows_emit_c, lu_solve_emit_c, inv_emit_c, det_emit_c, lu_det_emit_c, lu_inverse_emit_c, adjugate_emit_c,
     lu_adjugate_emit_c, solve_emit_c, solve_diagonal_emit_c, banded_emit_c, banded_dot_emit_c, banded_outer_emit_c,
-    toeplitz_emit_c, qr_emit_c;
+    qr_emit_c;
 /* Of a square matrix a: its factors over it, and pivots; and the solution of op(a)·x = b over b. */
 const char *c_lu(const core_source *s, c_mat a);
 void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x);
@@ -61,6 +61,10 @@ core_emit_fn eigh_emit_c, svd_emit_c, svdvals_emit_c, lstsq_emit_c, pinv_emit_c,
 /* schur_c.c */
 core_emit_fn eig_emit_c, schur_emit_c, eigen_basis_emit_c, complex_gap_emit_c, sqrtm_emit_c, logm_emit_c,
     sylvester_emit_c, lyapunov_emit_c;
+/* toeplitz_c.c */
+core_emit_fn toeplitz_emit_c;
+/* ldl_c.c */
+core_emit_fn ldl_emit_c;
 /* adjugate_c.c */
 core_emit_fn adjugate_tangent_emit_c, adjugate_second_emit_c;
 

@@ -6,6 +6,7 @@
  * holds while the pivots stay.
  */
 #include "compose.h"
+#include "core_c.h"
 #include "decompose.h"
 #include "spectral.h"
 #include "op/elem/build_arith.h"
@@ -117,6 +118,7 @@ static const core_class ldl_class = {
     .form = {.signature = "(n,n)->(n,n),(n,n),(n)", .out = "ffi", .in_layout = "C"},
     .workspace = ldl_workspace,
     .run = ldl_run,
+    .emit_c = ldl_emit_c,
 };
 
 static damo_status ldl_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -154,6 +156,7 @@ static const op_def ldl_def = {
     .n_in = 1,
     .n_out = 3,
     CORE_OP(ldl_class),
+    .emit_c = core_emit_c,
     .grad = ldl_grad,
     .no_check = "dense: spec/linalg/factor_spec.lua multiplies the factors",
 };

@@ -581,20 +581,6 @@ damo_status solve_emit_c(const core_source *s) {
 }
 
 /* LU of the whole matrix. */
-damo_status toeplitz_emit_c(const core_source *s) {
-  const c_mat column = s->in[0], row = s->in[1], a = c_mat_scratch(s, column.rows, column.rows);
-  c_emit *e = s->e;
-  ce_for(e, "i", a.rows);
-  ce_for(e, "j", a.cols);
-  ce_line(e, "(%s)[i * %lld + j * %lld] = i >= j ? (%s)[(i - j) * %lld] : (%s)[(j - i) * %lld];", a.at, (long long)a.rs,
-          (long long)a.cs, column.at, (long long)column.rs, row.at, (long long)row.rs);
-  ce_close(e);
-  ce_close(e);
-  c_mat_copy(s, s->out[0], s->in[2]);
-  c_lu_solve(s, a, c_lu(s, a), false, s->out[0]);
-  return e->status;
-}
-
 /* ---- Bands ------------------------------------------------------------------------------------------------------- */
 
 static int64_t c_integer(const core_source *s, const char *property) { return op_prop(s->op, property)->u.i; }
