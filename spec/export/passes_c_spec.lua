@@ -87,6 +87,12 @@ for _, shape in ipairs { { 3, 4 }, { 20, 33 } } do
     { B.T + A, damo.sum(damo.sqr(C), 1), damo.sum(C * A, 2), damo.max(C - A), damo.prod(damo.abs(C) * 0.1 + 0.9, 2) },
     shape)
 end
+-- What a first pass reads in another order lies in memory that a second one, joined to it, could have for its results.
+for _, n in ipairs { 100, 2000 } do
+  local a = damo.cumsum(x)[{ { -1, 1, -1 } }] * 2 - y
+  local b = damo.reshape(a, { 2, n / 2 }) * A + 1
+  model("freed_" .. n, { x, y, A }, { a, damo.sum(b, 1) }, { n }, { n }, { 2, n / 2 })
+end
 for _, n in ipairs { 1, 2, 7, 8, 9, 17, 32, 33, 41, 512, 513, 1025 } do
   model("fold_" .. n, { x, y },
     { damo.sum(x), damo.sum(x * y), damo.prod(1 + x * 0.01), damo.max(x - y), damo.min(x), damo.var(x),

@@ -14,7 +14,7 @@ static void export_choose_locals(c_emit *e) {
   int64_t total = 0;
   for (int64_t i = 0; i < e->storages.n; i++) {
     c_storage *s = e->storages.at[i];
-    s->local = s->home == C_WORK && s->bytes > 0 && s->bytes <= LOCAL_MOST;
+    s->local = s->home == C_WORK && s->read && s->bytes > 0 && s->bytes <= LOCAL_MOST;
   }
   for (int64_t i = 0; i < e->pointers.n; i++) {
     const c_pointer *p = e->pointers.at[i];
@@ -30,6 +30,9 @@ static void export_choose_locals(c_emit *e) {
   }
 }
 
+/* Whether it lies in the caller's memory: what nothing reads is not written either. */
+static bool export_is_laid_out(const c_storage *s) { return s->home == C_WORK && s->read && !s->local; }
+
 damo_status export_layout(c_emit *e, size_t *bytes) {
   const int64_t n = e->storages.n;
   export_choose_locals(e);
@@ -40,7 +43,7 @@ damo_status export_layout(c_emit *e, size_t *bytes) {
   damo_status s = spans != NULL && work != NULL ? DAMO_OK : DAMO_EMEMORY;
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
     const c_storage *st = e->storages.at[i];
-    if (st->home == C_WORK && !st->local)
+    if (export_is_laid_out(st))
       spans[m++] = (vm_span){
           .birth = st->birth, .death = st->death + 1, .bytes = arena_round((size_t)(st->bytes > 0 ? st->bytes : 1))};
   }
@@ -48,7 +51,7 @@ damo_status export_layout(c_emit *e, size_t *bytes) {
   m = 0;
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
     c_storage *st = e->storages.at[i];
-    if (st->home == C_WORK && !st->local) st->offset = (int64_t)spans[m++].offset;
+    if (export_is_laid_out(st)) st->offset = (int64_t)spans[m++].offset;
   }
   if (work != NULL) mem_free(ctx, work, layout_work(n + 1));
   if (spans != NULL) mem_free(ctx, spans, (size_t)(n + 1) * sizeof *spans);

@@ -21,7 +21,6 @@ typedef struct pass_access {
 struct c_pass {
   size_t cut, end; /* where its statements end, and where its last line does */
   int indent, n;
-  int32_t first; /* the number of its first thunk */
   c_nest nest;
   pass_access access[PASS_MOST];
 };
@@ -116,12 +115,12 @@ void ce_pass_open(c_emit *e, c_nest *n, const c_value *const *operand, int n_rea
   n->pass = simple;
   if (e->pass == NULL) return;
   c_pass *p = e->pass;
-  if (simple && pass_joins(e, p, n, made, n_made)) {
+  if (simple && apart && pass_joins(e, p, n, made, n_made)) {
     e->body.n = p->cut;
     e->indent = p->indent + n->n_axes;
     n->id = p->nest.id;
   } else {
-    *p = (c_pass){.indent = e->indent, .first = e->at, .nest = *n};
+    *p = (c_pass){.indent = e->indent, .nest = *n};
     pass_loops(e, n, simple && apart);
   }
   for (int i = 0; i < n_made; i++) {
@@ -132,7 +131,6 @@ void ce_pass_open(c_emit *e, c_nest *n, const c_value *const *operand, int n_rea
   for (int i = 0; i < n_made; i++) p->access[p->n++] = made[i];
   for (int i = 0; i < p->n; i++) { /* memory that one of its operands had given back is still in use */
     c_storage *s = e->storages.at[p->access[i].storage];
-    if (s->birth > p->first) s->birth = p->first;
     if (s->death < e->at) s->death = e->at;
   }
 }
