@@ -93,6 +93,13 @@ for _, n in ipairs { 100, 2000 } do
   local b = damo.reshape(a, { 2, n / 2 }) * A + 1
   model("freed_" .. n, { x, y, A }, { a, damo.sum(b, 1) }, { n }, { n }, { 2, n / 2 })
 end
+-- What is written over before anything reads it is not written: compilers see no variable that nothing reads.
+local over = damo.inc_subtensor((x * y)[{ { 2, 5 } }], y[{ { 2, 5 } }] * 2)
+over = damo.set_subtensor(over[{ { 2, 5 } }], y[{ { 1, 4 } }] - 1)
+model("over", { x, y }, { over[{ { 2, 5 } }] * 3 }, { 40 }, { 40 })
+local k = damo.lscalar "k"
+local last = damo.scan(function(v) return v * 0.5 + 1 end, { outputs_info = A[k], n_steps = 3 })[-1]
+models[#models + 1] = { "pass_start", { A, k }, { last }, { exported.values { 2, 7 }, 2 }, exact = true }
 for _, n in ipairs { 1, 2, 7, 8, 9, 17, 32, 33, 41, 512, 513, 1025 } do
   model("fold_" .. n, { x, y },
     { damo.sum(x), damo.sum(x * y), damo.prod(1 + x * 0.01), damo.max(x - y), damo.min(x), damo.var(x),

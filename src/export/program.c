@@ -58,37 +58,107 @@ damo_status export_layout(c_emit *e, size_t *bytes) {
   return s;
 }
 
-/* Finds which pointers the body names: an expression may have been left out. */
+/* The pointer with which a line begins, before `mark`; NULL: none. *after: what follows the mark. */
+static c_pointer *export_line_pointer(const c_emit *e, const char *line, const char *mark, const char **after) {
+  const char *p = line + strspn(line, " ");
+  char *end = NULL;
+  const long k = *p == 'v' && p[1] >= '0' && p[1] <= '9' ? strtol(p + 1, &end, 10) : -1;
+  if (k < 0 || k >= e->pointers.n || strncmp(end, mark, strlen(mark)) != 0) return NULL;
+  *after = end + strlen(mark);
+  return e->pointers.at[k];
+}
+
+static const char *export_line_end(const char *line) {
+  const char *end = strchr(line, '\n');
+  return end != NULL ? end + 1 : line + strlen(line);
+}
+
+static bool export_is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Finds which pointers the body names, other than to set them: an expression may have been left out. */
 static void export_find_used(c_emit *e) {
   for (int64_t i = 0; i < e->pointers.n; i++) ((c_pointer *)e->pointers.at[i])->used = false;
   bool inside = false; /* of an identifier or a number */
-  for (const char *p = e->body.at; p != NULL && *p != '\0'; p++) {
-    const bool word = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_';
-    if (word && !inside && *p == 'v') {
-      char *end;
-      const long n = strtol(p + 1, &end, 10);
-      const bool is_pointer = end > p + 1 && p[1] >= '0' && p[1] <= '9' && *end != '_';
-      if (is_pointer && n < e->pointers.n) ((c_pointer *)e->pointers.at[n])->used = true;
+  for (const char *line = e->body.at; line != NULL && *line != '\0'; line = export_line_end(line)) {
+    const char *p = line;
+    (void)export_line_pointer(e, line, " = ", &p);
+    for (const char *end = export_line_end(line); p < end; p++) {
+      const bool word = export_is_word(*p);
+      if (word && !inside && *p == 'v') {
+        char *after;
+        const long n = strtol(p + 1, &after, 10);
+        const bool is_pointer = after > p + 1 && p[1] >= '0' && p[1] <= '9' && *after != '_';
+        if (is_pointer && n < e->pointers.n) ((c_pointer *)e->pointers.at[n])->used = true;
+      }
+      inside = word;
     }
-    inside = word;
   }
 }
 
-/* Leaves out the lines "v7[…] = …;" that write what nothing reads. */
-static void export_drop_unread(c_emit *e) {
+/* Leaves out the lines "v7 = …;" of pointers that nothing reads; returns whether there was one. */
+static bool export_drop_unset(c_emit *e) {
   size_t to = 0;
   for (size_t i = 0; i < e->body.n;) {
-    const char *line = e->body.at + i, *after = strchr(line, '\n'), *p = line + strspn(line, " ");
-    const size_t n = after != NULL ? (size_t)(after - line) + 1 : e->body.n - i;
-    char *end = NULL;
-    const long k = *p == 'v' && p[1] >= '0' && p[1] <= '9' ? strtol(p + 1, &end, 10) : -1;
-    const c_storage *s = k >= 0 && k < e->pointers.n && *end == '['
-                             ? e->storages.at[((const c_pointer *)e->pointers.at[k])->storage]
-                             : NULL;
+    const char *line = e->body.at + i, *after;
+    const c_pointer *p = export_line_pointer(e, line, " = ", &after);
+    const size_t n = (size_t)(export_line_end(line) - line);
     i += n;
-    if (s != NULL && s->home == C_WORK && !s->read) continue;
+    if (p != NULL && p->moves && !p->used) continue;
     memmove(e->body.at + to, line, n);
     to += n;
+  }
+  const bool dropped = to < e->body.n;
+  if (e->body.at != NULL) e->body.at[e->body.n = to] = '\0';
+  return dropped;
+}
+
+/* How often the name stands in the text. */
+static int export_count(const char *text, const char *end, const char *name, size_t n) {
+  int count = 0;
+  for (const char *p = text; p + n <= end; p++)
+    count += memcmp(p, name, n) == 0 && (p == text || !export_is_word(p[-1])) && !export_is_word(p[n]);
+  return count;
+}
+
+/* The variable that a line writes, x being what follows "v7["; NULL: an expression. */
+static const char *export_written(const char *x, size_t *n) {
+  const char *name = x + strcspn(x, "=\n");
+  if (*name != '=' || !(name[2] >= 'a' && name[2] <= 'z')) return NULL;
+  name += 2;
+  for (*n = 0; export_is_word(name[*n]);) ++*n;
+  return name[*n] == ';' ? name : NULL;
+}
+
+/* Leaves out the lines "v7[…] = …;" that write what nothing reads. A variable that only such a line reads, of which
+ * compilers may warn, is read by "(void)e5;". */
+static void export_drop_unread(c_emit *e) {
+  size_t to = 0, block = 0; /* block: where the text of the innermost block begins */
+  for (size_t i = 0; i < e->body.n;) {
+    char *const at = e->body.at;
+    const char *line = at + i, *next = export_line_end(line), *x = NULL;
+    const c_pointer *p = export_line_pointer(e, line, "[", &x);
+    const c_storage *s = p != NULL ? e->storages.at[p->storage] : NULL;
+    const size_t n = (size_t)(next - line), indent = strspn(line, " ");
+    i += n;
+    if (s == NULL || s->home != C_WORK || s->read) {
+      memmove(at + to, line, n);
+      to += n;
+      if (n >= 2 && at[to - 2] == '{') block = to;
+      continue;
+    }
+    size_t length;
+    const char *name = export_written(x, &length), *end = next + strcspn(next, "}");
+    if (name == NULL || export_count(at + block, at + to, name, length) != 1 ||
+        export_count(next, end, name, length) > 0)
+      continue;
+    memmove(at + to, line, indent); /* the new line is shorter */
+    memcpy(at + to + indent, "(void)", 6);
+    memmove(at + to + indent + 6, name, length);
+    to += indent + 6 + length;
+    memcpy(at + to, ";\n", 2);
+    to += 2;
   }
   if (e->body.at != NULL) e->body.at[e->body.n = to] = '\0';
 }
@@ -113,7 +183,8 @@ static void export_declare_locals(const c_emit *e, strbuf *out) {
 
 damo_status export_declare(c_emit *e, strbuf *out) {
   export_drop_unread(e);
-  export_find_used(e);
+  do export_find_used(e);
+  while (export_drop_unset(e));
   export_declare_locals(e, out);
   for (int64_t i = 0; i < e->pointers.n; i++) {
     const c_pointer *p = e->pointers.at[i];
