@@ -148,6 +148,12 @@ describe("a Loop at sources", function()
     local h = damo.compile({ n }, damo.cast(damo.arange(n), "float32") / 2)
     same_bits(damo.array({ 0, 0.5, 1 }, "float32"), h(3))
     same_bits(damo.zeros({ 0 }, { dtype = "float32" }), h(0))
+    for _, dtype in ipairs { "int8", "uint8", "int32", "uint64", "complex64", "complex128" } do
+      local own = damo.arange(n, { dtype = dtype })
+      local of_dtype = damo.compile({ n }, own * own)
+      assert.truthy(names(of_dtype):find "ARange", dtype)
+      same_bits(of_dtype(11), damo.compile({ n }, own * own, { mode = separate })(11), dtype)
+    end
   end)
 
   it("leaves what others read too, and what is less than the whole", function()

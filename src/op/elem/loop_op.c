@@ -67,8 +67,13 @@ static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *i
   return true;
 }
 
+/* The dtypes that ranges at their sources have (loop/loop.h). */
+static bool is_range_dtype(damo_dtype dtype) {
+  return dtype == DAMO_INT64 || dtype == DAMO_FLOAT64 || dtype == DAMO_FLOAT32;
+}
+
 int loop_source_arity(const damo_op *op) {
-  if (op->def == &arange_def) return 3;
+  if (op->def == &arange_def) return is_range_dtype(prop_dtype(OP_PROPS(op, dtype_props)->dtype)) ? 3 : 0;
   return index_taken_axis(op) >= 0 ? 2 : 0;
 }
 
@@ -229,6 +234,18 @@ static damo_status range_static_length(const loop_data *d, int k, damo_var *cons
   return DAMO_OK;
 }
 
+/* What is taken has the rank of the iteration space and int64 positions; a range has three real numbers. */
+static damo_status check_source(const loop_data *d, int k, damo_var *const *in, int ndim) {
+  const loop_source *s = &d->sources[k];
+  const int axis = index_taken_axis(s->op), i = s->in[0];
+  bool fits = loop_input_rank(d, in, i) == ndim;
+  if (axis >= 0) fits = fits && axis < var_ndim(in[i]) && var_dtype(in[s->in[1]]) == DAMO_INT64;
+  for (int j = 0; j < loop_source_arity(s->op) && axis < 0; j++)
+    fits = fits && var_ndim(in[s->in[j]]) == 0 && !dtype_is_complex(var_dtype(in[s->in[j]]));
+  return fits ? DAMO_OK
+              : ctx_fail(s->op->obj.ctx, DAMO_ETYPE, "Loop: the operands of a source do not fit its iteration space");
+}
+
 static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const loop_data *d = loop_data_of(op);
   damo_ctx *ctx = op->obj.ctx;
@@ -237,6 +254,7 @@ static damo_status loop_infer_type(const damo_op *op, damo_var *const *in, int n
     if (!type_is_tensor(in[i]->type)) return ctx_fail(ctx, DAMO_ETYPE, "Loop: operand %d must be a tensor", i + 1);
   }
   const int ndim = loop_ndim(d, in);
+  for (int k = 0; k < d->n_sources; k++) DAMO_TRY(check_source(d, k, in, ndim));
   for (int k = 0; k < d->n_parts; k++) {
     if (!loop_part_fits(d, &d->parts[k], ndim))
       return ctx_fail(ctx, DAMO_ETYPE, "Loop: its reductions are over the axes of its rows");
