@@ -177,7 +177,11 @@ describe("a Loop at sources", function()
       "shapes (3, 3) and (2, 3) do not agree: axis 1 is 3 in operand 1 and 2 in operand 2")
     fails(function() f(damo.ones { 4, 5 }, damo.array({ 1, 2 }, "int64"), Y) end, "shape",
       "shapes (2, 5) and (2, 3) do not agree: axis 2")
-    local v = damo.dvector "v"
+    local one = "axis 1 of operand 1 is 1, which broadcasts only where its Type says so; declare it: damo.tensor(name, "
+    fails(function() f(X, damo.array({ 1 }, "int64"), Y) end, "shape", one .. "{shape={1, false}})")
+    local v, n = damo.dvector "v", damo.lscalar "n"
+    local counted = damo.compile({ n, v }, damo.arange(n) * 2 + v)
+    fails(function() counted(1, damo.ones { 3 }) end, "shape", one .. "{shape={1}})")
     local range = damo.compile({ v }, damo.exp(damo.arange(4) * 0.5) + v)
     fails(function() range(damo.ones { 3 }) end, "shape", "axis 1 is 4 in operand 1 and 3 in operand 2")
   end)

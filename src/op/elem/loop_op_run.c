@@ -173,6 +173,31 @@ static void register_shape(const thunk *t, frame *f, const loop_kept *k, const i
   }
 }
 
+/* How register r, of length 1 along that axis, could broadcast there; *own is that axis of its own, from 0. */
+static damo_status register_hint(const thunk *t, frame *f, const loop_kept *k, int r, int axis, char *hint, size_t n,
+                                 int *own) {
+  const loop_data *d = loop_data_of(t->node->op);
+  const bool is_input = r < t->n_in;
+  if (is_input && d->uses[r].use == USE_OPERAND) {
+    *own = input_axis(t, k, r, axis);
+    broadcast_hint(hint, n, t->node->in[r]->type, *own);
+    return DAMO_OK;
+  }
+  int64_t shape[DAMO_MAX_NDIM];
+  int ndim = 0;
+  for (int j = 0; j < k->ndim; j++) {
+    if (register_is_of_rows(d, r) && loop_is_row_axis(d, j)) continue;
+    if (j == axis) *own = ndim;
+    const int i = is_input ? length_input(t, k, r, j) : -1, of = is_input ? input_axis(t, k, i, j) : -1;
+    shape[ndim++] = is_broadcast(t, k, r, j) ? 1 : of >= 0 ? t->node->in[i]->type->shape[of] : -1;
+  }
+  damo_type *type = type_tensor(f->ctx, DAMO_FLOAT64, ndim, shape);
+  if (type == NULL) return damo_error_status(f->ctx);
+  broadcast_hint(hint, n, type, *own);
+  damo_release(type);
+  return DAMO_OK;
+}
+
 static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const int64_t *made, const loop_part *p,
                              int axis, int i, int j) {
   char x[256], y[256], hint[320];
@@ -186,12 +211,11 @@ static damo_status fail_part(const thunk *t, frame *f, const loop_kept *k, const
                     "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, x,
                     y, axis + 1, (long long)li, i + 1, (long long)lj, j + 1);
   }
-  /* (A part's result only broadcasts where all inputs do, and then nothing disagrees.) */
-  const int one = li == 1 ? i : j, r = p->in[one] < t->n_in ? p->in[one] : 0;
-  const damo_type *type = t->node->in[r]->type;
-  const int own = input_axis(t, k, r, axis);
+  const int one = li == 1 ? i : j;
+  int own = axis;
+  DAMO_TRY(register_hint(t, f, k, p->in[one], axis, hint, sizeof hint, &own));
   return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, x, y,
-                  own + 1, one + 1, broadcast_hint(hint, sizeof hint, type, own));
+                  own + 1, one + 1, hint);
 }
 
 /* The first part whose operands disagree fails as its Elemwise node would. made: shapes of the parts' results. */
