@@ -156,6 +156,16 @@ describe("a Loop at sources", function()
     end
   end)
 
+  it("refuses ranges that no memory has", function()
+    local n = damo.lscalar "n"
+    local range = damo.arange(n) * 0.5
+    local f = damo.compile({ n }, damo.sum(damo.sqr(range - damo.mean(range)))) -- the range is needed twice
+    assert.equal(20.625, f(10))
+    for _, length in ipairs { 2 ^ 53, 2 ^ 61, 2 ^ 62 } do
+      fails(function() f(damo.cast(length, "int64")) end, "value", "entries are too many")
+    end
+  end)
+
   it("leaves what others read too, and what is less than the whole", function()
     local x, i, y = damo.dmatrix "x", damo.lvector "i", damo.dmatrix "y"
     local taken = damo.take(x, i, 1)

@@ -470,6 +470,8 @@ static damo_status check_taken(const thunk *t, frame *f, const loop_source *s) {
   return DAMO_OK;
 }
 
+#define RANGE_MOST (INT64_C(1) << 40) /* entries: the sizes of workspaces of so many are no overflow */
+
 /* The start and the step of a range, and its length. All ranges must have the same. */
 static damo_status read_range(const thunk *t, frame *f, loop_kept *k, int source, bool first) {
   const loop_source *s = &loop_data_of(t->node->op)->sources[source];
@@ -477,6 +479,7 @@ static damo_status read_range(const thunk *t, frame *f, loop_kept *k, int source
   loop_range *r = &k->ranges[source];
   int64_t n;
   DAMO_TRY(arange_count(f->ctx, start, array_item(thunk_in(t, f, s->in[1])), step, &n));
+  if (n > RANGE_MOST) return ctx_fail(f->ctx, DAMO_EVALUE, "arange: %lld entries are too many", (long long)n);
   if (!first && n != k->range)
     return ctx_fail(f->ctx, DAMO_ESHAPE, "ranges of %lld and %lld entries do not agree", (long long)k->range,
                     (long long)n);
