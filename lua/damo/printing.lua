@@ -73,18 +73,18 @@ local function loop_inputs(node)
   return loop, inputs
 end
 
---- How the inputs of a Loop that are read at their sources are read, by their numbers.
+--- How the inputs of a Loop that are read at their sources are read, by their numbers, and the dtypes of ranges.
 local function loop_sources(op)
-  local how = {}
+  local how, dtypes = {}, {}
   for _, source in ipairs(op.sources or {}) do
     local first, second, third = source[2] + 1, source[3] + 1, source[4] and source[4] + 1
     if third then
-      how[first] = (" to r%d by r%d"):format(second, third)
+      how[first], dtypes[first] = (" to r%d by r%d"):format(second, third), source[1].dtype
     else -- the items before the list in spec are whole axes, of four letters each
       how[first] = (" at r%d along axis %d"):format(second, (source[1].spec:find "l" + 3) / 4)
     end
   end
-  return how
+  return how, dtypes
 end
 
 --- One Loop as lines: its inputs, the parts of its program over registers, its outputs.
@@ -95,8 +95,8 @@ local function add_loop(lines, node, number)
     lines[#lines + 1] = ("  %s = %s: %s"):format(names[#names], text, dtype)
   end
   lines[#lines + 1] = "Loop " .. number
-  local how = loop_sources(op)
-  for i, input in ipairs(inputs) do add(input[1] .. (how[i] or ""), input[2]) end
+  local how, dtypes = loop_sources(op)
+  for i, input in ipairs(inputs) do add(input[1] .. (how[i] or ""), dtypes[i] or input[2]) end
   for _, part in ipairs(op.parts) do
     local operands = {}
     for k = 4, #part do operands[k - 3] = names[part[k] + 1] end

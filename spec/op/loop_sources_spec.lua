@@ -102,6 +102,8 @@ describe("a Loop at sources", function()
     assert.equal("Loop Shape", names(range))
     assert.truthy(damo.printing.loop(range):find("r1 = 0 to r4 by r5: int64", 1, true))
     assert.equal(tostring(damo.array { 1, 1.25, 2 }), tostring(range(damo.ones { 3 })))
+    local floats = damo.compile({ v }, damo.sqrt(damo.arange(v.shape[1], { dtype = "float32" })) * v)
+    assert.truthy(damo.printing.loop(floats):find("r1 = 0 to r%d+ by r%d+: float32\n"))
   end)
 
   it("gives the bits of the separate nodes", function()
