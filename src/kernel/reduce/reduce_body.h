@@ -1,7 +1,8 @@
 /* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and a function
  * NAME(at_op)(a, b). BEATS, if defined: the operator that tells which of two numbers it returns, > or <, where neither is
- * nan. OPERATOR, if defined: the operation, + or *, for a `pair` and a `quad`. `reducer` in kernel_int.h has the contract of the functions. If X is defined, elements have that type, the
- * operation is applied to reduce_at_term_<SUFFIX>(x), of type T, and there is no `rows`. */
+ * nan. OPERATOR, if defined: the operation, + or *. With either there are `pair` and `quad`. `reducer` in kernel_int.h has
+ * the contract of the functions. If X is defined, elements have that type, the operation is applied to
+ * reduce_at_term_<SUFFIX>(x), of type T, and there is no `rows` and no `lane`. */
 #ifdef X
 #define TERM_OF(x) NAME(at_term)(x)
 #else

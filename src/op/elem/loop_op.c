@@ -5,8 +5,9 @@
  * Ops with their result's dtype and space (loop_space) and the registers that they read; `outs`, the registers that are
  * results; `rows`, the inputs without the axes of a row; `inplace`, for each output the 1-based input that it overwrites,
  * 0: none; `sources`, Ops with the inputs that are their operands: the elements of the first of these are those of the
- * Op's result, which has the whole shape of the iteration space. Register k is input k for k < n_in, then the result of part k - n_in. A part reads earlier registers alone. It
- * is an Elemwise, a fold (a Reduce over the axes of a row), a Pick, or a PickGrad or OneHot, whose positions are inputs. Parts that read what is folded over rows are over rows, or over
+ * Op's result, which has the rank of the iteration space. Register k is input k for k < n_in, then the result of part
+ * k - n_in. A part reads earlier registers alone. It is an Elemwise, a fold (a Reduce over the axes of a row), a Pick, or
+ * a PickGrad or OneHot, whose positions are inputs. Parts that read what is folded over rows are over rows, or over
  * elements again.
  *
  * An input broadcasts only along axes where its static Type says 1, as those of Elemwise. Every part over elements has
@@ -60,7 +61,9 @@ static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *i
   for (int o = 0; o < d->n_out; o++) {
     if (!is_register(&outs->u.list[o], d->n_in + d->n_parts) || outs->u.list[o].u.i < d->n_in) return false;
     d->outs[o] = (int16_t)outs->u.list[o].u.i;
-    if (inplace->kind != PROP_LIST || o >= inplace->n || inplace->u.list[o].u.i == 0) continue;
+    if (inplace->kind != PROP_LIST || o >= inplace->n) continue;
+    if (!is_register(&inplace->u.list[o], d->n_in + 1)) return false;
+    if (inplace->u.list[o].u.i == 0) continue;
     d->destroy[n++] = (op_alias){(int16_t)o, (int16_t)(inplace->u.list[o].u.i - 1)};
   }
   d->destroy[n] = (op_alias)OP_ALIAS_END;

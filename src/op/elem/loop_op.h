@@ -38,9 +38,9 @@ extern const op_def loop_def;
 /* How many operands a source of this Op has; 0: it can be none. */
 int loop_source_arity(const damo_op *op);
 
-/* A Loop over these inputs, which have these sources, whose rows are the axes in the bits of `axes` (0: it has none), and whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each
- * other as those of Elemwise, and the result of every part over elements has the shape of the iteration space. The node
- * is borrowed from b. */
+/* A Loop over these inputs, which have these sources, whose rows are the axes in the bits of `axes` (0: it has none), and
+ * whose outputs are the registers `outs` of parts, ascending. Inputs broadcast against each other as those of Elemwise,
+ * and the result of every part over elements has the shape of the iteration space. The node is borrowed from b. */
 damo_apply *build_loop(build *b, const loop_input *in, int n_in, const loop_source *sources, int n_sources,
                        uint32_t axes, const loop_part *parts, int n_parts, const int16_t *outs, int n_out);
 /* The Loop node, or the Elemwise node as one, with v, an input of its own space that it alone reads and that is made by an
