@@ -236,6 +236,9 @@ describe("a Loop at sources", function()
     assert.equal("Loop Subtensor", names(g))
     local V = random_array({ 100 }, "float64")
     same_bits(damo.compile({ v }, (damo.exp(v) * 2)[{ { nil, nil, -1 } }] * v, { mode = separate })(V), g(V))
+    local z = damo.dmatrix "z" -- two matrices are not both read across
+    assert.equal("DimShuffle Elemwise Elemwise", names(damo.compile({ x, y, z }, (x * y).T * z)))
+    assert.equal("DimShuffle Loop", names(damo.compile({ x, z }, (x * x).T * z)))
     local twice = damo.exp(x) -- a costly thing is not computed twice
     assert.truthy(names(damo.compile({ x }, twice * twice.T)):find "DimShuffle.*Elemwise")
     assert.truthy(names(damo.compile({ x, y }, damo.dot(damo.exp(x).T, y))):find "DimShuffle.*Elemwise")

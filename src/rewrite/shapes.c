@@ -118,11 +118,25 @@ static damo_status lift_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, 
   return match_lifts(fg, node) ? put_into_operands(b, node, repl, did) : DAMO_OK;
 }
 
-/* The same where elementwise nodes alone read the result: then one Loop computes them and f(x, y). */
+/* How many different operands of f have two or more axes that are no single entry. */
+static int count_wide(const damo_apply *f) {
+  int n = 0;
+  for (int i = 0; i < f->n_in; i++) {
+    int axes = 0, before = 0;
+    for (int k = 0; k < var_ndim(f->in[i]); k++) axes += !type_dim_is_one(f->in[i]->type, k);
+    while (before < i && f->in[before] != f->in[i]) before++;
+    n += axes > 1 && before == i;
+  }
+  return n;
+}
+
+/* The same where elementwise nodes alone read the result: then one Loop computes them and f(x, y). It reads operands
+ * across the order in which they lie: of more than one that takes longer than to make f(x, y) and to read that. */
 static damo_status transpose_operands(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const int ndim = var_ndim(node->in[0]);
   if (ndim < 2 || var_ndim(node->out[0]) != ndim || dimshuffle_op_keeps_order(node->op, ndim)) return DAMO_OK;
   if (!is_lifted_over(fg, node, node->in[0], ndim) || !match_is_read_by_elemwise(fg, node->out[0])) return DAMO_OK;
+  if (count_wide(node->in[0]->owner) > 1) return DAMO_OK;
   return put_into_operands(b, node, repl, did);
 }
 
