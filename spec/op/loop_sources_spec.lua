@@ -174,6 +174,9 @@ describe("a Loop at sources", function()
     assert.truthy(names(damo.compile({ x, i }, { damo.exp(taken), taken })):find "AdvancedSubtensor")
     local v = damo.dvector "v"
     assert.truthy(names(damo.compile({ v, i, y }, damo.exp(y) * v[i])):find "AdvancedSubtensor")
+    local products = damo.take(x, i, 1) * y -- sums of columns are made side by side
+    assert.equal("AdvancedSubtensor Loop", names(damo.compile({ x, i, y }, damo.sum(products, { axis = 1 }))))
+    assert.equal("Loop", names(damo.compile({ x, i, y }, damo.sum(products, { axis = 2 }))))
     local mask = damo.vector("mask", { dtype = "bool" })
     assert.truthy(names(damo.compile({ v, mask }, damo.exp(v[mask]))):find "AdvancedSubtensor")
   end)

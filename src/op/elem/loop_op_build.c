@@ -104,6 +104,14 @@ static void change_source(loop_change *c, int at, const damo_apply *source) {
   for (int o = 0; o < c->n_out; o++) c->outs[o] = (int16_t)(c->outs[o] + more);
 }
 
+/* Whether the axes of a row, if there are any, are the last ones. Others lie side by side in most arrays, and run as
+ * strips (loop/loop.h), which read no sources: rows one by one would take up to five times as long. */
+static bool rows_are_last(const loop_data *d, int ndim) {
+  bool last = true;
+  for (int axis = 1; axis < ndim; axis++) last = last && (!loop_is_row_axis(d, axis - 1) || loop_is_row_axis(d, axis));
+  return last;
+}
+
 /* Which input of the node could be read at its source, if it is v and has the whole iteration space; -1: none. */
 static int input_with_source(const damo_apply *node, const damo_var *v) {
   const bool is_loop = node->op->def == &loop_def;
@@ -121,7 +129,7 @@ static int input_with_source(const damo_apply *node, const damo_var *v) {
   if (is_loop) {
     const loop_data *d = loop_data_of(node->op);
     ndim = loop_ndim(d, node->in);
-    if (d->uses[at].use != USE_OPERAND || d->of_rows[at] || d->place == at) return -1;
+    if (d->uses[at].use != USE_OPERAND || d->of_rows[at] || d->place == at || !rows_are_last(d, ndim)) return -1;
     for (int k = 0; k < d->n_parts; k++) {
       const int positions = loop_part_positions(&d->parts[k]);
       if (positions >= 0 && d->parts[k].in[positions] == at) return -1;
