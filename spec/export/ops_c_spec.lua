@@ -172,7 +172,8 @@ do -- complex numbers
   near("complex_sums", { x, y }, { damo.sum(z), damo.prod(z), damo.sum(damo.reshape(z, { 2, 3 }) * 2, { axis = 1 }),
     damo.grad(damo.sum(damo.abs(z * w)), x) }, { p, q })
   exact("complex_shapes", { Z }, { damo.reshape(Z, { 2, 3 }), damo.transpose(damo.reshape(Z, { 2, 3 })),
-    Z[{ { 2, 4 } }], damo.concatenate { Z, Z }, Z + damo.complex(1, 2), damo.constant(damo.complex(0.5, -2)) * Z },
+    Z[{ { 2, 4 } }], damo.concatenate { Z, Z }, Z + damo.complex(1, 2), damo.constant(damo.complex(0.5, -2)) * Z,
+    damo.take(Z, { 3, 1, -1 }), damo.take(Z, { 3, 1, -1 }) * 2 },
     { damo.complex(p, q) })
   for _, n in ipairs { 1, 2, 5, 8, 12, 30, 35, 64 } do
     local c, half = damo.complex(A, B), fft.rfft(A, { axis = 2, n = 4 })[{ {}, { 1, 3 } }]

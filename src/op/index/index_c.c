@@ -247,6 +247,7 @@ static int64_t emit_part_size(const c_part *p) {
 }
 
 damo_status advsubtensor_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const c_value *x = ce_in(e, 0);
   c_part p;
   c_nest nest;
