@@ -75,8 +75,7 @@ static void load_taken(nd_cursor *x, nd_cursor *positions, const loop_taken *axi
   }
 }
 
-/* n values from index i on, each `by` further. */
-static void load_range_piece(const loop_range *r, damo_dtype dtype, int64_t i, int64_t by, void *to, int64_t n) {
+void loop_range_fill(const loop_range *r, damo_dtype dtype, int64_t i, int64_t by, void *to, int64_t n) {
   if (dtype == DAMO_INT64) {
     for (int64_t j = 0; j < n; j++)
       ((int64_t *)to)[j] = (int64_t)((uint64_t)r->start.i + (uint64_t)(i + j * by) * (uint64_t)r->step.i);
@@ -92,7 +91,7 @@ static void load_range(nd_cursor *c, const char *base, damo_dtype dtype, char *t
   const loop_range *r = (const loop_range *)(const void *)base;
   while (n > 0) {
     const int64_t left = c->length - c->pos, m = n < left ? n : left;
-    load_range_piece(r, dtype, nd_cursor_address(c) - base, c->step, to, m);
+    loop_range_fill(r, dtype, nd_cursor_address(c) - base, c->step, to, m);
     nd_cursor_skip(c, m);
     to += m * (int64_t)dtype_size(dtype);
     n -= m;

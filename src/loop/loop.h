@@ -136,6 +136,14 @@ typedef struct loop_range {
   } start, step;
 } loop_range;
 
+/* Whether ranges may have that dtype. */
+static inline bool loop_range_has(damo_dtype dtype) {
+  return dtype == DAMO_INT64 || dtype == DAMO_FLOAT64 || dtype == DAMO_FLOAT32;
+}
+
+/* Writes n values of that dtype: those at the indices i, i + by, …. */
+void loop_range_fill(const loop_range *r, damo_dtype dtype, int64_t i, int64_t by, void *to, int64_t n);
+
 typedef enum loop_kind {
   LOOP_KERNEL,
   LOOP_CAST,

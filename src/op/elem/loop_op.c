@@ -70,13 +70,8 @@ static bool parse_outs(loop_data *d, const prop_value *outs, const prop_value *i
   return true;
 }
 
-/* The dtypes that ranges at their sources have (loop/loop.h). */
-static bool is_range_dtype(damo_dtype dtype) {
-  return dtype == DAMO_INT64 || dtype == DAMO_FLOAT64 || dtype == DAMO_FLOAT32;
-}
-
 int loop_source_arity(const damo_op *op) {
-  if (op->def == &arange_def) return is_range_dtype(prop_dtype(OP_PROPS(op, dtype_props)->dtype)) ? 3 : 0;
+  if (op->def == &arange_def) return loop_range_has(prop_dtype(OP_PROPS(op, dtype_props)->dtype)) ? 3 : 0;
   return index_taken_axis(op) >= 0 ? 2 : 0;
 }
 

@@ -476,7 +476,6 @@ static damo_status check_taken(const thunk *t, frame *f, const loop_source *s) {
 static damo_status read_range(const thunk *t, frame *f, loop_kept *k, int source, bool first) {
   const loop_source *s = &loop_data_of(t->node->op)->sources[source];
   const scalar start = array_item(thunk_in(t, f, s->in[0])), step = array_item(thunk_in(t, f, s->in[2]));
-  loop_range *r = &k->ranges[source];
   int64_t n;
   DAMO_TRY(arange_count(f->ctx, start, array_item(thunk_in(t, f, s->in[1])), step, &n));
   if (n > RANGE_MOST) return ctx_fail(f->ctx, DAMO_EVALUE, "arange: %lld entries are too many", (long long)n);
@@ -485,13 +484,7 @@ static damo_status read_range(const thunk *t, frame *f, loop_kept *k, int source
                     (long long)n);
   if (n != k->range) k->valid = false;
   k->range = n;
-  if (loop_input_dtype(loop_data_of(t->node->op), t->node->in, s->in[0]) == DAMO_INT64) {
-    r->start.i = scalar_to_int64(start);
-    r->step.i = scalar_to_int64(step);
-  } else {
-    r->start.f = scalar_to_double(start);
-    r->step.f = scalar_to_double(step);
-  }
+  k->ranges[source] = arange_values(loop_input_dtype(loop_data_of(t->node->op), t->node->in, s->in[0]), start, step);
   return DAMO_OK;
 }
 

@@ -32,6 +32,18 @@ damo_status arange_count(damo_ctx *ctx, scalar start, scalar stop, scalar step, 
   return DAMO_OK;
 }
 
+loop_range arange_values(damo_dtype dtype, scalar start, scalar step) {
+  loop_range r;
+  if (dtype == DAMO_INT64) {
+    r.start.i = scalar_to_int64(start);
+    r.step.i = scalar_to_int64(step);
+  } else {
+    r.start.f = scalar_to_double(start);
+    r.step.f = scalar_to_double(step);
+  }
+  return r;
+}
+
 static damo_status arange_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   int64_t n = -1;
@@ -53,11 +65,12 @@ static damo_status arange_perform(const thunk *t, frame *f) {
   DAMO_TRY(arange_count(f->ctx, start, array_item(thunk_in(t, f, 1)), step, &n));
   damo_array *out = thunk_out(t, f, 0, dt, 1, &n);
   if (!out) return DAMO_EMEMORY;
-  if (dt == DAMO_INT64) {
-    int64_t at = scalar_to_int64(start), by = scalar_to_int64(step);
-    for (int64_t i = 0; i < n; i++) {
-      ((int64_t *)out->data)[i] = (int64_t)((uint64_t)at + (uint64_t)i * (uint64_t)by);
-      ctx_point_each(f->ctx, i, ARANGE_PART);
+  if (loop_range_has(dt)) {
+    const loop_range r = arange_values(dt, start, step);
+    const int64_t size = (int64_t)dtype_size(dt);
+    for (int64_t i = 0; i < n; i += ARANGE_PART) {
+      loop_range_fill(&r, dt, i, 1, out->data + i * size, n - i < ARANGE_PART ? n - i : ARANGE_PART);
+      ctx_point(f->ctx);
     }
     return DAMO_OK;
   }

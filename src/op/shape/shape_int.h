@@ -5,6 +5,7 @@
 #ifndef DAMO_OP_SHAPE_SHAPE_INT_H
 #define DAMO_OP_SHAPE_SHAPE_INT_H
 
+#include "loop/loop.h"
 #include "op/op.h"
 #include "op/elem/build_arith.h"
 
@@ -125,6 +126,8 @@ damo_var *build_tri(build *b, damo_var *n, damo_var *m, damo_var *k, damo_dtype 
 
 /* The length of a range; a value error for a step of 0, or a number that is not finite. */
 damo_status arange_count(damo_ctx *ctx, scalar start, scalar stop, scalar step, int64_t *n);
+/* The range of that dtype for a Loop, if loop_range_has it. */
+loop_range arange_values(damo_dtype dtype, scalar start, scalar step);
 
 /* int64 positions first, first + 1 … last (1-based inclusive; int64 scalars). */
 damo_var *build_range(build *b, damo_var *first, damo_var *last);
