@@ -573,9 +573,7 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
-#define SHARE_ELEMENTS 8192 /* at least, of a share: some 10 µs of cheap steps */
-#define SHARE_LOADS 2048    /* where loads may miss the caches */
-#define STEP_NS 0.5         /* of one element */
+#define STEP_NS 0.5 /* of one element */
 #define OPERAND_NS 0.2
 
 double loop_cost(const loop_plan *p) {
@@ -633,20 +631,13 @@ static void run_share(void *arg, int64_t share, int worker) {
     run_span(p, s->pool, s->base, work, from / s->pieces, from % s->pieces * s->piece, last, to);
 }
 
-static int64_t share_elements(const loop_plan *p) {
-  for (int k = 0; k < p->lp->n_in; k++) {
-    if (p->operand[k].mode == MODE_LOAD) return SHARE_LOADS;
-  }
-  return SHARE_ELEMENTS;
-}
-
 void loop_run_on(thread_pool *pool, const loop_plan *p, char *const *base, void *workspace) {
   block_shares s = {.plan = p, .base = base, .workspace = workspace, .pool = pool};
   if (pool == NULL || p->space.rows == 0 || p->inner == 0) {
     run_block_rows(p, NULL, base, workspace, 0, p->space.rows);
     return;
   }
-  const int64_t least = share_elements(p);
+  const int64_t least = loop_share_least(p->lp);
   s.piece = p->rows > 1 ? 0 : p->block < p->inner ? p->block : p->inner < least ? p->inner : least;
   s.pieces = s.piece > 0 ? (p->inner + s.piece - 1) / s.piece : 0;
   s.units = s.piece > 0 ? p->space.rows * s.pieces : (p->space.rows + p->rows - 1) / p->rows;

@@ -29,6 +29,17 @@ static inline bool loop_is_loaded(const loop_program *lp, int k) {
   return k < lp->n_in && lp->regs[k].load != LOAD_ELEMENTS;
 }
 
+#define LOOP_SHARE 8192       /* elements of a share, at least: some 10 µs of cheap steps */
+#define LOOP_SHARE_TAKEN 2048 /* where reads at positions may miss the caches */
+
+/* How many elements a share of a run has at least. */
+static inline int64_t loop_share_least(const loop_program *lp) {
+  for (int k = 0; k < lp->n_in; k++) {
+    if (lp->regs[k].load == LOAD_TAKEN) return LOOP_SHARE_TAKEN;
+  }
+  return LOOP_SHARE;
+}
+
 /* load_run.c: the next n elements of input k, a LOAD_TAKEN or LOAD_RANGE at that address, into a block. cursor: those of
  * all operands; that of its positions moves too, over the same axes. */
 void loop_load_run(const loop_program *lp, int k, nd_cursor *cursor, const char *base, const loop_taken *axis,

@@ -421,8 +421,6 @@ void pass_run(const pass_plan *p, char *const *base, void *workspace, int64_t ro
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
 #define PASS_STEP_NS 0.5                 /* of one element, if the steps are cheap */
-#define PASS_SHARE 8192                  /* elements of a share, at least */
-#define PASS_LOADS 2048                  /* where loads may miss the caches */
 #define PASS_PART_WORK ((size_t)1 << 20) /* most bytes of a workspace of which each part has its own */
 
 double pass_cost(const pass_plan *p) {
@@ -448,10 +446,7 @@ static void pass_run_share(void *arg, int64_t share, int worker) {
 /* How many shares of rows to make; 1 where a fold's result has elements of several rows. */
 static int64_t pass_row_shares(const thread_pool *pool, const pass_plan *p) {
   if (pool == NULL || p->n_streams > 0 || p->rows == 0 || p->inner == 0) return 1;
-  int64_t least = PASS_SHARE;
-  for (int k = 0; k < p->lp->n_in; k++) {
-    if (p->lp->regs[k].load == LOAD_TAKEN) least = PASS_LOADS;
-  }
+  const int64_t least = loop_share_least(p->lp);
   return pool_shares(pool, (p->rows + p->chunk - 1) / p->chunk, least / (p->chunk * p->inner));
 }
 

@@ -9,10 +9,14 @@
 
 #define EPILOGUE_MOST_OUT 48
 
+bool epilogue_may_take(const damo_fgraph *fg, const damo_var *v) {
+  return v->owner != NULL && dot_loop_takes(v->owner) && match_single_use(fg, v);
+}
+
 /* Whether the node's input i is a product that nothing else uses, and that broadcasts along no axis. */
 static bool is_product(const damo_fgraph *fg, const damo_apply *node, int i) {
   const damo_var *v = node->in[i];
-  if (v->owner == NULL || !dot_loop_takes(v->owner) || !match_single_use(fg, v)) return false;
+  if (!epilogue_may_take(fg, v)) return false;
   if (dtype_is_discrete(var_dtype(v))) return false;
   for (int k = 0; k < var_ndim(v); k++) {
     if (type_dim_is_one(v->type, k)) return false;

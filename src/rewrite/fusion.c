@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "fusion_int.h"
-#include "op/linalg/dot_loop.h"
 
-#define FUSION_MOST_OPERANDS 48 /* of a Loop: each is a stream of memory */
 #define FUSION_MOST_PARTS 256
 
 /* A Loop under construction. */
@@ -14,11 +12,11 @@ typedef struct loop_draft {
   fusion *f;
   int n_in, n_parts, n_out;
   uint32_t axes; /* of the folds, as bits; 0: there are none */
-  loop_input in[FUSION_MOST_OPERANDS];
+  loop_input in[LOOP_MOST_OPERANDS];
   damo_apply *nodes[FUSION_MOST_PARTS];
-  damo_var *out[FUSION_MOST_OPERANDS];
+  damo_var *out[LOOP_MOST_OPERANDS];
   loop_part parts[FUSION_MOST_PARTS];
-  int16_t outs[FUSION_MOST_OPERANDS];
+  int16_t outs[LOOP_MOST_OPERANDS];
   int32_t number; /* of the draft: fusion_node.draft */
 } loop_draft;
 
@@ -65,8 +63,7 @@ static bool draft_makes(const loop_draft *d, const damo_var *v) { return draft_p
  * no first axes. */
 static bool draft_follows_product(const loop_draft *d) {
   for (int i = 0; i < d->n_in; i++) {
-    const damo_var *v = d->in[i].var;
-    if (v->owner != NULL && dot_loop_takes(v->owner) && match_single_use(d->f->fg, v)) return true;
+    if (epilogue_may_take(d->f->fg, d->in[i].var)) return true;
   }
   return false;
 }
@@ -95,13 +92,13 @@ static bool draft_add(loop_draft *d, damo_apply *node) {
   if (kind == FUSION_FOLD && !draft_takes_fold(d, node)) return true;
   for (int i = 0; i < node->n_in; i++)
     more += !draft_makes(d, node->in[i]) && draft_input(d, draft_operand(d, node, i)) < 0;
-  if (d->n_parts == FUSION_MOST_PARTS || d->n_in + more > FUSION_MOST_OPERANDS) return false;
+  if (d->n_parts == FUSION_MOST_PARTS || d->n_in + more > LOOP_MOST_OPERANDS) return false;
   if (kind == FUSION_FOLD && d->axes == 0) d->axes = fold_axes(node);
   for (int i = 0; i < node->n_in; i++) {
     const loop_input x = draft_operand(d, node, i);
     if (!draft_makes(d, x.var) && draft_input(d, x) < 0) d->in[d->n_in++] = x;
   }
-  damo_assert(d->n_in <= FUSION_MOST_OPERANDS && draft_part(d, node) == 0);
+  damo_assert(d->n_in <= LOOP_MOST_OPERANDS && draft_part(d, node) == 0);
   d->nodes[d->n_parts++] = node;
   draft_set_part(d, node, d->n_parts);
   return true;
@@ -130,7 +127,7 @@ static bool draft_finish(loop_draft *d) {
       d->parts[k].in[i] = (int16_t)(part > 0 ? d->n_in + part - 1 : draft_input(d, draft_operand(d, node, i)));
     }
     if (!is_used_outside(d, node->out[0])) continue;
-    if (d->n_in + d->n_out == FUSION_MOST_OPERANDS) return false;
+    if (d->n_in + d->n_out == LOOP_MOST_OPERANDS) return false;
     d->out[d->n_out] = node->out[0];
     d->outs[d->n_out++] = (int16_t)(d->n_in + k);
   }

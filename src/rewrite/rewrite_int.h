@@ -201,7 +201,9 @@ damo_var *match_diagonal(const damo_var *v);
 bool match_lifts(const damo_fgraph *fg, const damo_apply *node);
 /* Whether v has exactly one use, by a node: it is no output of the graph. */
 bool match_single_use(const damo_fgraph *fg, const damo_var *v);
-/* Whether Elemwise nodes of its own rank alone use it. */
+/* Whether v is a product, of one use, whose rows a Loop could take as they are made (epilogue.c). */
+bool epilogue_may_take(const damo_fgraph *fg, const damo_var *v);
+/* Whether Elemwise nodes of v's own rank are all that use it. */
 bool match_is_read_by_elemwise(const damo_fgraph *fg, const damo_var *v);
 /* True if v is the output of an Elemwise node that rounds to integers: floor, ceil, trunc or round. */
 bool match_whole(const damo_var *v);

@@ -1,17 +1,13 @@
 /* sources.c: a Loop, or a single elementwise node, reads entries at positions along an axis, and ranges, as it needs them,
  * instead of an array of them that another node has made. */
 #include "op/elem/loop_op.h"
-#include "op/linalg/dot_loop.h"
 #include "op/op.h"
 #include "rewrite_int.h"
 
-#define SOURCES_MOST_OPERANDS 48 /* of a Loop: each is a stream of memory */
-
-/* Whether the node can take a product's rows as they are made (epilogue.c), which it can't at other sources. */
+/* Whether the node can take a product's rows as they are made (epilogue.c), which a Loop with sources can't. */
 static bool follows_product(const damo_fgraph *fg, const damo_apply *node) {
   for (int i = 0; i < node->n_in; i++) {
-    const damo_var *v = node->in[i];
-    if (v->owner != NULL && dot_loop_takes(v->owner) && match_single_use(fg, v)) return true;
+    if (epilogue_may_take(fg, node->in[i])) return true;
   }
   return false;
 }
@@ -22,7 +18,7 @@ static damo_status read_at_source(build *b, damo_fgraph *fg, damo_apply *node, d
   for (int i = 0; i < node->n_in; i++) {
     const damo_var *v = node->in[i];
     const int more = v->owner != NULL ? loop_source_arity(v->owner->op) - 1 : -1;
-    if (more < 0 || node->n_in + more + node->n_out > SOURCES_MOST_OPERANDS || !match_single_use(fg, v)) continue;
+    if (more < 0 || node->n_in + more + node->n_out > LOOP_MOST_OPERANDS || !match_single_use(fg, v)) continue;
     damo_obj *outer = graph_notes_of(b->ctx)->trace;
     damo_trace *trace = NULL;
     if (trace_join(b->ctx, v->owner->trace, node->trace, &trace) != DAMO_OK) return b->status = DAMO_EMEMORY;

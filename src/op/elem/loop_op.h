@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #define LOOP_PART_MOST_IN 4
+#define LOOP_MOST_OPERANDS 48 /* of a Loop that rules make: each is a stream of memory */
 
 /* Where the result of a part lies: at each element of the iteration space, or at each row: the axes of a row have length 1
  * or are left out. LOOP_OTHER: where a row is the last axes, a reduction over more or fewer of these, which no part reads. */
