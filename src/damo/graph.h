@@ -174,7 +174,7 @@ typedef struct damo_op_class {
   bool impure;
   const damo_alias *view_map, *destroy_map; /* copied; NULL: none. A missing input or output is a value error */
 
-  void *user;                  /* returned by damo_op_user */
+  void *user;                  /* data of the host, which damo_op_user gives back */
   void (*destroy)(void *user); /* called when the context is freed, or if registering fails; or NULL */
 } damo_op_class;
 

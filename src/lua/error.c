@@ -36,8 +36,9 @@ static bool trace_next_user_level(lua_State *L, const bind_state *st, int *level
   return false;
 }
 
-/* Appends "file:line" to the n bytes of dst, on a line of its own; returns the new length, or n: there is no room. Each
- * node of a graph has such lines, and snprintf would take a twentieth of the time in which it is built and compiled. */
+/* Appends a line "file:line" to the string of length n in the buffer dst of `size` bytes. Returns the new length; n if the
+ * line does not fit. It is written by hand because every node of a graph has such lines: snprintf took a twentieth of the
+ * time of building and compiling. */
 static size_t trace_append(char *dst, size_t n, size_t size, const char *file, int line) {
   char digits[12];
   size_t first = sizeof digits;
