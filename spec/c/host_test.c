@@ -4,6 +4,7 @@
 #include <lua.h>
 #include <lualib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "damo.h"
 #include "host_case.h"
@@ -196,7 +197,36 @@ static void test_errors(void) {
   CHECK(h.blocks == 0 && h.bytes == 0);
 }
 
+/* A loop of calls by machine code, which look at nothing but the context's flag. */
+static const char calls_for_ever[] =
+    "local damo = require 'damo'\n"
+    "local x = damo.dscalar 'x'\n"
+    "local f = damo.compile({x}, x * x + 1)\n"
+    "for i = 1, 300 do f(i) end\n"
+    "return f, f:into(damo.array(0.0))\n";
+
+static void test_interrupt(void) {
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  lua_State *L = new_state(ctx);
+  if (run(L, calls_for_ever, 2)) {
+    for (int i = 1; i <= 2; i++) { /* f, then f:into(…) */
+      damo_ctx_interrupt(ctx);
+      lua_pushvalue(L, i);
+      lua_pushnumber(L, 2);
+      CHECK(lua_pcall(L, 1, 1, 0) != LUA_OK && strstr(luaL_tolstring(L, -1, NULL), "interrupted") != NULL);
+      lua_settop(L, 2);
+      lua_pushvalue(L, i);
+      lua_pushnumber(L, 2);
+      CHECK(lua_pcall(L, 1, 1, 0) == LUA_OK);
+      lua_settop(L, 2);
+    }
+  }
+  lua_close(L);
+  damo_ctx_release(ctx);
+}
+
 int main(void) {
+  test_interrupt();
   test_objects_of_scripts();
   test_close(true);
   test_close(false);

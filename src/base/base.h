@@ -477,6 +477,8 @@ typedef struct rounding {
   unsigned csr, mask; /* the control register of floating-point units, and those of its bits that are restored */
 } rounding;
 rounding rounding_enter(bool strict);
+/* Whether it would change nothing. */
+bool rounding_is_default(bool strict);
 void rounding_restore(rounding r);
 static inline void rounding_leave(rounding r) {
   if (r.other) rounding_restore(r);

@@ -10,6 +10,8 @@
 #define CSR_MODE 0x6000u  /* rounding bits of MXCSR, which a host may set without changing the x87 mode */
 #define CSR_FLUSH 0x8040u /* flush-to-zero, denormals-are-zero */
 
+bool rounding_is_default(bool strict) { return (_mm_getcsr() & (strict ? CSR_MODE | CSR_FLUSH : CSR_MODE)) == 0; }
+
 rounding rounding_enter(bool strict) {
   const unsigned csr = _mm_getcsr(), mask = strict ? CSR_MODE | CSR_FLUSH : CSR_MODE;
   if ((csr & mask) == 0) return (rounding){.other = false}; /* made in registers: every call comes here */
@@ -38,6 +40,10 @@ static void fpcr_set(unsigned r) { __asm__ __volatile__("msr fpcr, %0" : : "r"((
 static unsigned fpcr_get(void) { return 0; }
 static void fpcr_set(unsigned r) { (void)r; }
 #endif
+
+bool rounding_is_default(bool strict) {
+  return fegetround() == FE_TONEAREST && (!strict || (fpcr_get() & FPCR_FLUSH) == 0);
+}
 
 rounding rounding_enter(bool strict) {
   rounding r = {.mode = fegetround(), .mask = strict ? FPCR_FLUSH : 0};

@@ -256,6 +256,20 @@ bool function_takes_scalars(const damo_function *f);
  * an output, are read from the cells. f must be neither running nor freed, and have no profile. */
 damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results);
 
+/* How such a Function of one node is called on numbers wherever they lie: which of them the node's operands are. */
+#define FN_DIRECT_MOST 16 /* operands */
+typedef struct fn_direct {
+  const thunk *t; /* NULL: there is no such way */
+  bool doubles;   /* all inputs and results are float64 */
+  int8_t n_operands;
+  int8_t place[FN_DIRECT_MOST]; /* among the Function's inputs and, after them, its results; -1: a constant */
+} fn_direct;
+fn_direct function_direct(const damo_function *f);
+/* A whole call by machine code: numbers are the addresses of the inputs' and the results' memory, of their dtypes; a
+ * result's may be an input's. False, and nothing was done: there is no code (yet), or the call needs more than it, such as
+ * a look whether it must end. */
+bool function_run_at(damo_function *f, const fn_direct *d, char *const *numbers);
+
 /* A call cut into slices (run.c): a Function of its own over f's program, whose updates go to f. */
 /* A run of f, not begun yet. into: as in function_run, for all its calls; written in the last step. NULL on failure. */
 damo_run *fn_run_new(damo_function *f, damo_obj *const *into);

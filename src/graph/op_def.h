@@ -272,6 +272,9 @@ struct op_def {
   /* Runs the node: reads inputs, writes outputs (thunk.h). Makes every allocation before it writes anything, so that it
    * can be run again after a memory error. NULL: no native code. */
   thunk_run_fn perform;
+  /* The same for a node of numbers, by machine code that needs nothing of the frame but itself: reads the inputs, then
+   * writes the outputs, at these addresses, inputs first. False, and nothing was done: it has none (yet). NULL: never. */
+  bool (*perform_at)(const thunk *t, frame *f, char *const *operands);
   /* The same by calling into Lua, for the implementation "lua". If both exist, DEBUG mode compares them. */
   thunk_run_fn perform_lua;
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */

@@ -288,7 +288,7 @@ static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int 
   return caller_push_outcome(L, c, f, &r);
 }
 
-#define SCALARS_MOST 4 /* results and arguments, so that they fit into the space of every C function */
+#define SCALARS_MOST 6 /* results and arguments, so that they fit into the space of every C function */
 
 bool bind_calls_scalars(const damo_function *f) {
   const fn_program *p = f->program;
@@ -302,11 +302,42 @@ bool bind_calls_scalars(const damo_function *f) {
   return true;
 }
 
+/* The call of a Function of doubles with values at 2, 3 …, by machine code; pushes the results, which are written into
+ * the targets too. into: a target for each output, or NULL; NULL: none. Returns the number of results; -1: the call was
+ * not made. */
+static int caller_run_doubles(lua_State *L, damo_function *f, const bind_caller *c, damo_obj *const *into) {
+  const int n = (int)c->n, n_out = (int)f->program->n_outputs;
+  double value[SCALARS_MOST], result[SCALARS_MOST];
+  char *at[2 * SCALARS_MOST];
+  for (int i = 0; i < n; i++) {
+    if (lua_type(L, 2 + i) == LUA_TNUMBER) {
+      value[i] = (double)lua_tonumber(L, 2 + i);
+      at[i] = (char *)&value[i];
+      continue;
+    }
+    const bind_box *box = bind_box_at(L, 2 + i);
+    if (!box || !bind_is_double(box->obj)) return -1;
+    at[i] = ((const damo_array *)box->obj)->data;
+  }
+  for (int i = 0; i < n_out; i++) {
+    const damo_array *out = into ? (const damo_array *)into[i] : NULL;
+    if (out && (!bind_is_double(&out->obj) || !out->writeable)) return -1;
+    at[n + i] = (char *)&result[i];
+  }
+  if (!function_run_at(f, &c->direct, at)) return -1;
+  for (int i = 0; i < n_out; i++) {
+    if (into && into[i]) *(double *)((damo_array *)into[i])->data = result[i];
+    lua_pushnumber(L, result[i]);
+  }
+  return n_out;
+}
+
 /* A call of a Function of numbers that gives numbers, all of which are given; -1: the call is of another kind, or its
  * arguments do not fit. */
 static int caller_call_scalars(lua_State *L, damo_function *f, bind_caller *c) {
   const int n = (int)f->program->n_inputs, n_out = (int)f->program->n_outputs;
   scalar results[SCALARS_MOST];
+  if (c->direct.doubles && caller_run_doubles(L, f, c, NULL) >= 0) return n_out;
   if (f->profile) return -1;
   for (int i = 0; i < n; i++) {
     if (lua_type(L, 2 + i) != LUA_TNUMBER || !caller_write_number(L, c, f, i, 2 + i)) return -1;
@@ -457,7 +488,20 @@ static int caller_into_body(lua_State *L) {
   return caller_call_with(L, (damo_function *)self->box->obj, self->box->caller, 2, n, &to);
 }
 
-static int caller_into_call(lua_State *L) { return bind_again(L, caller_into_body, 0); }
+/* The call by machine code: the number of results, -1 where it is not made so. */
+static int caller_into_doubles(lua_State *L) {
+  const caller_into *t = caller_into_at(L, 1);
+  if (!t || t->matrices || !t->box->obj || !t->box->caller || t->box->state->closed) return -1;
+  damo_function *f = (damo_function *)t->box->obj;
+  const bind_caller *c = t->box->caller;
+  if (!c->direct.doubles || f->freed || lua_gettop(L) - 1 != c->n || bind_gc_is_due(c->st)) return -1;
+  return caller_run_doubles(L, f, c, t->at);
+}
+
+static int caller_into_call(lua_State *L) {
+  const int n_out = caller_into_doubles(L);
+  return n_out >= 0 ? n_out : bind_again(L, caller_into_body, 0);
+}
 
 /* f:into(…):start(…) */
 static int caller_into_start(lua_State *L) {

@@ -11,6 +11,7 @@ typedef struct bind_caller {
   bool named, single;
   bool nested;          /* the peer table has take_args or give_results: bind_function_nest */
   bool scalars;         /* calls with numbers alone give numbers alone: function_run_scalars */
+  fn_direct direct;     /* how calls with numbers skip the frame */
   int64_t n_arrays;     /* number of outputs that are no plain scalars; a vault is needed if there are several */
   int64_t n;            /* length of scalar: the number of inputs */
   damo_array *scalar[]; /* one an input; NULL until the first number is passed */
@@ -65,6 +66,12 @@ int bind_function_call(lua_State *L);       /* f(...) */
 int bind_function_call_named(lua_State *L); /* f:call{name = value} */
 int bind_function_into(lua_State *L);       /* f:into(out1, out2, …) */
 int bind_function_probe(lua_State *L);      /* f:probe(var, …) */
+
+/* Whether it is a 0-d Array of float64. */
+static inline bool bind_is_double(const damo_obj *v) {
+  const damo_array *a = (const damo_array *)v;
+  return v != NULL && v->kind == OBJ_ARRAY && a->ndim == 0 && array_dtype(a) == DAMO_FLOAT64;
+}
 
 /* front.c */
 

@@ -222,6 +222,7 @@ bool elem_jit_step(jit_program *p, const damo_op *op, damo_dtype to, const damo_
 struct elem_native {
   jit_code *code;
   size_t bytes;
+  int32_t n_operands;
   jit_slot frame[];
 };
 
@@ -264,7 +265,7 @@ elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node) {
     jit_code_free(code);
     return NULL;
   }
-  *n = (elem_native){.code = code, .bytes = bytes};
+  *n = (elem_native){.code = code, .bytes = bytes, .n_operands = (int32_t)n_operands};
   jit_frame_init(code, n->frame);
   return n;
 }
@@ -275,6 +276,7 @@ void elem_native_free(elem_native *n, damo_ctx *ctx) {
   mem_free(ctx, n, n->bytes);
 }
 
-jit_slot *elem_native_operands(elem_native *n) { return n->frame; }
-
-void elem_native_run(elem_native *n) { jit_run(n->code, n->frame, 1); }
+void elem_native_run(elem_native *n, char *const *operands) {
+  for (int i = 0; i < n->n_operands; i++) n->frame[i].address = operands[i];
+  jit_run(n->code, n->frame, 1);
+}

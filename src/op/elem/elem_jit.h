@@ -32,8 +32,7 @@ typedef struct elem_native elem_native;
 /* NULL, without an error: there is none, or kernels take most of the time anyway. */
 elem_native *elem_native_new(damo_ctx *ctx, const damo_apply *node);
 void elem_native_free(elem_native *n, damo_ctx *ctx);
-/* Where a run finds the addresses of inputs, then outputs, which may be inputs; the caller sets them before each. */
-jit_slot *elem_native_operands(elem_native *n);
-void elem_native_run(elem_native *n);
+/* operands: the addresses of inputs, then outputs, which may be inputs. */
+void elem_native_run(elem_native *n, char *const *operands);
 
 #endif

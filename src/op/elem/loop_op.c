@@ -542,6 +542,7 @@ const op_def loop_def = {
     .count_out = loop_count,
     .infer_type = loop_infer_type,
     .perform = loop_perform,
+    .perform_at = loop_perform_at,
     .library_of = loop_library,
     .emit_c = loop_emit_c,
     .state_size = sizeof(loop_state),

@@ -156,5 +156,6 @@ typedef struct loop_state {
 } loop_state;
 void loop_state_clear(const thunk *t, frame *f);
 damo_status loop_perform(const thunk *t, frame *f);
+bool loop_perform_at(const thunk *t, frame *f, char *const *operands);
 
 #endif

@@ -305,16 +305,15 @@ static damo_array *loop_result(const thunk *t, frame *f, const loop_kept *k, int
 
 /* By code of its own: nothing around it, since such a run takes 20 ns. */
 static damo_status run_own_code(const thunk *t, frame *f, const loop_kept *k) {
-  jit_slot *const at = elem_native_operands(k->native);
   const bool in_place = t->node->op->destroy_map != NULL;
   for (int o = 0; o < t->n_out; o++) {
     const damo_dtype dtype = loop_part_of_out(loop_data_of(t->node->op), o)->dtype;
     const damo_array *out = in_place ? loop_result(t, f, k, o) : thunk_out_scalar(t, f, o, dtype);
     if (out == NULL) return damo_error_status(f->ctx);
-    at[t->n_in + o].address = out->data;
+    k->base[t->n_in + o] = out->data;
   }
-  for (int i = 0; i < t->n_in; i++) at[i].address = thunk_in(t, f, i)->data;
-  elem_native_run(k->native);
+  for (int i = 0; i < t->n_in; i++) k->base[i] = thunk_in(t, f, i)->data;
+  elem_native_run(k->native, k->base);
   return DAMO_OK;
 }
 
@@ -589,4 +588,11 @@ static damo_status perform_planned(const thunk *t, frame *f) {
 damo_status loop_perform(const thunk *t, frame *f) {
   const loop_kept *k = ((loop_state *)thunk_state(t, f))->kept;
   return k != NULL && k->native != NULL ? run_own_code(t, f, k) : perform_planned(t, f);
+}
+
+bool loop_perform_at(const thunk *t, frame *f, char *const *operands) {
+  const loop_kept *k = ((loop_state *)thunk_state(t, f))->kept;
+  if (k == NULL || k->native == NULL) return false;
+  elem_native_run(k->native, operands);
+  return true;
 }
