@@ -83,6 +83,29 @@ describe("a run", function()
     assert.are.equal(3, run:result())
   end)
 
+  it("keeps its inputs from calls that write into them, and from snapshots", function()
+    local x, p = damo.dscalar "x", damo.dvector "p"
+    local slow, square = damo.compile({ x, p }, x * damo.sum(p)), damo.compile({ x }, x * x + 1)
+    local a, p0 = damo.array(2.0), damo.array { 1, 2 }
+    local into = square:into(a)
+    for _ = 1, 300 do into(3) end -- by machine code
+    local run = slow:start(a, p0)
+    assert.error_matches(function() into(5) end, "input of a run under way")
+    assert.are.equal(10, a:item())
+    run:step()
+    assert.are.equal(30, run:result())
+    assert.are.equal(26, into(5))
+    assert.are.equal(26, a:item())
+
+    local bytes, s = damo.tensor { dtype = "uint8", shape = { false } }, damo.shared(1.0)
+    local f = damo.compile({}, s)
+    local room = damo.zeros({ #f:snapshot() }, "uint8")
+    local held = damo.compile({ bytes }, damo.sum(bytes)):start(room)
+    assert.error_matches(function() f:snapshot(room) end, "run that has not ended")
+    held:cancel()
+    assert.are.equal(room.size, f:snapshot(room))
+  end)
+
   it("stops inside of loops over time and over elements", function()
     local x, h0 = damo.dvector "x", damo.dvector "h0"
     local h = damo.scan(function(xt, h) return damo.tanh(h * 0.9 + xt) end,

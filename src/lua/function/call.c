@@ -321,7 +321,7 @@ static int caller_run_doubles(lua_State *L, damo_function *f, const bind_caller 
   }
   for (int i = 0; i < n_out; i++) {
     const damo_array *out = into ? (const damo_array *)into[i] : NULL;
-    if (out && (!bind_is_double(&out->obj) || !out->writeable)) return -1;
+    if (out && (!bind_is_double(&out->obj) || !array_takes_writes(out))) return -1;
     at[n + i] = (char *)&result[i];
   }
   if (!function_run_at(f, &c->direct, at)) return -1;

@@ -120,7 +120,7 @@ static inline bool front_run_doubles(front_call *c, damo_function *f, const fron
   }
   for (int i = 0; i < c->n_out; i++) {
     const damo_array *out = (const damo_array *)c->into[i];
-    if (out && (!bind_is_double(&out->obj) || !out->writeable)) return false;
+    if (out && (!bind_is_double(&out->obj) || !array_takes_writes(out))) return false;
     at[n + i] = (char *)&c->left.results[i];
   }
   if (!function_run_at(f, &c->caller->direct, at)) return false;
@@ -146,7 +146,7 @@ static bool front_run(front_call *c, const front_value *values, int n) {
   }
   for (int i = 0; i < c->n_out; i++) {
     const damo_array *out = (const damo_array *)c->into[i];
-    if (out && (!front_takes(f->program->outputs[i].type, &out->obj) || !out->writeable)) return false;
+    if (out && (!front_takes(f->program->outputs[i].type, &out->obj) || !array_takes_writes(out))) return false;
   }
   lua_State *before = st->running;
   front_enter(st);

@@ -200,6 +200,8 @@ static int function_take_snapshot(lua_State *L) {
   damo_array *a = function_bytes(L, 2);
   if (!a) return bind_arg_error(L, "snapshot", 2, "into", "a contiguous uint8 vector, or nothing");
   if (!a->writeable) return bind_raise(L, DAMO_ESTATE, "snapshot: the Array is read-only");
+  if (!array_takes_writes(a))
+    return bind_raise(L, DAMO_ESTATE, "snapshot: the Array is an input of a run that has not ended");
   bind_check(L, function_snapshot(f, a->data, (size_t)array_size(a), &size));
   lua_pushinteger(L, (lua_Integer)size);
   return 1;
