@@ -256,19 +256,26 @@ bool function_takes_scalars(const damo_function *f);
  * an output, are read from the cells. f must be neither running nor freed, and have no profile. */
 damo_status function_run_scalars(damo_function *f, damo_array *const *args, scalar *results);
 
-/* How such a Function of one node is called on numbers wherever they lie: which of them the node's operands are. */
+/* direct.c: how a Function of one node is called without the frame's cells: which of the inputs and results the node's
+ * operands are. */
 #define FN_DIRECT_MOST 16 /* operands */
 typedef struct fn_direct {
   const thunk *t; /* NULL: there is no such way */
-  bool doubles;   /* all inputs and results are float64 */
+  bool doubles;   /* all inputs and results are 0-d float64: function_run_at */
+  bool again;     /* function_run_again */
   int8_t n_operands;
   int8_t place[FN_DIRECT_MOST]; /* among the Function's inputs and, after them, its results; -1: a constant */
 } fn_direct;
 fn_direct function_direct(const damo_function *f);
-/* A whole call by machine code: numbers are the addresses of the inputs' and the results' memory, of their dtypes; a
- * result's may be an input's. False, and nothing was done: there is no code (yet), or the call needs more than it, such as
- * a look whether it must end. */
+/* A whole call on numbers: their addresses are those of the inputs' and the results' memory, of their dtypes; a result's may
+ * be an input's. False, and nothing was done: there is no code (yet), or the call needs more than it, such as a look
+ * whether it must end. */
 bool function_run_at(damo_function *f, const fn_direct *d, char *const *numbers);
+/* A whole call on Arrays of the dtypes, shapes and strides of the last one. args: one an input, borrowed. results: one an
+ * output, to be written into, borrowed; an entry that is NULL is set to a new Array, or of a 0-d output to the frame's,
+ * borrowed until the next call. False, and nothing was written: as above, or Arrays overlap, or are others than those of
+ * the last call. */
+bool function_run_again(damo_function *f, const fn_direct *d, damo_array *const *args, damo_array **results);
 
 /* A call cut into slices (run.c): a Function of its own over f's program, whose updates go to f. */
 /* A run of f, not begun yet. into: as in function_run, for all its calls; written in the last step. NULL on failure. */

@@ -58,6 +58,14 @@ damo_var *shared_copy_to(damo_ctx *ctx, const damo_var *v, const damo_obj *value
 /* Makes f's frame call the step of the program's watcher, if it has one. */
 void function_watch(damo_function *f);
 
+/* Whether calls update, observe and view nothing, and empty no cells but those of the inputs. */
+bool function_is_pure(const damo_function *f);
+/* Whether the program is one thunk in a plain frame. */
+static inline bool function_is_one_thunk(const vm_frame *vf) {
+  const vm_program *p = vf->program;
+  return p->n_thunks == 1 && p->n_segments == 0 && !p->by_demand && vf->arena == NULL && vf->step == NULL;
+}
+
 static inline void cell_set(cell *c, damo_obj *take_value) {
   damo_obj *old = *c;
   *c = take_value;

@@ -544,10 +544,15 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
 
 static bool is_scalar_type(const damo_type *t) { return type_is_tensor(t) && t->ndim == 0; }
 
-bool function_takes_scalars(const damo_function *f) {
+bool function_is_pure(const damo_function *f) {
   const fn_program *p = f->program;
   if (p->n_shared > 0 || p->watcher != NULL || f->companion != NULL || p->vm.n_views > 0) return false;
-  if (p->vm.n_transient > p->n_inputs) return false; /* more than the inputs are emptied */
+  return p->vm.n_transient <= p->n_inputs;
+}
+
+bool function_takes_scalars(const damo_function *f) {
+  const fn_program *p = f->program;
+  if (!function_is_pure(f)) return false;
   for (int64_t i = 0; i < p->n_inputs; i++) {
     const fn_input *in = &p->inputs[i];
     if (!is_scalar_type(in->var->type) || in->cell < 0 || in->mutable_ || in->destroyed) return false;
@@ -568,17 +573,11 @@ static inline void read_scalar(const damo_array *a, scalar *out) {
   }
 }
 
-/* Whether the program is one thunk in a plain frame. */
-static bool is_one_thunk(const vm_frame *vf) {
-  const vm_program *p = vf->program;
-  return p->n_thunks == 1 && p->n_segments == 0 && !p->by_demand && vf->arena == NULL && vf->step == NULL;
-}
-
 /* vm_run, in short for one thunk. */
 static damo_status run_scalar_thunks(vm_frame *vf) {
   const vm_program *p = vf->program;
   damo_ctx *const ctx = vf->frame.ctx;
-  if (!is_one_thunk(vf) || ctx_pace(ctx) != NULL) return vm_run(vf);
+  if (!function_is_one_thunk(vf) || ctx_pace(ctx) != NULL) return vm_run(vf);
   damo_status s = p->thunks[0]->run(p->thunks[0], &vf->frame);
   if (s == DAMO_OK && ctx_is_due(ctx)) s = ctx_look(ctx);
   return s == DAMO_OK ? s : vm_fail_at(vf, 0, s);
@@ -605,57 +604,6 @@ damo_status function_run_scalars(damo_function *f, damo_array *const *args, scal
   f->n_calls += s == DAMO_OK;
   f->running = false;
   return s;
-}
-
-/* The number, from 0, of the one output of the program that is the thunk's output o; -1: none, or several are. */
-static int direct_result(const fn_program *p, const thunk *t, int o) {
-  int found = -1;
-  for (int64_t i = 0; i < p->n_outputs; i++) {
-    if (p->outputs[i].cell != t->out[o]) continue;
-    if (found >= 0) return -1;
-    found = (int)i;
-  }
-  return found;
-}
-
-static int direct_input(const fn_program *p, const thunk *t, int i) {
-  for (int64_t k = 0; k < p->n_inputs; k++) {
-    if (p->inputs[k].cell == t->in[i]) return (int)k;
-  }
-  return -1;
-}
-
-fn_direct function_direct(const damo_function *f) {
-  const fn_program *p = f->program;
-  const fn_direct none = {.t = NULL};
-  if (!function_takes_scalars(f) || !is_one_thunk(&f->frame)) return none;
-  const thunk *t = p->vm.thunks[0];
-  if (t->node == NULL || t->node->op->def->perform_at == NULL || t->n_out != p->n_outputs ||
-      t->n_in + t->n_out > FN_DIRECT_MOST || p->n_inputs + p->n_outputs > FN_DIRECT_MOST)
-    return none;
-  fn_direct d = {.t = t, .doubles = true, .n_operands = (int8_t)(t->n_in + t->n_out)};
-  for (int i = 0; i < t->n_in; i++) d.place[i] = (int8_t)direct_input(p, t, i);
-  for (int o = 0; o < t->n_out; o++) {
-    const int r = direct_result(p, t, o);
-    if (r < 0) return none;
-    d.place[t->n_in + o] = (int8_t)(p->n_inputs + r);
-    d.doubles = d.doubles && p->outputs[r].type->dtype == DAMO_FLOAT64;
-  }
-  for (int64_t i = 0; i < p->n_inputs; i++) d.doubles = d.doubles && p->inputs[i].var->type->dtype == DAMO_FLOAT64;
-  return d;
-}
-
-bool function_run_at(damo_function *f, const fn_direct *d, char *const *numbers) {
-  const cell *cells = f->frame.frame.cells;
-  char *at[FN_DIRECT_MOST];
-  if (d->t == NULL || f->running || f->freed || f->profile != NULL || ctx_is_due(f->obj.ctx) ||
-      !rounding_is_default(f->program->reproducible))
-    return false;
-  for (int i = 0; i < d->n_operands; i++)
-    at[i] = d->place[i] >= 0 ? numbers[d->place[i]] : ((const damo_array *)cells[d->t->in[i]])->data;
-  if (!d->t->node->op->def->perform_at(d->t, &f->frame.frame, at)) return false;
-  f->n_calls++;
-  return true;
 }
 
 damo_obj *function_peek(const damo_function *f, int64_t i) {

@@ -275,6 +275,10 @@ struct op_def {
   /* The same for a node of numbers, by machine code that needs nothing of the frame but itself: reads the inputs, then
    * writes the outputs, at these addresses, inputs first. False, and nothing was done: it has none (yet). NULL: never. */
   bool (*perform_at)(const thunk *t, frame *f, char *const *operands);
+  /* The same for arrays of the shapes and strides of the last run, where it is known to be short: operands are inputs, then
+   * outputs, apart from all others; one that is NULL is set to a new array. False, and nothing was written: there was no
+   * such run, memory is missing, or it must check values. NULL: never. */
+  bool (*perform_again)(const thunk *t, frame *f, damo_array **operands);
   /* The same by calling into Lua, for the implementation "lua". If both exist, DEBUG mode compares them. */
   thunk_run_fn perform_lua;
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */

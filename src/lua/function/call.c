@@ -114,10 +114,15 @@ typedef struct caller_outcome {
   damo_obj *small_value[CALLER_SMALL], **values; /* NULL: a scalar */
 } caller_outcome;
 
+/* Whether each number of that dtype is one of Lua's. */
+static bool caller_is_plain_dtype(damo_dtype dtype) {
+  if (dtype_is_complex(dtype) || dtype == DAMO_UINT64) return false;
+  return dtype != DAMO_INT64 || COMPAT_MAX_INTEGER == INT64_MAX;
+}
+
 static bool caller_is_plain_scalar(const damo_obj *v) {
   const damo_array *a = (const damo_array *)v;
-  if (v->kind != OBJ_ARRAY || a->ndim > 0 || dtype_is_complex(array_dtype(a)) || a->dtype == DAMO_UINT64) return false;
-  return a->dtype != DAMO_INT64 || COMPAT_MAX_INTEGER == INT64_MAX;
+  return v->kind == OBJ_ARRAY && a->ndim == 0 && caller_is_plain_dtype(array_dtype(a));
 }
 
 static void caller_take_outcome(damo_function *f, caller_outcome *r) {
@@ -332,6 +337,60 @@ static int caller_run_doubles(lua_State *L, damo_function *f, const bind_caller 
   return n_out;
 }
 
+bool bind_calls_again(const damo_function *f) {
+  const fn_program *p = f->program;
+  if (p->n_inputs > SCALARS_MOST || p->n_outputs > SCALARS_MOST) return false;
+  for (int64_t i = 0; i < p->n_outputs; i++) {
+    const damo_type *t = p->outputs[i].type;
+    if (t->ndim == 0 && !caller_is_plain_dtype(t->dtype)) return false;
+  }
+  return true;
+}
+
+/* The arguments at 2, 3 … of such a call, numbers in the Function's own 0-d Arrays; false where some are of other kinds. */
+static bool caller_find_arrays(lua_State *L, const damo_function *f, bind_caller *c, damo_array **args) {
+  for (int i = 0; i < c->n; i++) {
+    const fn_input *in = &f->program->inputs[i];
+    if (lua_type(L, 2 + i) == LUA_TNUMBER) {
+      if (in->var->type->ndim > 0 || in->strict || in->var->type->dtype != DAMO_FLOAT64) return false;
+      args[i] = caller_write_number(L, c, f, i, 2 + i);
+      if (!args[i]) return false;
+      continue;
+    }
+    const bind_box *box = bind_box_at(L, 2 + i);
+    if (!box || box->kind != OBJ_ARRAY || !box->obj) return false;
+    args[i] = (damo_array *)box->obj;
+  }
+  return true;
+}
+
+/* The call of a Function on short Arrays of the shapes of the last call, with values at 2, 3 …; pushes the results. into: as
+ * for caller_run_doubles. At most one result has no place on the stack before it is pushed. */
+static int caller_run_again(lua_State *L, damo_function *f, bind_caller *c, damo_obj *const *into) {
+  const int n_out = (int)f->program->n_outputs;
+  damo_array *args[SCALARS_MOST], *results[SCALARS_MOST];
+  int fresh = 0;
+  for (int i = 0; i < n_out; i++) {
+    results[i] = into ? (damo_array *)into[i] : NULL;
+    fresh += !results[i] && f->program->outputs[i].type->ndim > 0;
+  }
+  if (fresh > 1 || !caller_find_arrays(L, f, c, args) || !function_run_again(f, &c->direct, args, results)) return -1;
+  if (into) {
+    lua_getiuservalue(L, 1, 1);
+    lua_rawgeti(L, -1, INTO_ARRAYS);
+  }
+  const int arrays = lua_gettop(L);
+  for (int i = 0; i < n_out; i++) {
+    if (f->program->outputs[i].type->ndim == 0)
+      bind_push_scalar(L, array_item(results[i]));
+    else if (into && into[i])
+      lua_rawgeti(L, arrays, i + 1);
+    else
+      bind_push_result(L, c->st, results[i]);
+  }
+  return n_out;
+}
+
 /* A call of a Function of numbers that gives numbers, all of which are given; -1: the call is of another kind, or its
  * arguments do not fit. */
 static int caller_call_scalars(lua_State *L, damo_function *f, bind_caller *c) {
@@ -389,6 +448,10 @@ static int caller_call(lua_State *L, damo_function *f, bind_caller *c) {
   const int n = lua_gettop(L) - 1;
   if (c->scalars && n == c->n && !f->running && !f->freed && !bind_gc_is_due(c->st)) {
     const int n_out = caller_call_scalars(L, f, c);
+    if (n_out >= 0) return n_out;
+  }
+  if (c->direct.again && n == c->n && !f->freed && !bind_gc_is_due(c->st)) {
+    const int n_out = caller_run_again(L, f, c, NULL);
     if (n_out >= 0) return n_out;
   }
   return caller_call_with(L, f, c, 2, n, &(caller_targets){0});
@@ -488,18 +551,20 @@ static int caller_into_body(lua_State *L) {
   return caller_call_with(L, (damo_function *)self->box->obj, self->box->caller, 2, n, &to);
 }
 
-/* The call by machine code: the number of results, -1 where it is not made so. */
-static int caller_into_doubles(lua_State *L) {
+/* The call without the frame: the number of results, -1 where it is not made so. */
+static int caller_into_direct(lua_State *L) {
   const caller_into *t = caller_into_at(L, 1);
   if (!t || t->matrices || !t->box->obj || !t->box->caller || t->box->state->closed) return -1;
   damo_function *f = (damo_function *)t->box->obj;
-  const bind_caller *c = t->box->caller;
-  if (!c->direct.doubles || f->freed || lua_gettop(L) - 1 != c->n || bind_gc_is_due(c->st)) return -1;
-  return caller_run_doubles(L, f, c, t->at);
+  bind_caller *c = t->box->caller;
+  if (!(c->direct.doubles || c->direct.again) || f->freed || lua_gettop(L) - 1 != c->n || bind_gc_is_due(c->st))
+    return -1;
+  const int n_out = c->direct.doubles ? caller_run_doubles(L, f, c, t->at) : -1;
+  return n_out < 0 && c->direct.again ? caller_run_again(L, f, c, t->at) : n_out;
 }
 
 static int caller_into_call(lua_State *L) {
-  const int n_out = caller_into_doubles(L);
+  const int n_out = caller_into_direct(L);
   return n_out >= 0 ? n_out : bind_again(L, caller_into_body, 0);
 }
 

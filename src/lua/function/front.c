@@ -131,6 +131,17 @@ static inline bool front_run_doubles(front_call *c, damo_function *f, const fron
   return true;
 }
 
+/* The call on short Arrays of the shapes of the last one. */
+static bool front_run_again(front_call *c, damo_function *f, damo_obj *const *args) {
+  damo_array *results[FRONT_OUT];
+  for (int i = 0; i < c->n_out; i++) results[i] = (damo_array *)c->into[i];
+  if (!function_run_again(f, &c->caller->direct, (damo_array *const *)args, results)) return false;
+  for (int i = 0; i < c->n_out; i++) {
+    if (results[i]->ndim == 0) c->left.results[i] = front_number(scalar_to_double(array_item(results[i])));
+  }
+  return true;
+}
+
 /* The call with n values: whether it was made. */
 static bool front_run(front_call *c, const front_value *values, int n) {
   bind_state *st = c->caller->st;
@@ -148,6 +159,7 @@ static bool front_run(front_call *c, const front_value *values, int n) {
     const damo_array *out = (const damo_array *)c->into[i];
     if (out && (!front_takes(f->program->outputs[i].type, &out->obj) || !array_takes_writes(out))) return false;
   }
+  if (c->caller->direct.again && front_run_again(c, f, args)) return true;
   lua_State *before = st->running;
   front_enter(st);
   const damo_status s = c->scalars ? front_run_scalars(c, f, args) : front_run_any(c, f, args);

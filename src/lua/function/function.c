@@ -27,7 +27,9 @@ static void caller_attach(lua_State *L, int idx, const damo_function *f, bool na
     if (!type_is_tensor(t) || t->ndim > 0 || dtype_is_complex(t->dtype) || t->dtype == DAMO_UINT64) c->n_arrays++;
   }
   c->scalars = c->n_arrays == 0 && !named && bind_calls_scalars(f);
-  if (c->scalars) c->direct = function_direct(f);
+  if (!named) c->direct = function_direct(f);
+  c->direct.doubles = c->direct.doubles && c->scalars;
+  c->direct.again = c->direct.again && bind_calls_again(f);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &function_key);
   lua_setmetatable(L, -2);
   lua_rawsetp(L, -2, &caller_key);

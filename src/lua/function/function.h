@@ -11,7 +11,7 @@ typedef struct bind_caller {
   bool named, single;
   bool nested;          /* the peer table has take_args or give_results: bind_function_nest */
   bool scalars;         /* calls with numbers alone give numbers alone: function_run_scalars */
-  fn_direct direct;     /* how calls with numbers skip the frame */
+  fn_direct direct;     /* how calls with numbers and short Arrays skip the frame */
   int64_t n_arrays;     /* number of outputs that are no plain scalars; a vault is needed if there are several */
   int64_t n;            /* length of scalar: the number of inputs */
   damo_array *scalar[]; /* one an input; NULL until the first number is passed */
@@ -62,6 +62,8 @@ int bind_from_token(lua_State *L);
 
 /* Whether calls of f with numbers may go by function_run_scalars. */
 bool bind_calls_scalars(const damo_function *f);
+/* Whether the binding takes arguments and gives results of function_run_again. */
+bool bind_calls_again(const damo_function *f);
 int bind_function_call(lua_State *L);       /* f(...) */
 int bind_function_call_named(lua_State *L); /* f:call{name = value} */
 int bind_function_into(lua_State *L);       /* f:into(out1, out2, …) */

@@ -100,8 +100,26 @@ typedef struct elemwise_state {
 } elemwise_state;
 damo_status elemwise_perform(const thunk *t, frame *f);
 void elemwise_state_clear(const thunk *t, frame *f);
+bool elemwise_perform_at(const thunk *t, frame *f, char *const *operands);
+bool elemwise_perform_again(const thunk *t, frame *f, damo_array **operands);
 /* Whether the inputs have the shapes and strides of the key; with `store` these are written into the key instead. */
 bool elemwise_key_matches(int64_t *key, const thunk *t, const frame *f, bool store);
+/* The same of arrays of these ranks. */
+bool elemwise_key_is_of(const int64_t *key, damo_array *const *in, int n_in);
+
+/* A run that takes longer than so many nanoseconds is not made by op_def.perform_again: threads may share it, and the call
+ * around it takes little. */
+#define AGAIN_NS 5000
+#define AGAIN_OUTS 6 /* the most results that it has */
+/* A result of op_def.perform_again. */
+typedef struct again_result {
+  damo_dtype dtype;
+  int ndim;
+  const int64_t *shape;
+} again_result;
+/* Whether the arrays, where they are given, are C-contiguous and of these shapes; makes those that are NULL. False, and none
+ * is made: one is of another shape, or memory is missing. */
+bool elemwise_take_results(damo_ctx *ctx, damo_array **arrays, const again_result *of, int n);
 /* Strides of an input along the axes of a result of rank ndim: 0 where it is broadcast. */
 void elemwise_strides_along(const damo_array *x, int ndim, int64_t *strides);
 

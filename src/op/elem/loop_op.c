@@ -543,6 +543,7 @@ const op_def loop_def = {
     .infer_type = loop_infer_type,
     .perform = loop_perform,
     .perform_at = loop_perform_at,
+    .perform_again = loop_perform_again,
     .library_of = loop_library,
     .emit_c = loop_emit_c,
     .state_size = sizeof(loop_state),

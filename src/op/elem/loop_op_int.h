@@ -157,5 +157,6 @@ typedef struct loop_state {
 void loop_state_clear(const thunk *t, frame *f);
 damo_status loop_perform(const thunk *t, frame *f);
 bool loop_perform_at(const thunk *t, frame *f, char *const *operands);
+bool loop_perform_again(const thunk *t, frame *f, damo_array **operands);
 
 #endif

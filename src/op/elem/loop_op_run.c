@@ -12,6 +12,7 @@
 struct loop_kept {
   size_t bytes;
   bool valid;         /* the plan is for the shapes and strides of the key */
+  bool repeats;       /* loop_perform_again runs the plan */
   int32_t ndim;       /* of the iteration space */
   int32_t n_axes;     /* of a row, 0: there are no folds */
   int32_t *order;     /* of the axes in plans: those of a row last */
@@ -383,6 +384,37 @@ static void operand_strides(const thunk *t, frame *f, loop_kept *k, const int64_
   }
 }
 
+/* About how many nanoseconds a run takes. */
+static double plan_cost(const loop_kept *k) {
+  if (k->strips != NULL) return strip_cost(k->strips);
+  return k->n_axes > 0 ? pass_cost(k->passes) : loop_cost(k->plan);
+}
+
+static size_t plan_workspace_on(const thread_pool *pool, const loop_kept *k) {
+  if (k->strips != NULL) return strip_workspace_on(pool, k->strips);
+  return k->n_axes > 0 ? pass_workspace_on(pool, k->passes) : loop_workspace_on(pool, k->plan);
+}
+
+/* Whether the plan alone says what a run does: no values are checked before it, and results are C-contiguous. */
+static bool plan_repeats(const thunk *t, const frame *f, const loop_kept *k) {
+  const loop_data *d = loop_data_of(t->node->op);
+  if (d->place >= 0 || d->n_sources > 0 || d->has_positions || plan_cost(k) > AGAIN_NS) return false;
+  for (int o = 0; o < t->n_out; o++) {
+    if (!array_is_contiguous((const damo_array *)thunk_result(t, f, o))) return false;
+  }
+  return true;
+}
+
+/* Runs the plan on operands at k->base. */
+static void run_plan(thread_pool *pool, const loop_kept *k, char *work) {
+  if (k->strips != NULL)
+    strip_run_on(pool, k->strips, k->base, work);
+  else if (k->n_axes > 0)
+    pass_run_on(pool, k->passes, k->base, work);
+  else
+    loop_run_on(pool, k->plan, k->base, work);
+}
+
 /* The plan for these inputs and the results, which are in their cells. */
 static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   const size_t n_ops = (size_t)(t->n_in + t->n_out), ndim = (size_t)k->ndim;
@@ -403,6 +435,7 @@ static damo_status plan_loop(const thunk *t, frame *f, loop_kept *k) {
   mem_free(f->ctx, strides, bytes);
   elemwise_key_matches(k->key, t, f, true);
   k->valid = true;
+  k->repeats = plan_repeats(t, f, k);
   return DAMO_OK;
 }
 
@@ -519,17 +552,6 @@ static damo_status read_placed(const thunk *t, frame *f, loop_kept *k) {
   return DAMO_OK;
 }
 
-/* About how many nanoseconds a run takes. */
-static double plan_cost(const loop_kept *k) {
-  if (k->strips != NULL) return strip_cost(k->strips);
-  return k->n_axes > 0 ? pass_cost(k->passes) : loop_cost(k->plan);
-}
-
-static size_t plan_workspace_on(const thread_pool *pool, const loop_kept *k) {
-  if (k->strips != NULL) return strip_workspace_on(pool, k->strips);
-  return k->n_axes > 0 ? pass_workspace_on(pool, k->passes) : loop_workspace_on(pool, k->plan);
-}
-
 /* Adds up what runs take, for shapes that are known. Whether it is time to join steps. */
 static bool is_time_to_join(loop_kept *k, const frame *f) {
   double n = JOIN_ELEMENT_NS;
@@ -576,12 +598,7 @@ static damo_status perform_planned(const thunk *t, frame *f) {
     if (s->op->def == &arange_def) k->base[s->in[0]] = (char *)&k->ranges[i];
   }
   for (int o = 0; o < t->n_out; o++) k->base[t->n_in + o] = ((const damo_array *)thunk_result(t, f, o))->data;
-  if (k->strips != NULL)
-    strip_run_on(pool, k->strips, k->base, work);
-  else if (k->n_axes > 0)
-    pass_run_on(pool, k->passes, k->base, work);
-  else
-    loop_run_on(pool, k->plan, k->base, work);
+  run_plan(pool, k, work);
   return DAMO_OK;
 }
 
@@ -594,5 +611,34 @@ bool loop_perform_at(const thunk *t, frame *f, char *const *operands) {
   const loop_kept *k = ((loop_state *)thunk_state(t, f))->kept;
   if (k == NULL || k->native == NULL) return false;
   elem_native_run(k->native, operands);
+  return true;
+}
+
+/* What the outputs are, from output 0 on; rows: space for the shapes of those of one value a row. */
+static void describe_results(const thunk *t, const loop_kept *k, again_result *of, int64_t (*rows)[DAMO_MAX_NDIM]) {
+  const loop_data *d = loop_data_of(t->node->op);
+  for (int o = 0; o < t->n_out; o++) {
+    const loop_part *p = loop_part_of_out(d, o);
+    of[o] = (again_result){p->dtype, k->ndim, k->shape};
+    if (p->space == LOOP_ELEMENTS) continue;
+    of[o].ndim = loop_part_shape(d, p, k->ndim, k->shape, rows[o]);
+    of[o].shape = rows[o];
+  }
+}
+
+bool loop_perform_again(const thunk *t, frame *f, damo_array **operands) {
+  loop_kept *k = ((loop_state *)thunk_state(t, f))->kept;
+  int64_t rows[AGAIN_OUTS][DAMO_MAX_NDIM];
+  again_result of[AGAIN_OUTS];
+  if (k == NULL || !k->valid || !k->repeats || t->n_out > AGAIN_OUTS ||
+      !elemwise_key_is_of(k->key, operands, t->n_in) || is_time_to_join(k, f))
+    return false;
+  const size_t bytes = plan_workspace_on(NULL, k);
+  char *const work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && work == NULL) return false;
+  describe_results(t, k, of, rows);
+  if (!elemwise_take_results(f->ctx, operands + t->n_in, of, t->n_out)) return false;
+  for (int i = 0; i < t->n_in + t->n_out; i++) k->base[i] = operands[i]->data;
+  run_plan(NULL, k, work);
   return true;
 }

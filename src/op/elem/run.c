@@ -17,6 +17,7 @@
 struct elemwise_plan {
   size_t bytes; /* of this allocation */
   bool valid;
+  bool repeats; /* elemwise_perform_again runs the plan */
   int32_t ndim; /* of the result */
   int32_t n_in;
   loop_program program;
@@ -58,31 +59,45 @@ static int copied_operand(const thunk *t) { return t->n_in - 1; } /* the one tha
 
 /* ---- 0-d --------------------------------------------------------------------------------------------------------- */
 
-static damo_status run_scalar(const thunk *t, frame *f, const elemwise_state *s) {
-  const elemwise_data *d = elemwise_data_of(t->node->op);
-  damo_array *out =
-      d->inplace >= 0 ? thunk_out_inplace(t, f, 0, d->inplace) : thunk_out(t, f, 0, s->out_dtype, 0, NULL);
-  if (out == NULL) return damo_error_status(f->ctx);
+/* The op on numbers at these addresses: inputs, then the result, which may be an input. */
+static void compute_scalar(const elemwise_state *s, int n_in, char *const *operands) {
   damo_c128 converted[SCALAR_MAX_ARITY];
   void *args[MAX_OPERANDS];
   if (s->fn == NULL) {
-    const damo_array *x = thunk_in(t, f, copied_operand(t));
-    if (s->cast[copied_operand(t)]) {
-      s->cast[copied_operand(t)](x->data, out->data, 1);
-    } else {
-      memmove(out->data, x->data, dtype_size(s->out_dtype));
-    }
-    return DAMO_OK;
+    const int copied = n_in - 1;
+    if (s->cast[copied])
+      s->cast[copied](operands[copied], operands[n_in], 1);
+    else
+      memmove(operands[n_in], operands[copied], dtype_size(s->out_dtype));
+    return;
   }
-  for (int i = 0; i < t->n_in; i++) {
-    args[i] = thunk_in(t, f, i)->data;
+  for (int i = 0; i < n_in; i++) {
+    args[i] = operands[i];
     if (s->cast[i] == NULL) continue;
     s->cast[i](args[i], &converted[i], 1);
     args[i] = &converted[i];
   }
-  args[t->n_in] = out->data;
+  args[n_in] = operands[n_in];
   s->fn(args, 1);
+}
+
+static damo_status run_scalar(const thunk *t, frame *f, const elemwise_state *s) {
+  const elemwise_data *d = elemwise_data_of(t->node->op);
+  const damo_array *out =
+      d->inplace >= 0 ? thunk_out_inplace(t, f, 0, d->inplace) : thunk_out_scalar(t, f, 0, s->out_dtype);
+  char *operands[MAX_OPERANDS];
+  if (out == NULL) return damo_error_status(f->ctx);
+  for (int i = 0; i < t->n_in; i++) operands[i] = thunk_in(t, f, i)->data;
+  operands[t->n_in] = out->data;
+  compute_scalar(s, t->n_in, operands);
   return DAMO_OK;
+}
+
+bool elemwise_perform_at(const thunk *t, frame *f, char *const *operands) {
+  const elemwise_state *s = thunk_state(t, f);
+  if (!s->ready || !s->scalar) return false;
+  compute_scalar(s, t->n_in, operands);
+  return true;
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
@@ -193,17 +208,29 @@ static elemwise_plan *plan_new(const thunk *t, frame *f, const elemwise_state *s
   return p;
 }
 
-/* True when the inputs have the shapes and strides of the plan's key. With `store` these are written into the key
- * instead. */
+/* Whether the key of one input says its shape and strides. */
+static inline bool key_is_of(const int64_t *key, const damo_array *x) {
+  const int n = 2 * x->ndim; /* a few: calls of memcmp would take longer than it */
+  for (int k = 0; k < n; k++) {
+    if (key[k] != x->dims[k]) return false;
+  }
+  return true;
+}
+
 bool elemwise_key_matches(int64_t *key, const thunk *t, const frame *f, bool store) {
   for (int i = 0; i < t->n_in; i++) {
     const damo_array *x = thunk_in(t, f, i);
-    const int n = 2 * x->ndim; /* a few: calls of memcmp would take longer than it */
-    for (int k = 0; k < n && store; k++) key[k] = x->dims[k];
-    for (int k = 0; k < n; k++) {
-      if (key[k] != x->dims[k]) return false;
-    }
-    key += n;
+    for (int k = 0; k < 2 * x->ndim && store; k++) key[k] = x->dims[k];
+    if (!store && !key_is_of(key, x)) return false;
+    key += 2 * x->ndim;
+  }
+  return true;
+}
+
+bool elemwise_key_is_of(const int64_t *key, damo_array *const *in, int n_in) {
+  for (int i = 0; i < n_in; i++) {
+    if (!key_is_of(key, in[i])) return false;
+    key += 2 * in[i]->ndim;
   }
   return true;
 }
@@ -228,6 +255,7 @@ static void make_plan(elemwise_plan *p, const thunk *t, frame *f, const damo_arr
   memcpy(p->out_strides, array_strides(out), (size_t)p->ndim * sizeof(int64_t));
   elemwise_key_matches(p->key, t, f, true);
   p->valid = true;
+  p->repeats = p->program.n_steps > 0 && array_is_contiguous(out) && loop_cost(p->loop) <= AGAIN_NS;
 }
 
 static void elemwise_copy(const elemwise_plan *p, const damo_array *x, damo_array *out) {
@@ -278,4 +306,45 @@ damo_status elemwise_perform(const thunk *t, frame *f) {
   if (bytes > 0 && (workspace = thunk_scratch(t, f, bytes)) == NULL) return damo_error_status(f->ctx);
   loop_run_on(pool, p->loop, base, workspace);
   return DAMO_OK;
+}
+
+/* ---- The same run again ------------------------------------------------------------------------------------------ */
+
+static bool fits_result(const damo_array *a, const again_result *of) {
+  for (int k = 0; k < of->ndim; k++) {
+    if (a->dims[k] != of->shape[k]) return false;
+  }
+  return array_is_contiguous(a);
+}
+
+bool elemwise_take_results(damo_ctx *ctx, damo_array **arrays, const again_result *of, int n) {
+  damo_array *taken[AGAIN_OUTS];
+  for (int o = 0; o < n; o++) {
+    taken[o] = arrays[o];
+    if (taken[o] != NULL && !fits_result(taken[o], &of[o])) return false;
+  }
+  for (int o = 0; o < n; o++) {
+    if (taken[o] != NULL || (taken[o] = array_empty(ctx, of[o].dtype, of[o].ndim, of[o].shape)) != NULL) continue;
+    for (int k = 0; k < o; k++) {
+      if (arrays[k] == NULL) damo_release(taken[k]);
+    }
+    return false;
+  }
+  for (int o = 0; o < n; o++) arrays[o] = taken[o];
+  return true;
+}
+
+bool elemwise_perform_again(const thunk *t, frame *f, damo_array **operands) {
+  const elemwise_state *s = thunk_state(t, f);
+  const elemwise_plan *p = s->plan;
+  if (p == NULL || !p->valid || !p->repeats || !elemwise_key_is_of(p->key, operands, p->n_in)) return false;
+  const size_t bytes = loop_workspace(p->loop);
+  void *const workspace = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && workspace == NULL) return false;
+  const again_result of = {s->out_dtype, p->ndim, p->shape};
+  if (!elemwise_take_results(f->ctx, operands + p->n_in, &of, 1)) return false;
+  char *base[MAX_OPERANDS];
+  for (int i = 0; i <= p->n_in; i++) base[i] = operands[i]->data;
+  loop_run(p->loop, base, workspace, 0, loop_rows(p->loop));
+  return true;
 }
