@@ -80,6 +80,20 @@ local branches = damo.ifelse(damo.gt(s, 0), damo.ifelse(damo.gt(s, 1), x, x * 2)
 for i, at in ipairs { 2, 0.5, -0.5 } do
   exact("branches_" .. i, { s, x }, { branches, damo.grad(damo.sum(damo.sqr(branches)), x) }, { at, values { 4 } })
 end
+-- What is known while exporting: a branch that a length chooses, the rows of constants of a loop of one step.
+local longer = damo.gt(damo.shape(x)[1], 3)
+local constants = damo.ifelse(longer, damo.constant { 1.5, -0.0, 3 }, damo.constant { 0.5, 2, -1 })
+for i, n in ipairs { 3, 4 } do
+  exact("length_" .. i, { x }, { damo.ifelse(longer, x * 2, x + 1), constants * damo.sum(x), constants },
+    { values { n } })
+end
+local rows = damo.constant { { 1, 2, 0 }, { 3, -4, 0.5 }, { -0.0, 1, 7 } }
+local once = damo.scan(function(a, b, c, h) return h * a - b + c[{ { -1, 1, -1 } }] end, {
+  sequences = { { input = rows, taps = { -1, 0, 1 } } }, outputs_info = x[{ { 1, 3 } }], n_steps = 1 })
+exact("once", { x }, { once, damo.grad(damo.sum(once[-1] * x[{ { 1, 3 } }]), x) }, { values { 5 } })
+local both = damo.jacobian(damo.stack { x[1] * x[2], x[2] / x[1], damo.sum(x) }, x)
+exact("jacobian", { x }, { both }, { values { 4 } })
+models[#models + 1] = { "jacobian_single", { x }, { both }, { values { 4 } }, dtype = "float32" }
 local k = damo.lscalar "k" -- a position outside of its axis fails only in the branch that reads it
 exact("guarded", { k, x }, { damo.ifelse(damo.gt(k, 4), damo.constant(1.0), x[k]) }, { 5, values { 4 } })
 

@@ -259,16 +259,26 @@ static damo_status ifelse_batch(build *b, const damo_apply *node, damo_var **in,
 static damo_status ifelse_emit_c(c_emit *e, const damo_apply *node) {
   const int n = node->n_out;
   const c_value *condition = ce_in(e, 0);
-  const char *c = condition->known != NULL ? ce_literal(e, condition->known, condition->dtype)
-                                           : ce_text(e, "*%s", ce_p(e, condition));
+  const char *c = condition->known != NULL ? "" : ce_text(e, "*%s", ce_p(e, condition));
   for (int i = 0; i < n; i++) {
     const c_value *x = ce_in(e, 1 + i), *y = ce_in(e, 1 + n + i);
     bool same = x->ndim == y->ndim && x->dtype == y->dtype;
     for (int k = 0; same && k < x->ndim; k++) same = x->shape[k] == y->shape[k];
     if (!same) return ce_refuse(e, "its branches have results of different shapes");
+    const c_value *taken = condition->known == NULL                                        ? NULL
+                           : scalar_cast(array_item(condition->known), DAMO_BOOL).v.i != 0 ? x
+                                                                                           : y;
+    if (taken != NULL && taken->known != NULL) {
+      DAMO_TRY(ce_out_known(e, i, damo_retain(taken->known)));
+      continue;
+    }
     const c_value *out = ce_out(e, i, x->dtype, x->ndim, x->shape);
     if (out == NULL) return e->status;
     if (ce_size(out) == 0) continue;
+    if (taken != NULL) {
+      ce_copy(e, out, taken);
+      continue;
+    }
     ce_open(e, "if (%s != 0)", c);
     ce_copy(e, out, x);
     ce_close(e);

@@ -43,11 +43,31 @@ static damo_status alloc_batch(build *b, const damo_apply *node, damo_var **in, 
   return b->status;
 }
 
+/* Results of at most so many bytes are constants of the file, so that what is made of them can be computed while
+ * exporting. */
+#define KNOWN_BYTES 512
+
+static int64_t alloc_bytes(const c_value *x, int ndim, const int64_t *shape) {
+  int64_t bytes = (int64_t)dtype_size(x->dtype);
+  for (int k = 0; k < ndim; k++) bytes *= shape[k];
+  return bytes;
+}
+
 static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
   ce_takes_complex(e);
   int64_t shape[DAMO_MAX_NDIM];
   for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
-  const c_value *x = ce_in(e, 0), *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);
+  const c_value *x = ce_in(e, 0);
+  if (x->known != NULL && alloc_bytes(x, node->n_in - 1, shape) <= KNOWN_BYTES) {
+    int64_t strides[DAMO_MAX_NDIM];
+    ce_strides_along(x, node->n_in - 1, strides);
+    for (int k = 0; k < node->n_in - 1; k++) strides[k] *= (int64_t)dtype_size(x->dtype);
+    damo_array *view = array_view(x->known, node->n_in - 1, shape, strides, 0);
+    damo_array *whole = view != NULL ? array_copy(view) : NULL;
+    damo_release(view);
+    return ce_out_known(e, 0, whole);
+  }
+  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);
   if (x->known != NULL && array_size(x->known) == 1)
     ce_fill(e, out, ce_literal(e, x->known, x->dtype));
   else
