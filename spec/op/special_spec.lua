@@ -11,7 +11,7 @@ local loose = {
   zeta_grad_s = 1e-13, riemann_zeta_grad = 1e-13, expn_grad_n = 1e-13,
   zeta_grad_ss = 1e-12, riemann_zeta_grad_ss = 1e-12,
   jv_grad_v = 1e-12, yv_grad_v = 1e-12, ive_grad_v = 1e-12, kve_grad_v = 1e-13,
-  gammainc_grad_aa = 1e-11, betainc_grad_aa = 1e-11, betainc_grad_ab = 1e-11, betainc_grad_bb = 1e-11,
+  gammainc_grad_aa = 1e-11, betainc_grad_aa = 1e-12, betainc_grad_ab = 1e-12, betainc_grad_bb = 1e-12,
   jv_grad_vv = 1e-11, yv_grad_vv = 1e-11, ive_grad_vv = 1e-11, kve_grad_vv = 1e-13, expn_grad_nn = 1e-13,
   gammainc_grad_a = 1e-12, betainc_grad_a = 1e-12, betainc_grad_b = 1e-12,
   gammaincinv = 2e-14, gammainccinv = 2e-14, betaincinv = 2e-14,
@@ -164,6 +164,22 @@ describe("second derivatives in parameters", function()
     end
     for _, name in ipairs { "jv", "yv", "iv", "kv" } do check(name, { A { -0.3, -2.5, -4.25 }, A { 0.8, 3.5, 6 } }) end
   end)
+end)
+
+it("the derivatives of betainc are as exact at whole parameters, where its fraction ends", function()
+  -- I_x(a, 1) = x^a and I_x(1, b) = 1 - (1 - x)^b
+  for _, p in ipairs { 1, 2, 5, 1 + 1e-12 } do
+    for _, x in ipairs { 0.1, 0.3, 0.63, 0.9 } do
+      local l, m = math.log(x), math.log(1 - x)
+      local want = { x ^ p * l, x ^ p * l ^ 2, -(1 - x) ^ p * m, -(1 - x) ^ p * m ^ 2 }
+      local got = { damo.betainc_grad_a(p, 1, x), damo.betainc_grad_aa(p, 1, x), damo.betainc_grad_b(1, p, x),
+        damo.betainc_grad_bb(1, p, x) }
+      for k = 1, 4 do
+        local y = damo.compile({}, got[k])()
+        assert(math.abs(y - want[k]) < 2e-14, ("%d at %g, %g: %.16g, not %.16g"):format(k, p, x, y, want[k]))
+      end
+    end
+  end
 end)
 
 it("the derivatives of ellipd and ellipk are as exact near 0, where its formula cancels", function()

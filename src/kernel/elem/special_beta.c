@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "dd.h"
+#include "hyperdual.h"
 #include "special.h"
 #include "special_gamma.h"
 
@@ -78,70 +79,42 @@ static double beta_prefix(double a, double b, dd x, dd y) {
  * even part of DLMF 8.17.22. alpha_(n+1) and beta_(n+1), n >= 0; rest = a - (a + b) x. */
 typedef struct beta_step {
   double alpha, beta;
-  double alpha_a, alpha_b, beta_a, beta_b; /* derivatives in a and b */
 } beta_step;
 
-static beta_step beta_step_at(int n, double a, double b, double x, double y, double rest, bool slopes) {
-  beta_step s = {0};
+static beta_step beta_step_at(int n, double a, double b, double x, double y, double rest) {
   const double e = a + 2 * n, even = n == 0 ? 0 : n * (b - n) * x / (e - 1);
   const double inner = rest + 1 + n * (1 + y), odd = (a + n) / (e + 1);
-  s.beta = n + even + odd * inner;
-  s.alpha = 1;
-  double per_b = 0; /* alpha = per_b (b - n) */
-  if (n > 0) {
-    per_b = (a + n - 1) / (e - 1) * ((a + b + n - 1) / (e - 1)) * n * x * x;
-    s.alpha = per_b * (b - n);
-  }
-  if (!slopes) return s;
-  if (n > 0) {
-    s.alpha_a = s.alpha * (1 / (a + n - 1) + 1 / (a + b + n - 1) - 2 / (e - 1));
-    s.alpha_b = per_b * (1 + (b - n) / (a + b + n - 1));
-    s.beta_b = n * x / (e - 1);
-  }
-  s.beta_a = (n == 0 ? 0 : -even / (e - 1)) + (n + 1) / ((e + 1) * (e + 1)) * inner + odd * y;
-  s.beta_b -= odd * x;
+  beta_step s = {.alpha = 1, .beta = n + even + odd * inner};
+  if (n > 0) s.alpha = (a + n - 1) / (e - 1) * ((a + b + n - 1) / (e - 1)) * n * x * x * (b - n);
   return s;
 }
 
-/* I_x(a, b) by that fraction, y = 1 - x; x is not far above a / (a + b). With slopes also its derivatives in a and b: the
- * rule of each step of Lentz's algorithm. */
-static double beta_fraction(double a, double b, dd x, dd y, double *slopes) {
-  const double rest = dd_value(dd_sub(dd_mul_d(y, a), dd_mul_d(x, b)));
-  beta_step s = beta_step_at(0, a, b, x.hi, y.hi, rest, slopes != NULL);
-  double c = INFINITY, d = 1 / s.beta;
-  double c_p[2] = {0}, d_p[2] = {-d * d * s.beta_a, -d * d * s.beta_b}; /* in a and b */
-  double log_h[2] = {d_p[0] / d, d_p[1] / d};
+/* a - (a + b) x, y = 1 - x. */
+static double beta_rest(double a, double b, dd x, dd y) { return dd_value(dd_sub(dd_mul_d(y, a), dd_mul_d(x, b))); }
+
+/* How many steps of that fraction give it, by Lentz's algorithm. */
+static int beta_depth(double a, double b, dd x, dd y, double rest) {
+  double c = INFINITY, d = 1 / beta_step_at(0, a, b, x.hi, y.hi, rest).beta;
   int n = 1;
   for (; n < 20000; n++) {
-    s = beta_step_at(n, a, b, x.hi, y.hi, rest, slopes != NULL);
-    const double next_d = 1 / (s.alpha * d + s.beta), next_c = s.beta + s.alpha / c;
-    double moved = 0;
-    if (slopes != NULL) {
-      const double alpha_p[2] = {s.alpha_a, s.alpha_b}, beta_p[2] = {s.beta_a, s.beta_b};
-      for (int p = 0; p < 2; p++) {
-        d_p[p] = -next_d * next_d * (alpha_p[p] * d + s.alpha * d_p[p] + beta_p[p]);
-        c_p[p] = beta_p[p] + (isinf(c) ? 0 : alpha_p[p] / c - s.alpha * c_p[p] / (c * c));
-        const double step = c_p[p] / next_c + d_p[p] / next_d;
-        log_h[p] += step;
-        moved = fmax(moved, fabs(step) / fabs(log_h[p]));
-      }
-    }
-    d = next_d;
-    c = next_c;
-    if (fabs(c * d - 1) < 2e-16 && !(moved > 1e-15)) break;
+    const beta_step s = beta_step_at(n, a, b, x.hi, y.hi, rest);
+    d = 1 / (s.alpha * d + s.beta);
+    c = s.beta + s.alpha / c;
+    if (fabs(c * d - 1) < 2e-16) break;
   }
-  double f = beta_step_at(n, a, b, x.hi, y.hi, rest, false).beta; /* from its end, which rounds little */
+  return n;
+}
+
+/* I_x(a, b) by that fraction, from its end, which rounds little. x is not far above a / (a + b). */
+static double beta_fraction(double a, double b, dd x, dd y) {
+  const double rest = beta_rest(a, b, x, y);
+  const int n = beta_depth(a, b, x, y, rest);
+  double f = beta_step_at(n, a, b, x.hi, y.hi, rest).beta;
   for (int k = n; k >= 1; k--) {
-    const double alpha = beta_step_at(k, a, b, x.hi, y.hi, rest, false).alpha;
-    f = beta_step_at(k - 1, a, b, x.hi, y.hi, rest, false).beta + alpha / f;
+    const double alpha = beta_step_at(k, a, b, x.hi, y.hi, rest).alpha;
+    f = beta_step_at(k - 1, a, b, x.hi, y.hi, rest).beta + alpha / f;
   }
-  const double i = beta_prefix(a, b, x, y) / f;
-  if (slopes != NULL) {
-    const double psi = special_psi(a + b);
-    slopes[0] = i * (log(x.hi) - special_psi(a) + psi + log_h[0]);
-    slopes[1] = i * (log(y.hi) - special_psi(b) + psi + log_h[1]);
-  }
-  return i;
+  return beta_prefix(a, b, x, y) / f;
 }
 
 /* Whether I_x(a, b) is the smaller part, computed itself, and not 1 - I_y(b, a). */
@@ -150,10 +123,10 @@ static bool beta_is_lower(double a, double b, dd x, dd y) { return x.hi * b <= y
 /* I_x(a, b) and what is left to 1. */
 static void beta_parts(double a, double b, dd x, dd y, double *lower, double *upper) {
   if (beta_is_lower(a, b, x, y)) {
-    *lower = beta_fraction(a, b, x, y, NULL);
+    *lower = beta_fraction(a, b, x, y);
     *upper = 1 - *lower;
   } else {
-    *upper = beta_fraction(b, a, y, x, NULL);
+    *upper = beta_fraction(b, a, y, x);
     *lower = 1 - *upper;
   }
 }
@@ -181,44 +154,75 @@ double special_betainc(double a, double b, double x) {
   return lower;
 }
 
-static double beta_slope(double a, double b, double x, int p) {
-  double edge, slopes[2];
-  if (beta_edge(a, b, x, &edge)) return isnan(edge) || a == 0 || b == 0 ? NAN : 0;
-  const dd lower = dd_of(x), upper = dd_sum(1, -x);
-  if (beta_is_lower(a, b, lower, upper)) {
-    beta_fraction(a, b, lower, upper, slopes);
-    return slopes[p];
+/* ---- Its derivatives in a and b --------------------------------------------------------------------------------------- */
+
+typedef struct beta_step_slopes {
+  hyperdual alpha, beta;
+} beta_step_slopes;
+
+/* That step with its derivatives. alpha_2 and beta_1 are without their factor a, which the fraction then lacks. */
+static beta_step_slopes beta_slopes_at(int n, hyperdual a, hyperdual b, double x, double y, hyperdual rest) {
+  const hyperdual b_n = hyperdual_add_d(b, -n), odd = hyperdual_inverse(hyperdual_add_d(a, 2 * n + 1));
+  beta_step_slopes s;
+  s.beta = hyperdual_mul(odd, hyperdual_add_d(rest, 1 + n * (1 + y)));
+  s.alpha = hyperdual_of(1);
+  if (n == 0) return s;
+  const hyperdual even = hyperdual_mul_d(hyperdual_inverse(hyperdual_add_d(a, 2 * n - 1)), n * x);
+  const hyperdual part = hyperdual_mul(b_n, even);
+  s.beta = hyperdual_add(hyperdual_mul(hyperdual_add_d(a, n), s.beta), hyperdual_add_d(part, n));
+  s.alpha = hyperdual_mul(hyperdual_mul(hyperdual_add_d(hyperdual_add(a, b), n - 1), even), part);
+  s.alpha = hyperdual_mul_d(s.alpha, 1.0 / n);
+  if (n > 1) s.alpha = hyperdual_mul(hyperdual_add_d(a, n - 1), s.alpha);
+  return s;
+}
+
+/* log gamma without its value. */
+static hyperdual beta_gammaln(hyperdual a) { return hyperdual_chain(a, 0, special_psi(a.v), special_tri_gamma(a.v)); }
+
+/* I_x(a, b) with its derivatives, where x is not far above a / (a + b). I = b x^a y^b gamma(a + b) / (gamma(a + 1)
+ * gamma(b + 1)) / g: where a or b is small, their poles are then in no term. The steps that follow one with b - n near 0
+ * count in derivatives, so their number is that of a b which is not whole; n² times the error is to be small as well. */
+static hyperdual beta_with_slopes(hyperdual a, hyperdual b, dd x, dd y) {
+  const double rest = beta_rest(a.v, b.v, x, y);
+  const hyperdual rests = {rest, a.p * y.hi - b.p * x.hi, a.q * y.hi - b.q * x.hi, 0};
+  const double off = floor(b.v) + 0.5;
+  const int least = beta_depth(a.v, off, x, y, beta_rest(a.v, off, x, y)),
+            n = least + 4 + (int)(least * log(least + 1.0) / 12);
+  beta_step_slopes s = beta_slopes_at(n, a, b, x.hi, y.hi, rests);
+  hyperdual g = s.beta;
+  for (int k = n; k >= 1; k--) {
+    const hyperdual ratio = hyperdual_div(s.alpha, g);
+    s = beta_slopes_at(k - 1, a, b, x.hi, y.hi, rests);
+    g = hyperdual_add(s.beta, ratio);
   }
-  beta_fraction(b, a, upper, lower, slopes);
-  return -slopes[1 - p];
+  hyperdual h =
+      hyperdual_add(hyperdual_mul_d(a, log(x.hi)), hyperdual_mul_d(b, log(y.hi))); /* the logarithm of I / b */
+  h = hyperdual_add(h, beta_gammaln(hyperdual_add(a, b)));
+  h = hyperdual_sub(h, beta_gammaln(hyperdual_add_d(a, 1)));
+  h = hyperdual_sub(h, beta_gammaln(hyperdual_add_d(b, 1)));
+  h = hyperdual_sub(h, hyperdual_chain(g, 0, 1 / g.v, -1 / (g.v * g.v)));
+  const double i = beta_prefix(a.v, b.v, x, y) / (a.v * g.v);
+  return hyperdual_mul(b, hyperdual_chain(h, i / b.v, i / b.v, i / b.v));
 }
 
-double special_betainc_grad_a(double a, double b, double x) { return beta_slope(a, b, x, 0); }
-double special_betainc_grad_b(double a, double b, double x) { return beta_slope(a, b, x, 1); }
+/* At the edges derivatives are 0, or there are none. */
+static hyperdual beta_off(bool none) { return none ? (hyperdual){NAN, NAN, NAN, NAN} : hyperdual_of(0); }
 
-static double beta_slope_a_at(const double *at) { return beta_slope(at[0], at[1], at[2], 0); }
-static double beta_slope_b_at(const double *at) { return beta_slope(at[0], at[1], at[2], 1); }
-
-/* The derivative of such a slope in a or b, which is p, the other one q; log_x is log(x) or log(1 - x). I changes with p
- * over sqrt(p), or sqrt(p (p + q) / q) where that is less, far from the middle by the factor x (p + q) / p, and near 0 over
- * p. */
-static double beta_second(special_point_fn *f, const double *at, int i, double log_x) {
+/* I_x(a, b) with its derivatives in two of the parameters: p is a or b, q is a or b. */
+static hyperdual beta_slopes(double a, double b, double x, bool p_is_a, bool q_is_a) {
   double edge;
-  if (beta_edge(at[0], at[1], at[2], &edge)) return isnan(edge) || at[0] == 0 || at[1] == 0 ? NAN : 0;
-  const double p = at[i], q = at[1 - i], wide = sqrt(p * fmin(1, (p + q) / q));
-  const double length = fmin(fmin(p, wide), 2 / fabs(log_x - special_psi(p) + special_psi(p + q)));
-  return special_slope(f, at, i, SPECIAL_STEP * length);
+  if (beta_edge(a, b, x, &edge)) return beta_off(isnan(edge) || a == 0 || b == 0);
+  const hyperdual as = {a, p_is_a, q_is_a, 0}, bs = {b, !p_is_a, !q_is_a, 0};
+  const dd lower = dd_of(x), upper = dd_sum(1, -x);
+  if (beta_is_lower(a, b, lower, upper)) return beta_with_slopes(as, bs, lower, upper);
+  return hyperdual_sub(hyperdual_of(1), beta_with_slopes(bs, as, upper, lower));
 }
 
-double special_betainc_grad_aa(double a, double b, double x) {
-  return beta_second(beta_slope_a_at, (const double[]){a, b, x}, 0, log(x));
-}
-double special_betainc_grad_ab(double a, double b, double x) {
-  return beta_second(beta_slope_b_at, (const double[]){a, b, x}, 0, log(x));
-}
-double special_betainc_grad_bb(double a, double b, double x) {
-  return beta_second(beta_slope_b_at, (const double[]){a, b, x}, 1, log1p(-x));
-}
+double special_betainc_grad_a(double a, double b, double x) { return beta_slopes(a, b, x, true, true).p; }
+double special_betainc_grad_b(double a, double b, double x) { return beta_slopes(a, b, x, false, false).p; }
+double special_betainc_grad_aa(double a, double b, double x) { return beta_slopes(a, b, x, true, true).pq; }
+double special_betainc_grad_ab(double a, double b, double x) { return beta_slopes(a, b, x, true, false).pq; }
+double special_betainc_grad_bb(double a, double b, double x) { return beta_slopes(a, b, x, false, false).pq; }
 
 /* ---- Its inverse ---------------------------------------------------------------------------------------------------------- */
 

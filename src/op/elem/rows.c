@@ -84,9 +84,6 @@ const scalar_op *elemwise_row(scalar_id id) { return &scalar_rows[id]; }
 /* Measured on AVX2, with arguments for which the functions have no shorter way. */
 static const uint16_t scalar_ns[SCALAR_NONE] = {
     [SCALAR_yv_grad_vv] = 60000,
-    [SCALAR_betainc_grad_aa] = 20000,
-    [SCALAR_betainc_grad_ab] = 20000,
-    [SCALAR_betainc_grad_bb] = 20000,
     [SCALAR_gammainc_grad_aa] = 10000,
     [SCALAR_jv_grad_vv] = 20000,
     [SCALAR_ive_grad_vv] = 20000,
@@ -104,6 +101,9 @@ static const uint16_t scalar_ns[SCALAR_NONE] = {
     [SCALAR_betainc] = 2000,
     [SCALAR_betainc_grad_a] = 2000,
     [SCALAR_betainc_grad_b] = 2000,
+    [SCALAR_betainc_grad_aa] = 2000,
+    [SCALAR_betainc_grad_ab] = 2000,
+    [SCALAR_betainc_grad_bb] = 2000,
     [SCALAR_beta] = 1000,
     [SCALAR_betaln] = 1000,
     [SCALAR_binom] = 1000,
