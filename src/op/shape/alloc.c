@@ -47,10 +47,10 @@ static damo_status alloc_batch(build *b, const damo_apply *node, damo_var **in, 
  * exporting. */
 #define KNOWN_BYTES 512
 
-static int64_t alloc_bytes(const c_value *x, int ndim, const int64_t *shape) {
+static bool alloc_is_small(const c_value *x, int ndim, const int64_t *shape) {
   int64_t bytes = (int64_t)dtype_size(x->dtype);
-  for (int k = 0; k < ndim; k++) bytes *= shape[k];
-  return bytes;
+  for (int k = 0; k < ndim && bytes <= KNOWN_BYTES; k++) bytes = shape[k] > KNOWN_BYTES ? INT64_MAX : bytes * shape[k];
+  return bytes <= KNOWN_BYTES;
 }
 
 static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
@@ -58,7 +58,7 @@ static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
   int64_t shape[DAMO_MAX_NDIM];
   for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
   const c_value *x = ce_in(e, 0);
-  if (x->known != NULL && alloc_bytes(x, node->n_in - 1, shape) <= KNOWN_BYTES) {
+  if (x->known != NULL && alloc_is_small(x, node->n_in - 1, shape)) {
     int64_t strides[DAMO_MAX_NDIM];
     ce_strides_along(x, node->n_in - 1, strides);
     for (int k = 0; k < node->n_in - 1; k++) strides[k] *= (int64_t)dtype_size(x->dtype);
