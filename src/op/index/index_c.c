@@ -298,6 +298,8 @@ damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
   }
   const c_value *out = y != NULL ? ce_out_inplace(e, 0, 0) : NULL;
   if (out == NULL) return e->status;
+  const bool adds_complex = !set && dtype_is_complex(out->dtype);
+  ce_takes_complex(e);
   if (emit_part_of(e, node, 2, out, &p) == DAMO_OK && emit_part_size(&p) > 0) {
     emit_part_check(e, &p);
     if (p.mask != NULL) { /* the region has one axis, of unknown length, for all of the mask's */
@@ -312,7 +314,7 @@ damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
     } else {
       ce_strides_along(y, p.ndim, from);
     }
-    if (p.n_lists == 0 && p.moves.n == 0) {
+    if (p.n_lists == 0 && p.moves.n == 0 && !adds_complex) {
       strbuf_clear(&p.moves);
       return index_write_range(e, out, y, &p, from, set);
     }
@@ -321,11 +323,18 @@ damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
     const char *value = y->known != NULL && array_size(y->known) == 1
                             ? ce_literal(e, y->known, y->dtype)
                             : ce_text(e, "%s[%s]", ce_p(e, y), ce_nest_at(e, &nest, 1));
-    ce_line(e,
-            set                       ? "%s[%s] = %s;"
-            : out->dtype == DAMO_BOOL ? "%s[%s] |= %s;"
-                                      : "%s[%s] += %s;",
-            ce_p(e, out), at, ce_cast(e, y->dtype, out->dtype, value));
+    value = ce_cast(e, y->dtype, out->dtype, value);
+    if (adds_complex) {
+      ce_line(e, "const %s more = %s;", ce_type(out->dtype), value);
+      ce_line(e, "%s[%s].re += more.re;", ce_p(e, out), at);
+      ce_line(e, "%s[%s].im += more.im;", ce_p(e, out), at);
+    } else {
+      ce_line(e,
+              set                       ? "%s[%s] = %s;"
+              : out->dtype == DAMO_BOOL ? "%s[%s] |= %s;"
+                                        : "%s[%s] += %s;",
+              ce_p(e, out), at, value);
+    }
     emit_part_close(e, &p, &nest);
     ce_close(e);
   }

@@ -61,7 +61,8 @@ static const core_class banded_class = {.func = "solve_banded",
                                         .check = banded_check,
                                         .workspace = banded_workspace,
                                         .run = banded_run,
-                                        .emit_c = banded_emit_c};
+                                        .emit_c = banded_emit_c,
+                                        .emits_complex = true};
 
 static const op_def banded_outer_def, banded_dot_def;
 
@@ -161,7 +162,8 @@ static const core_class banded_dot_class = {.func = "banded_dot",
                                             .form = {.signature = "(w,n),(n,k)->(n,k)"},
                                             .check = banded_check,
                                             .run = banded_dot_run,
-                                            .emit_c = banded_dot_emit_c};
+                                            .emit_c = banded_dot_emit_c,
+                                            .emits_complex = true};
 
 static damo_status banded_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const banded_props *p = OP_PROPS(node->op, banded_props);
@@ -223,7 +225,8 @@ static const core_class banded_outer_class = {.func = "banded_outer",
                                               .form = {.signature = "(n,k),(n,k)->(w,n)"},
                                               .lengths = banded_outer_lengths,
                                               .run = banded_outer_run,
-                                              .emit_c = banded_outer_emit_c};
+                                              .emit_c = banded_outer_emit_c,
+                                              .emits_complex = true};
 
 /* out = D(p·qᴴ): the gradient of p is G·q, that of q Gᴴ·p, for the banded matrix G. */
 static damo_status banded_outer_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

@@ -143,7 +143,8 @@ static damo_status half_run(core_call *c) {
 static const core_class half_class = {.func = "half_triangle",
                                       .form = {.signature = "(n,n)->(n,n)", .in_layout = "r"},
                                       .run = half_run,
-                                      .emit_c = half_triangle_emit_c};
+                                      .emit_c = half_triangle_emit_c,
+                                      .emits_complex = true};
 
 static const op_def half_triangle_def;
 

@@ -40,17 +40,48 @@ void c_mat_copy(const core_source *s, c_mat to, c_mat from);
 bool c_flag(const core_source *s, const char *property);
 char c_system(const core_source *s);
 
+/* pairs_c.c: the type pair_f64 of the file, and the functions of `use`: c_pair_use. */
+typedef enum c_pair_use {
+  PAIR_SIZE = 1,
+  PAIR_TIMES = 2,
+  PAIR_OVER = 4,
+  PAIR_ADD = 8,
+  PAIR_ADD_CONJUGATE = 16
+} c_pair_use;
+void c_pair_helpers(const core_source *s, int use);
+void c_product_of_pairs(const core_source *s);
+/* The name of an array of n pairs. */
+const char *c_pairs(const core_source *s, int64_t n);
+/* to = m, by rows. */
+void c_load_pairs(const core_source *s, const char *to, c_mat m);
+/* to = the identity. */
+void c_pair_identity(const core_source *s, int64_t rows, int64_t cols, const char *to);
+/* A complex m = from; m = from, or its real parts, by the dtype of the operands. */
+void c_store_pairs(const core_source *s, c_mat m, const char *from);
+void c_store_as(const core_source *s, c_mat m, const char *from);
+/* c = op(a)·op(b), m × k by k × n; op: the adjoint where the flag is set. */
+void c_pair_product(const core_source *s, int64_t m, int64_t n, int64_t k, bool ta, const char *a, bool tb,
+                    const char *b, const char *c);
+
 /* op_def.emit_c of the classes that have core_class.emit_c. */
 damo_status core_emit_c(c_emit *e, const damo_apply *node);
 
 /* solve_c.c: core_class.emit_c of the classes of these names. */
 core_emit_fn cholesky_emit_c, half_triangle_emit_c, triangular_emit_c, lu_factor_emit_c, pivot_rows_emit_c,
     permute_rows_emit_c, lu_solve_emit_c, inv_emit_c, det_emit_c, lu_det_emit_c, lu_inverse_emit_c, adjugate_emit_c,
-    lu_adjugate_emit_c, solve_emit_c, solve_diagonal_emit_c, banded_emit_c, banded_dot_emit_c, banded_outer_emit_c,
-    qr_emit_c;
+    lu_adjugate_emit_c, solve_emit_c, solve_diagonal_emit_c;
+/* band_c.c */
+core_emit_fn banded_emit_c, banded_dot_emit_c, banded_outer_emit_c;
+/* qr_c.c */
+core_emit_fn qr_emit_c;
 /* Of a square matrix a: its factors over it, and pivots; and the solution of op(a)·x = b over b. */
 const char *c_lu(const core_source *s, c_mat a);
 void c_lu_solve(const core_source *s, c_mat lu, const char *pivots, bool transposed, c_mat x);
+/* Adds the helper of the name, of real or complex numbers, with those that texts of complex ones call: minus_product and
+ * quotient. */
+void c_either(const core_source *s, const char *name, const char *real, const char *complex);
+/* A result by rows becomes its conjugate, if it is complex. */
+void c_conjugate(const core_source *s, c_mat m);
 /* m = the identity. */
 void c_identity(const core_source *s, c_mat m);
 /* The helpers lu, triangle and lu_solve of s->dtype. */

@@ -111,7 +111,6 @@ static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, con
   if (!dtype_is_float(dtype) && !complex) return ce_refuse(e, "of %s", dtype_name(dtype));
   if (complex && e->file->reproducible) return ce_refuse(e, "of complex numbers in reproducible mode");
   if (complex) {
-    ce_takes_complex(e);
     gemm_complex_helper(e, dtype);
     alpha = complex_factor(e, dtype, alpha);
     beta = complex_factor(e, dtype, beta);
@@ -132,6 +131,7 @@ static damo_status emit_product(c_emit *e, const char *alpha, const c_value *x, 
   matrix_of(x, x_row, a);
   matrix_of(y, y_row, b);
   matrix_of(z, z_row, c);
+  ce_takes_complex(e);
   if (ce_size(z) == 0) return e->status;
   return emit_gemm(e, z->dtype, alpha, ce_p(e, x), a, ce_p(e, y), b, beta, ce_p(e, z), c);
 }
@@ -175,6 +175,7 @@ static damo_status emit_stack(c_emit *e, const c_value *x, const c_value *y, con
     of[i][0] = all[i]->shape[n], of[i][1] = all[i]->shape[n + 1];
     of[i][2] = all[i]->strides[n], of[i][3] = all[i]->strides[n + 1];
   }
+  ce_takes_complex(e);
   if (ce_size(z) == 0) return e->status;
   c_nest nest;
   ce_nest_init(e, &nest, n, z->shape, 3, (const int64_t *const[]){strides[0], strides[1], strides[2]});

@@ -253,7 +253,8 @@ static const core_class pivot_rows_class = {
     .form = {.signature = "(k),(m,n)->(m)", .in = "if", .out = "i", .in_layout = "c-"},
     .workspace = pivot_rows_workspace,
     .run = pivot_rows_run,
-    .emit_c = pivot_rows_emit_c};
+    .emit_c = pivot_rows_emit_c,
+    .emits_complex = true};
 
 static const op_def pivot_rows_def = {
     .name = "PivotToPermutations",
@@ -292,7 +293,8 @@ static damo_status permute_rows_run(core_call *c) {
 static const core_class permute_rows_class = {.func = "permute_rows",
                                               .form = {.signature = "(n),(n,k)->(n,k)", .in = "if", .in_layout = "cr"},
                                               .run = permute_rows_run,
-                                              .emit_c = permute_rows_emit_c};
+                                              .emit_c = permute_rows_emit_c,
+                                              .emits_complex = true};
 
 static damo_status permute_rows_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const bool inverse = prop_bool_or(OP_PROPS(node->op, permute_props)->inverse, false);

@@ -109,7 +109,8 @@ static const core_class qr_class = {.func = "qr",
                                     .workspace = qr_workspace,
                                     .run = qr_run,
                                     .needs_lapack = qr_pivots,
-                                    .emit_c = qr_emit_c};
+                                    .emit_c = qr_emit_c,
+                                    .emits_complex = true};
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 

@@ -10,48 +10,6 @@
 
 /* ---- The Schur form ---------------------------------------------------------------------------------------------- */
 
-/* Complex numbers as a struct of the file's own: the C dialects of some compilers have no complex.h. */
-static const char pair_text[] =
-    "typedef struct pair_~ {\n"
-    "  double re, im;\n"
-    "} pair_~;\n"
-    "static double size_of_pair_~(pair_~ a) { return hypot(a.re, a.im); }\n"
-    "static pair_~ times_pair_~(pair_~ a, pair_~ b) {\n"
-    "  const pair_~ y = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};\n"
-    "  return y;\n"
-    "}\n"
-    "static pair_~ over_pair_~(pair_~ a, pair_~ b) {\n"
-    "  const int real = fabs(b.re) >= fabs(b.im);\n"
-    "  const double ratio = real ? b.im / b.re : b.re / b.im, below = real ? b.re + b.im * ratio : b.im + b.re * "
-    "ratio;\n"
-    "  pair_~ y = {(a.re + a.im * ratio) / below, (a.im - a.re * ratio) / below};\n"
-    "  if (!real) {\n"
-    "    y.re = (a.re * ratio + a.im) / below;\n"
-    "    y.im = (a.im * ratio - a.re) / below;\n"
-    "  }\n"
-    "  return y;\n"
-    "}\n";
-
-static const char product_text[] =
-    "/* c = op(a) op(b), m x k by k x n; op: the adjoint where the flag is set. */\n"
-    "static void product_of_pairs_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, int ta, const pair_~ *a, int tb, const "
-    "pair_~ *b,\n"
-    "                      pair_~ *c) {\n"
-    "  for (ptrdiff_t i = 0; i < m; i++)\n"
-    "    for (ptrdiff_t j = 0; j < n; j++) {\n"
-    "      pair_~ sum = {0, 0};\n"
-    "      for (ptrdiff_t l = 0; l < k; l++) {\n"
-    "        pair_~ x = ta ? a[l * m + i] : a[i * k + l], y = tb ? b[j * k + l] : b[l * n + j];\n"
-    "        if (ta) x.im = -x.im;\n"
-    "        if (tb) y.im = -y.im;\n"
-    "        x = times_pair_~(x, y);\n"
-    "        sum.re += x.re;\n"
-    "        sum.im += x.im;\n"
-    "      }\n"
-    "      c[i * n + j] = sum;\n"
-    "    }\n"
-    "}\n";
-
 /* Rotations of two rows make the matrix one of Hessenberg's, then steps of the QR algorithm with Wilkinson's shifts. */
 static const char schur_text[] =
     "static pair_~ root_pair_~(pair_~ a) {\n"
@@ -136,30 +94,6 @@ static const char schur_text[] =
     "  return 0;\n"
     "}\n";
 
-/* The name of an array of n complex numbers. */
-static const char *c_pairs(const core_source *s, int64_t n) {
-  const c_value *v = ce_scratch(s->e, DAMO_FLOAT64, n > 0 ? 2 * n : 1);
-  return v != NULL ? ce_text(s->e, "((pair_f64 *)%s)", ce_p(s->e, v)) : "0";
-}
-
-static void c_load_pairs(const core_source *s, const char *to, c_mat m) {
-  ce_for(s->e, "i", m.rows);
-  ce_for(s->e, "j", m.cols);
-  const char *from = ce_text(s->e, "(%s)[i * %lld + j * %lld]", m.at, (long long)m.rs, (long long)m.cs);
-  const bool complex = dtype_is_complex(s->dtype);
-  ce_line(s->e, "%s[i * %lld + j].re = (double)%s%s;", to, (long long)m.cols, from, complex ? ".re" : "");
-  ce_line(s->e, "%s[i * %lld + j].im = %s%s;", to, (long long)m.cols, complex ? "(double)" : "0",
-          complex ? ce_text(s->e, "%s.im", from) : "");
-  ce_close(s->e);
-  ce_close(s->e);
-}
-
-/* m = the real parts. */
-static void c_store_real(const core_source *s, c_mat m, const char *from) {
-  ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k] = (%s)%s[k].re;", (long long)(m.rows * m.cols), m.at,
-          ce_type(s->dtype), from);
-}
-
 /* The names of t and z of the square matrix. */
 typedef struct c_schur {
   const char *t, *z;
@@ -168,18 +102,11 @@ typedef struct c_schur {
 
 static c_schur c_schur_of(const core_source *s, c_mat a) {
   const c_schur f = {.t = c_pairs(s, a.rows * a.rows), .z = c_pairs(s, a.rows * a.rows), .n = a.rows};
-  ce_helper(s->e, "pair", DAMO_FLOAT64, pair_text);
+  c_pair_helpers(s, PAIR_SIZE | PAIR_TIMES | PAIR_OVER);
   ce_helper(s->e, "schur", DAMO_FLOAT64, schur_text);
   c_load_pairs(s, f.t, a);
   ce_line(s->e, "bad |= schur_f64(%lld, %s, %s);", (long long)f.n, f.t, f.z);
   return f;
-}
-
-static void c_pair_product(const core_source *s, int64_t m, int64_t n, int64_t k, bool ta, const char *a, bool tb,
-                           const char *b, const char *c) {
-  ce_helper(s->e, "product_of_pairs", DAMO_FLOAT64, product_text);
-  ce_line(s->e, "product_of_pairs_f64(%lld, %lld, %lld, %d, %s, %d, %s, %s);", (long long)m, (long long)n, (long long)k,
-          ta, a, tb, b, c);
 }
 
 /* ---- Eigenvalues ------------------------------------------------------------------------------------------------- */
@@ -299,14 +226,6 @@ static const char vectors_text[] =
     "  }\n"
     "}\n";
 
-static void c_store_pairs(const core_source *s, c_mat m, const char *from) {
-  const char *part = s->dtype == DAMO_FLOAT32 || s->dtype == DAMO_COMPLEX64 ? "float" : "double";
-  ce_for(s->e, "k", m.rows * m.cols);
-  ce_line(s->e, "(%s)[k].re = (%s)%s[k].re;", m.at, part, from);
-  ce_line(s->e, "(%s)[k].im = (%s)%s[k].im;", m.at, part, from);
-  ce_close(s->e);
-}
-
 damo_status eig_emit_c(const core_source *s) {
   const c_schur f = c_schur_of(s, s->in[0]);
   const char *w = c_pairs(s, f.n);
@@ -390,7 +309,7 @@ damo_status complex_gap_emit_c(const core_source *s) {
   const double eps = s->dtype == DAMO_COMPLEX64 ? FLT_EPSILON : DBL_EPSILON, n = (double)w.rows;
   const char *from = c_pairs(s, x.rows * x.cols), *values = c_pairs(s, w.rows), *q = c_pairs(s, x.rows * x.cols),
              *sizes = c_pairs(s, scale.rows * scale.cols);
-  ce_helper(s->e, "pair", DAMO_FLOAT64, pair_text);
+  c_pair_helpers(s, PAIR_SIZE | PAIR_TIMES | PAIR_OVER);
   ce_helper(s->e, "gap_of_pairs", DAMO_FLOAT64, gap_text);
   c_load_pairs(s, from, x);
   c_load_pairs(s, values, w);
@@ -524,12 +443,12 @@ static const char logm_text[] =
 damo_status sqrtm_emit_c(const core_source *s) {
   const c_schur f = c_schur_of(s, s->in[0]);
   const char *work = c_pairs(s, f.n * f.n);
-  ce_helper(s->e, "product_of_pairs", DAMO_FLOAT64, product_text);
+  c_product_of_pairs(s);
   ce_helper(s->e, "root_of_pairs", DAMO_FLOAT64, root_text);
   ce_line(s->e, "(void)schur_clean_f64(%lld, %s, 1);", (long long)f.n, f.t);
   ce_line(s->e, "bad |= schur_root_f64(%lld, %s, %s);", (long long)f.n, f.t, f.t);
   ce_line(s->e, "bad |= schur_back_f64(%lld, %s, %s, %s);", (long long)f.n, f.z, f.t, work);
-  c_store_real(s, s->out[0], f.t);
+  c_store_as(s, s->out[0], f.t);
   return s->e->status;
 }
 
@@ -538,7 +457,7 @@ damo_status logm_emit_c(const core_source *s) {
   const c_schur f = c_schur_of(s, a);
   const char *out = c_pairs(s, f.n * f.n), *logs = c_pairs(s, f.n), *x = c_pairs(s, f.n * f.n),
              *y = c_pairs(s, f.n * f.n);
-  ce_helper(s->e, "product_of_pairs", DAMO_FLOAT64, product_text);
+  c_product_of_pairs(s);
   ce_helper(s->e, "root_of_pairs", DAMO_FLOAT64, root_text);
   ce_helper(s->e, "logm", DAMO_FLOAT64, logm_text);
   ce_line(s->e, "int upper = 0, lower = 0;");
@@ -550,7 +469,7 @@ damo_status logm_emit_c(const core_source *s) {
   ce_line(s->e, "bad |= schur_clean_f64(%lld, %s, !(upper && lower));", (long long)f.n, f.t);
   ce_line(s->e, "bad |= schur_logm_f64(%lld, %s, %s, %s, %s, %s);", (long long)f.n, f.t, out, logs, x, y);
   ce_line(s->e, "bad |= schur_back_f64(%lld, %s, %s, %s);", (long long)f.n, f.z, out, x);
-  c_store_real(s, s->out[0], out);
+  c_store_as(s, s->out[0], out);
   return s->e->status;
 }
 
@@ -594,7 +513,7 @@ damo_status sylvester_emit_c(const core_source *s) {
   ce_line(s->e, "bad |= schur_sylvester_f64(%lld, %lld, %s, %s, %s);", (long long)a.n, (long long)b.n, a.t, b.t, f);
   c_pair_product(s, a.n, b.n, a.n, false, a.z, false, f, g);
   c_pair_product(s, a.n, b.n, b.n, false, g, true, b.z, f);
-  c_store_real(s, s->out[0], f);
+  c_store_as(s, s->out[0], f);
   return s->e->status;
 }
 
@@ -647,6 +566,6 @@ damo_status lyapunov_emit_c(const core_source *s) {
   ce_line(s->e, "bad |= schur_lyapunov_f64(%lld, %s, %s, %s);", (long long)a.n, a.t, f, w);
   c_pair_product(s, a.n, a.n, a.n, false, a.z, false, f, g);
   c_pair_product(s, a.n, a.n, a.n, false, g, true, a.z, f);
-  c_store_real(s, s->out[0], f);
+  c_store_as(s, s->out[0], f);
   return s->e->status;
 }

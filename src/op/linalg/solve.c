@@ -404,8 +404,11 @@ static const core_form *solve_diagonal_form(const damo_op *op) {
   return &solve_diagonal_forms[prop_bool_or(OP_PROPS(op, solve_diagonal_props)->vector, false)];
 }
 static damo_status solve_diagonal_run(core_call *c) { return solve_diagonal(c, 'n'); }
-static const core_class solve_diagonal_class = {
-    .func = "solve", .form_of = solve_diagonal_form, .run = solve_diagonal_run, .emit_c = solve_diagonal_emit_c};
+static const core_class solve_diagonal_class = {.func = "solve",
+                                                .form_of = solve_diagonal_form,
+                                                .run = solve_diagonal_run,
+                                                .emit_c = solve_diagonal_emit_c,
+                                                .emits_complex = true};
 
 static const op_def solve_diagonal_def;
 

@@ -56,8 +56,7 @@ static const char quotient_text[] =
     "  return q;\n"
     "}\n";
 
-/* The helper of the name, of real or complex numbers. */
-static void c_either(const core_source *s, const char *name, const char *real, const char *complex) {
+void c_either(const core_source *s, const char *name, const char *real, const char *complex) {
   const bool of_complex = dtype_is_complex(s->dtype);
   if (of_complex) ce_helper(s->e, "minus_product", s->dtype, minus_product_text);
   if (of_complex) ce_helper(s->e, "quotient", s->dtype, quotient_text);
@@ -66,8 +65,7 @@ static void c_either(const core_source *s, const char *name, const char *real, c
 
 static void triangle_helper(const core_source *s) { c_either(s, "triangle", triangle_text, complex_triangle_text); }
 
-/* A result by rows becomes its conjugate, if it is complex. */
-static void c_conjugate(const core_source *s, c_mat m) {
+void c_conjugate(const core_source *s, c_mat m) {
   if (!dtype_is_complex(s->dtype)) return;
   ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k].im = -(%s)[k].im;", (long long)(m.rows * m.cols), m.at,
           m.at);
@@ -172,11 +170,20 @@ damo_status half_triangle_emit_c(const core_source *s) {
   const c_mat x = s->in[0], y = s->out[0];
   const bool both = c_flag(s, "hermitian");
   const char *at = ce_text(s->e, "(%s)[i * %lld + j * %lld]", x.at, (long long)x.rs, (long long)x.cs);
-  const char *other = ce_text(s->e, " + (%s)[j * %lld + i * %lld]", x.at, (long long)x.rs, (long long)x.cs);
+  const char *other = ce_text(s->e, "(%s)[j * %lld + i * %lld]", x.at, (long long)x.rs, (long long)x.cs);
   ce_for(s->e, "i", y.rows);
   ce_for(s->e, "j", y.rows);
-  ce_line(s->e, "(%s)[i * %lld + j] = j > i ? 0 : j < i ? %s%s : (%s%s) / 2;", y.at, (long long)y.rs, at,
-          both ? other : "", at, both ? other : "");
+  if (dtype_is_complex(s->dtype)) {
+    ce_line(s->e, "%s v = %s;", ce_type(s->dtype), at);
+    if (both) ce_line(s->e, "v.re += %s.re;", other);
+    if (both) ce_line(s->e, "v.im -= %s.im;", other);
+    ce_line(s->e, "if (i <= j) v.re = i == j ? v.re / 2 : 0;");
+    ce_line(s->e, "if (i <= j) v.im = i == j ? v.im / 2 : 0;");
+    ce_line(s->e, "(%s)[i * %lld + j] = v;", y.at, (long long)y.rs);
+  } else {
+    if (both) at = ce_text(s->e, "%s + %s", at, other);
+    ce_line(s->e, "(%s)[i * %lld + j] = j > i ? 0 : j < i ? %s : (%s) / 2;", y.at, (long long)y.rs, at, at);
+  }
   ce_close(s->e);
   ce_close(s->e);
   return s->e->status;
@@ -527,10 +534,26 @@ damo_status lu_det_emit_c(const core_source *s) {
 
 /* ---- Systems ----------------------------------------------------------------------------------------------------- */
 
+/* Entries of the diagonal are `step` apart. */
+static damo_status c_complex_diagonal(const core_source *s, long long step) {
+  const c_mat a = s->in[0], x = s->in[1], y = s->out[0];
+  ce_helper(s->e, "quotient", s->dtype, quotient_text);
+  ce_for(s->e, "k", y.rows);
+  ce_line(s->e, "%s d = (%s)[k * %lld];", ce_type(s->dtype), a.at, step);
+  if (c_system(s) == 'h') ce_line(s->e, "d.im = -d.im;");
+  ce_line(s->e, "bad |= d.re == 0 && d.im == 0;");
+  ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++)", (long long)y.cols);
+  ce_line(s->e, "  (%s)[k * %lld + j * %lld] = quotient_%s((%s)[k * %lld + j * %lld], d);", y.at, (long long)y.rs,
+          (long long)y.cs, s->suffix, x.at, (long long)x.rs, (long long)x.cs);
+  ce_close(s->e);
+  return s->e->status;
+}
+
 damo_status solve_diagonal_emit_c(const core_source *s) {
   const bool of_matrix = s->in[0].rows == s->in[0].cols && strcmp(s->op->def->name, "Solve") == 0;
   const c_mat a = s->in[0], x = s->in[1], y = s->out[0];
   const long long step = (long long)(of_matrix ? a.rs + a.cs : a.rs);
+  if (dtype_is_complex(s->dtype)) return c_complex_diagonal(s, step);
   ce_for(s->e, "k", y.rows);
   ce_line(s->e, "bad |= (%s)[k * %lld] == 0;", a.at, step);
   ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++)", (long long)y.cols);
@@ -540,200 +563,56 @@ damo_status solve_diagonal_emit_c(const core_source *s) {
   return s->e->status;
 }
 
-/* The matrix of the entries that count, in full. kept: as an expression of i and j; mirrored: of the others the transposed
- * ones stand, else 0. */
-static void c_written_out(const core_source *s, c_mat to, c_mat from, const char *kept, bool mirrored) {
-  const char *other =
-      !mirrored ? "0" : ce_text(s->e, "(%s)[j * %lld + i * %lld]", from.at, (long long)from.rs, (long long)from.cs);
-  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)to.rows);
-  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++)", (long long)to.cols);
-  ce_line(s->e, "    %s[i * %lld + j] = %s ? (%s)[i * %lld + j * %lld] : %s;", to.at, (long long)to.rs, kept, from.at,
+typedef enum c_mirror { MIRROR_NONE, MIRROR_SYMMETRIC, MIRROR_HERMITIAN } c_mirror;
+
+/* The matrix of the entries that count, in full. kept: as an expression of i and j; the others are 0, the transposed ones or
+ * their conjugates. */
+static void c_written_out(const core_source *s, c_mat to, c_mat from, const char *kept, c_mirror mirror) {
+  const bool complex = dtype_is_complex(s->dtype);
+  const char *other = ce_text(s->e, "(%s)[j * %lld + i * %lld]", from.at, (long long)from.rs, (long long)from.cs);
+  if (mirror == MIRROR_NONE) other = complex ? ce_text(s->e, "(%s){0, 0}", ce_type(s->dtype)) : "0";
+  ce_for(s->e, "i", to.rows);
+  ce_for(s->e, "j", to.cols);
+  ce_line(s->e, "%s[i * %lld + j] = %s ? (%s)[i * %lld + j * %lld] : %s;", to.at, (long long)to.rs, kept, from.at,
           (long long)from.rs, (long long)from.cs, other);
+  if (complex && mirror == MIRROR_HERMITIAN)
+    ce_line(s->e, "%s[i * %lld + j].im *= i == j ? 0 : %s ? 1 : -1;", to.at, (long long)to.rs, kept);
+  ce_close(s->e);
+  ce_close(s->e);
+}
+
+/* By a Hermitian matrix's factor in the lower triangle of a; of its transpose by those of the conjugates. */
+static void c_positive_solve(const core_source *s, c_mat a, c_mat x) {
+  const bool conjugated = c_system(s) == 't';
+  c_cholesky(s, a);
+  if (conjugated) c_conjugate(s, x);
+  c_triangle(s, a, true, false, x);
+  c_conjugate(s, x);
+  c_triangle(s, c_mat_turned(a), false, false, x);
+  if (!conjugated) c_conjugate(s, x);
 }
 
 damo_status solve_emit_c(const core_source *s) {
   const prop_value *assume = op_prop(s->op, "assume");
   const char *word = assume != NULL ? prop_str_or(*assume, "gen") : "gen";
-  const bool lower = c_flag(s, "lower");
-  if (dtype_is_complex(s->dtype) && strcmp(word, "gen") != 0 && strcmp(word, "banded") != 0)
-    return ce_refuse(s->e, "complex numbers");
+  const bool lower = c_flag(s, "lower"), adjoint = c_system(s) == 'h';
   if (strcmp(word, "diagonal") == 0) return solve_diagonal_emit_c(s);
   const c_mat a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
   if (strcmp(word, "tridiagonal") == 0)
-    c_written_out(s, a, s->in[0], "i - j <= 1 && j - i <= 1", false);
+    c_written_out(s, a, s->in[0], "(i - j <= 1 && j - i <= 1)", MIRROR_NONE);
   else if (strcmp(word, "gen") == 0 || strcmp(word, "banded") == 0)
     c_mat_copy(s, a, s->in[0]);
   else
-    c_written_out(s, a, s->in[0], lower ? "i >= j" : "i <= j", true);
+    c_written_out(s, a, s->in[0], lower ? "i >= j" : "i <= j",
+                  strcmp(word, "sym") == 0 ? MIRROR_SYMMETRIC : MIRROR_HERMITIAN);
   c_mat_copy(s, s->out[0], s->in[1]);
   if (strcmp(word, "pos") == 0) {
-    c_cholesky(s, a);
-    c_triangle(s, a, true, false, s->out[0]);
-    c_triangle(s, c_mat_turned(a), false, false, s->out[0]);
-  } else {
-    const char *pivots = c_lu(s, a);
-    const bool adjoint = c_system(s) == 'h';
-    if (adjoint) c_conjugate(s, s->out[0]);
-    c_lu_solve(s, a, pivots, c_system(s) != 'n', s->out[0]);
-    if (adjoint) c_conjugate(s, s->out[0]);
+    c_positive_solve(s, a, s->out[0]);
+    return s->e->status;
   }
+  const char *pivots = c_lu(s, a);
+  if (adjoint) c_conjugate(s, s->out[0]);
+  c_lu_solve(s, a, pivots, c_system(s) != 'n', s->out[0]);
+  if (adjoint) c_conjugate(s, s->out[0]);
   return s->e->status;
-}
-
-/* LU of the whole matrix. */
-/* ---- Bands ------------------------------------------------------------------------------------------------------- */
-
-static int64_t c_integer(const core_source *s, const char *property) { return op_prop(s->op, property)->u.i; }
-
-/* Row i of the matrix lies in row i of the band, its columns from i - l on; swaps fill l more columns on the right. */
-damo_status banded_emit_c(const core_source *s) {
-  const int64_t l = c_integer(s, "l"), u = c_integer(s, "u"), n = s->in[0].cols;
-  const bool turned = c_system(s) != 'n';
-  const int64_t below = turned ? u : l, above = turned ? l : u, wide = 2 * below + above + 1;
-  const c_mat ab = s->in[0], room = c_mat_scratch(s, n, wide);
-  ce_helper(s->e, "banded", s->dtype,
-            "/* Solves with a matrix of l diagonals below and u above the main one, by rows, w = 2 l + u + 1 places "
-            "each. */\n"
-            "static ptrdiff_t banded_~(ptrdiff_t n, ptrdiff_t k, ptrdiff_t l, ptrdiff_t u, @ *a, @ *x, ptrdiff_t xr,\n"
-            "                          ptrdiff_t xc) {\n"
-            "  const ptrdiff_t w = 2 * l + u + 1;\n"
-            "  ptrdiff_t first = 0;\n"
-            "  for (ptrdiff_t j = 0; j < n; j++) {\n"
-            "    const ptrdiff_t end = j + l < n ? j + l + 1 : n, last = j + l + u < n ? j + l + u + 1 : n;\n"
-            "    ptrdiff_t p = j;\n"
-            "    for (ptrdiff_t i = j + 1; i < end; i++)\n"
-            "      if (fabs$(a[i * w + j - i + l]) > fabs$(a[p * w + j - p + l])) p = i;\n"
-            "    if (a[p * w + j - p + l] == 0) {\n"
-            "      if (first == 0) first = j + 1;\n"
-            "      continue;\n"
-            "    }\n"
-            "    for (ptrdiff_t c = j; c < last && p != j; c++) {\n"
-            "      const @ t = a[j * w + c - j + l];\n"
-            "      a[j * w + c - j + l] = a[p * w + c - p + l];\n"
-            "      a[p * w + c - p + l] = t;\n"
-            "    }\n"
-            "    for (ptrdiff_t c = 0; c < k && p != j; c++) {\n"
-            "      const @ t = x[j * xr + c * xc];\n"
-            "      x[j * xr + c * xc] = x[p * xr + c * xc];\n"
-            "      x[p * xr + c * xc] = t;\n"
-            "    }\n"
-            "    for (ptrdiff_t i = j + 1; i < end; i++) {\n"
-            "      const @ f = a[i * w + j - i + l] / a[j * w + l];\n"
-            "      for (ptrdiff_t c = j + 1; c < last; c++) a[i * w + c - i + l] -= f * a[j * w + c - j + l];\n"
-            "      for (ptrdiff_t c = 0; c < k; c++) x[i * xr + c * xc] -= f * x[j * xr + c * xc];\n"
-            "    }\n"
-            "  }\n"
-            "  for (ptrdiff_t j = n - 1; j >= 0; j--) {\n"
-            "    const ptrdiff_t last = j + l + u < n ? j + l + u + 1 : n;\n"
-            "    for (ptrdiff_t b = 0; b < k; b++) {\n"
-            "      @ v = x[j * xr + b * xc];\n"
-            "      for (ptrdiff_t c = j + 1; c < last; c++) v -= a[j * w + c - j + l] * x[c * xr + b * xc];\n"
-            "      x[j * xr + b * xc] = v / a[j * w + l];\n"
-            "    }\n"
-            "  }\n"
-            "  return first;\n"
-            "}\n");
-  ce_for(s->e, "i", n);
-  ce_for(s->e, "q", wide);
-  ce_line(s->e, "const ptrdiff_t j = i - %lld + q, r = %s;", (long long)below,
-          turned ? ce_text(s->e, "j - i + %lld", (long long)u) : ce_text(s->e, "i - j + %lld", (long long)u));
-  ce_line(s->e, "%s[i * %lld + q] = j >= 0 && j < %lld && r >= 0 && r <= %lld ? (%s)[r * %lld + %s * %lld] : 0;",
-          room.at, (long long)wide, (long long)n, (long long)(l + u), ab.at, (long long)ab.rs, turned ? "i" : "j",
-          (long long)ab.cs);
-  ce_close(s->e);
-  ce_close(s->e);
-  c_mat_copy(s, s->out[0], s->in[1]);
-  ce_line(s->e, "bad |= banded_%s(%lld, %lld, %lld, %lld, %s, %s);", s->suffix, (long long)n, (long long)s->out[0].cols,
-          (long long)below, (long long)above, room.at, c_mat_text(s->e, s->out[0]));
-  return s->e->status;
-}
-
-/* Sums in double and in the order of diagonals, as the virtual machine has them. */
-damo_status banded_dot_emit_c(const core_source *s) {
-  const int64_t l = c_integer(s, "l"), u = c_integer(s, "u"), n = s->in[0].cols, most = l > u ? l : u;
-  const c_mat ab = s->in[0], x = s->in[1], y = s->out[0];
-  const bool turned = c_system(s) != 'n';
-  c_emit *e = s->e;
-  ce_for(e, "i", n);
-  ce_for(e, "k", x.cols);
-  ce_line(e, "double sum = 0;");
-  ce_open(e, "for (ptrdiff_t d = %lld; d <= %lld; d++)", (long long)-most, (long long)most);
-  ce_line(e, "const ptrdiff_t j = i + d, r = %lld %s d;", (long long)u, turned ? "+" : "-");
-  ce_line(e, "if (j < 0 || j >= %lld || r < 0 || r > %lld) continue;", (long long)n, (long long)(l + u));
-  ce_line(e, "sum += (double)(%s)[r * %lld + %s * %lld] * (double)(%s)[j * %lld + k * %lld];", ab.at, (long long)ab.rs,
-          turned ? "i" : "j", (long long)ab.cs, x.at, (long long)x.rs, (long long)x.cs);
-  ce_close(e);
-  ce_line(e, "(%s)[i * %lld + k * %lld] = (%s)sum;", y.at, (long long)y.rs, (long long)y.cs, ce_type(s->dtype));
-  ce_close(e);
-  ce_close(e);
-  return e->status;
-}
-
-damo_status banded_outer_emit_c(const core_source *s) {
-  const c_mat p = s->in[0], q = s->in[1], y = s->out[0];
-  c_emit *e = s->e;
-  ce_for(e, "r", y.rows);
-  ce_for(e, "j", y.cols);
-  ce_line(e, "const ptrdiff_t i = j + r - %lld;", (long long)c_integer(s, "u"));
-  ce_line(e, "double sum = 0;");
-  ce_line(e, "for (ptrdiff_t k = 0; i >= 0 && i < %lld && k < %lld; k++)", (long long)p.rows, (long long)p.cols);
-  ce_line(e, "  sum += (double)(%s)[i * %lld + k * %lld] * (double)(%s)[j * %lld + k * %lld];", p.at, (long long)p.rs,
-          (long long)p.cs, q.at, (long long)q.rs, (long long)q.cs);
-  ce_line(e, "(%s)[r * %lld + j * %lld] = (%s)sum;", y.at, (long long)y.rs, (long long)y.cs, ce_type(s->dtype));
-  ce_close(e);
-  ce_close(e);
-  return e->status;
-}
-
-/* ---- QR ---------------------------------------------------------------------------------------------------------- */
-
-/* By reflections as LAPACK makes them, so that signs are the same: R's diagonal has the sign against that of the column's
- * first element. */
-damo_status qr_emit_c(const core_source *s) {
-  const prop_value *mode = op_prop(s->op, "mode");
-  const bool alone = strcmp(prop_str_or(*mode, "full"), "r") == 0;
-  c_emit *e = s->e;
-  const c_mat r = s->out[alone ? 0 : 1], a = c_mat_scratch(s, s->in[0].rows, s->in[0].cols);
-  if (c_flag(s, "pivoting")) return ce_refuse(e, "with pivoting");
-  const int64_t least = a.rows < a.cols ? a.rows : a.cols;
-  const c_mat tau = c_mat_scratch(s, least, 1);
-  ce_helper(e, "qr", s->dtype,
-            "/* x = (1 - tau v v') x for the columns from j on; v is 1 in row j, below in column j of a. */\n"
-            "static void reflect_~(ptrdiff_t m, ptrdiff_t n, const @ *a, ptrdiff_t lda, ptrdiff_t j, @ tau, @ *x,\n"
-            "                      ptrdiff_t from) {\n"
-            "  for (ptrdiff_t k = from; k < n; k++) {\n"
-            "    @ w = x[j * n + k];\n"
-            "    for (ptrdiff_t i = j + 1; i < m; i++) w += a[i * lda + j] * x[i * n + k];\n"
-            "    w *= tau;\n"
-            "    x[j * n + k] -= w;\n"
-            "    for (ptrdiff_t i = j + 1; i < m; i++) x[i * n + k] -= w * a[i * lda + j];\n"
-            "  }\n"
-            "}\n\n"
-            "static void qr_~(ptrdiff_t m, ptrdiff_t n, @ *a, @ *tau) {\n"
-            "  for (ptrdiff_t j = 0; j < m && j < n; j++) {\n"
-            "    @ most = 0, sum = 0;\n"
-            "    for (ptrdiff_t i = j + 1; i < m; i++)\n"
-            "      if (fabs$(a[i * n + j]) > most) most = fabs$(a[i * n + j]);\n"
-            "    tau[j] = 0;\n"
-            "    if (most == 0) continue;\n"
-            "    for (ptrdiff_t i = j + 1; i < m; i++) sum += (a[i * n + j] / most) * (a[i * n + j] / most);\n"
-            "    const @ alpha = a[j * n + j], beta = -copysign$(hypot$(alpha, most * sqrt$(sum)), alpha);\n"
-            "    tau[j] = (beta - alpha) / beta;\n"
-            "    for (ptrdiff_t i = j + 1; i < m; i++) a[i * n + j] /= alpha - beta;\n"
-            "    a[j * n + j] = beta;\n"
-            "    reflect_~(m, n, a, n, j, tau[j], a, j + 1);\n"
-            "  }\n"
-            "}\n");
-  c_mat_copy(s, a, s->in[0]);
-  ce_line(e, "qr_%s(%lld, %lld, %s, %s);", s->suffix, (long long)a.rows, (long long)a.cols, a.at, tau.at);
-  ce_line(e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)r.rows);
-  ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++) (%s)[i * %lld + j] = i <= j ? %s[i * %lld + j] : 0;",
-          (long long)r.cols, r.at, (long long)r.rs, a.at, (long long)a.rs);
-  if (alone) return e->status;
-  const c_mat q = s->out[0];
-  c_identity(s, q);
-  ce_line(e, "for (ptrdiff_t j = %lld; j >= 0; j--)", (long long)least - 1);
-  ce_line(e, "  reflect_%s(%lld, %lld, %s, %lld, j, %s[j], %s, j);", s->suffix, (long long)q.rows, (long long)q.cols,
-          a.at, (long long)a.cols, tau.at, q.at);
-  return e->status;
 }

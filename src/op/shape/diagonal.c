@@ -105,6 +105,7 @@ static damo_status extract_batch(build *b, const damo_apply *node, damo_var **in
 }
 
 static damo_status extract_emit_c(c_emit *e, const damo_apply *node) {
+  ce_takes_complex(e);
   const c_value *x = ce_in(e, 0);
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   const int64_t offset = diag_box(node->op->data, x->ndim, x->shape, x->strides, shape, strides);
@@ -200,7 +201,8 @@ static damo_status allocdiag_emit_c(c_emit *e, const damo_apply *node) {
   for (int i = 0; i < n - 1; i++) {
     if (x->shape[i] != 1 && x->shape[i] != along[i]) return ce_refuse(e, "a diagonal of another length");
   }
-  ce_fill(e, out, "0");
+  ce_takes_complex(e);
+  ce_fill(e, out, dtype_is_complex(out->dtype) ? ce_text(e, "(%s){0, 0}", ce_type(out->dtype)) : "0");
   ce_copy(e, ce_view(e, out, n - 1, along, strides, offset), x);
   return e->status;
 }

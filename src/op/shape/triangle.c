@@ -46,7 +46,9 @@ static damo_status triangle_grad(build *b, damo_apply *node, damo_var *const *go
 
 static damo_status triangle_emit_c(c_emit *e, const damo_apply *node) {
   const c_value *x = ce_in(e, 0), *out = ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape);
+  ce_takes_complex(e);
   if (out == NULL || ce_size(out) == 0) return e->status;
+  const char *zero = dtype_is_complex(out->dtype) ? ce_text(e, "(%s){0, 0}", ce_type(out->dtype)) : "0";
   const long long rows = (long long)x->shape[x->ndim - 2], cols = (long long)x->shape[x->ndim - 1];
   const bool lower = OP_PROPS(node->op, triangle_props)->lower.u.i != 0;
   int64_t k = OP_PROPS(node->op, triangle_props)->k.u.i;
@@ -54,8 +56,8 @@ static damo_status triangle_emit_c(c_emit *e, const damo_apply *node) {
   ce_copy(e, out, x);
   ce_for(e, "r", ce_size(out) / cols);
   ce_for(e, "j", cols);
-  ce_line(e, "if (j - r %% %lld %s %lld) %s[r * %lld + j] = 0;", rows, lower ? ">" : "<", (long long)k, ce_p(e, out),
-          cols);
+  ce_line(e, "if (j - r %% %lld %s %lld) %s[r * %lld + j] = %s;", rows, lower ? ">" : "<", (long long)k, ce_p(e, out),
+          cols, zero);
   ce_close(e);
   ce_close(e);
   return e->status;

@@ -1,0 +1,133 @@
+-- Decompositions and systems of complex matrices in an exported file, with their gradients, and pivoted QR.
+local damo = require "damo"
+local exported = require "spec.support.exported"
+local h = assert(loadfile "spec/linalg/harness.lua")(describe, it)
+
+local dir = os.tmpname()
+os.remove(dir)
+os.execute("mkdir " .. dir)
+
+local la = damo.linalg
+local Z, W = damo.zmatrix "Z", damo.zmatrix "W"
+local z, A, F, C = damo.zvector "z", damo.dmatrix "A", damo.fmatrix "F", damo.cmatrix "C"
+local S = damo.tensor { dtype = "complex128", ndim = 3, name = "S" }
+local regular, random = h.regular, h.random
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local models = {}
+local function model(name, inputs, outputs, args, options)
+  local m = { "lz_" .. name, inputs, outputs, args }
+  for k, v in pairs(options or {}) do m[k] = v end
+  models[#models + 1] = m
+end
+local function squares(...)
+  local sum = 0
+  for _, v in ipairs { ... } do sum = sum + damo.sum(damo.sqr(damo.abs(v))) end
+  return sum
+end
+-- Outputs and the gradients of the sum of their squares.
+local function slope(name, inputs, outputs, args, options)
+  local all = { unpack(outputs) }
+  for _, g in ipairs(damo.grad(squares(unpack(outputs)), inputs)) do all[#all + 1] = g end
+  model(name, inputs, all, args, options)
+end
+local function adjoint(x) return damo.conj(h.transposed(x)) end
+local function single(x) return damo.cast(x, tostring(x.dtype) == "complex128" and "complex64" or "float32") end
+local function of(re, seed) return h.complex(re, seed) end
+-- Hermitian positive definite.
+local function gram(n, seed)
+  local a = of(random({ n, n }, seed), seed + 1)
+  return damo.matmul(a, adjoint(a)) + 2 * damo.eye(n)
+end
+local loose = { bound = 1e-11 }
+
+-- ---- Triangular factors and systems ---------------------------------------------------------------------------------
+
+local square, right = of(regular({ 5, 5 }, 1), 2), of(random({ 5 }, 3), 4)
+local rights = of(random({ 5, 2 }, 5), 6)
+slope("cholesky", { Z }, { la.cholesky(Z), la.cholesky(Z, { lower = false }) }, { gram(5, 7) }, loose)
+slope("cho_solve", { Z, z }, { la.cho_solve(la.cholesky(Z), z) }, { gram(5, 8), right })
+do
+  local lu, pivots = la.lu_factor(Z)
+  slope("lu_solve", { Z, z }, { la.lu_solve(lu, pivots, z), la.lu_solve(lu, pivots, z, { trans = 1 }),
+    la.lu_solve(lu, pivots, z, { trans = 2 }) }, { square, right })
+  model("lu_factor", { Z }, { lu, pivots }, { square[{ { -1, 1, -1 } }]:copy() })
+  local p, l, u = la.lu(Z)
+  model("lu_wide", { Z }, { p, l, u }, { of(random({ 3, 5 }, 9), 10) })
+  slope("lu_tall", { Z }, { l, u }, { of(random({ 6, 4 }, 11), 12) }, loose)
+end
+for _, word in ipairs { "gen", "sym", "her", "pos", "diagonal", "tridiagonal", "banded" } do
+  local a = word == "pos" and gram(5, 13) or square
+  for _, trans in ipairs { "N", "T", "C" } do
+    slope("solve_" .. word .. "_" .. trans, { Z, z, W }, { la.solve(Z, z, { assume_a = word, trans = trans }),
+      la.solve(Z, W, { assume_a = word, lower = true, trans = trans }) }, { a, right, rights }, loose)
+  end
+end
+for _, trans in ipairs { "N", "T", "C" } do
+  slope("triangular_" .. trans, { Z, W }, { la.solve_triangular(Z, W, { trans = trans, lower = true }),
+    la.solve_triangular(Z, W, { trans = trans }) }, { square, rights })
+  slope("banded_" .. trans, { Z, z, W }, { la.solve_banded(Z, z, { l = 1, u = 2, trans = trans }),
+    la.solve_banded(Z, W, { l = 1, u = 2, trans = trans }) },
+    { of(random({ 4, 6 }, 14) + 2.5, 15), of(random({ 6 }, 16), 17), of(random({ 6, 2 }, 18), 19) })
+end
+slope("circulant", { z, W }, { la.solve_circulant(z, W[{ {}, 1 }]) }, { right + 4, rights })
+model("systems_single", { C }, { la.solve(C, C[{ 1 }], { assume_a = "her" }), la.cholesky(C),
+  la.solve_banded(C, C[{ 1 }], { l = 2, u = 2 }) }, { single(gram(5, 20)) }, { bound = 2e-6 })
+do
+  local o = { on_fail = "nan" }
+  local hole = damo.array { { { 1, 0 }, { 0, 2 } }, { { 0, 0 }, { 0, 1 } } }
+  local nan = {}
+  for k, word in ipairs { "gen", "sym", "her", "pos", "diagonal", "tridiagonal", "banded" } do
+    nan[k] = la.solve(S, S, { assume_a = word, on_fail = "nan" })
+  end
+  nan[#nan + 1] = la.solve_banded(S[{ {}, { 1, 1 } }], S[{ {}, { 1, 2 }, 1 }], { l = 0, u = 0, on_fail = "nan" })
+  nan[#nan + 1] = la.solve_triangular(S, S, o)
+  model("systems_nan", { S }, nan, { damo.complex(hole, 0 * hole) })
+end
+slope("triangles", { Z }, { damo.tril(Z), damo.triu(Z, 1), damo.diagonal(Z), damo.diag(Z[{ 1 }]) }, { square })
+slope("positions", { z }, { z[damo.array({ 2, 2, 5 }, "int64")] }, { right })
+
+-- ---- QR -------------------------------------------------------------------------------------------------------------
+
+for name, shape in pairs { tall = { 6, 4 }, wide = { 3, 5 }, square = { 5, 5 }, row = { 1, 3 }, column = { 3, 1 },
+  empty = { 0, 3 } } do
+  local a = shape[1] == 0 and damo.zeros(shape) or random(shape, 21)
+  local numbers = shape[1] == 0 and damo.complex(a, a) or of(a, 22)
+  for _, mode in ipairs { "full", "economic", "r" } do
+    for word, o in pairs { plain = { mode = mode }, pivoting = { mode = mode, pivoting = true } } do
+      local label = ("qr_%s_%s_%s"):format(name, mode, word)
+      local real, complex = { la.qr(A, o) }, { la.qr(Z, o) }
+      model(label .. "_real", { A }, real, { a })
+      model(label, { Z }, complex, { numbers })
+      if mode == "economic" and name ~= "empty" and name ~= "row" and name ~= "wide" then
+        slope(label .. "_slope_real", { A }, { real[1], real[2] }, { a }, loose)
+        slope(label .. "_slope", { Z }, { complex[1], complex[2] }, { numbers }, loose)
+      end
+    end
+  end
+end
+model("qr_stack", { S }, { la.qr(S, { pivoting = true }) }, { of(random({ 3, 4, 4 }, 23), 24) })
+do -- columns that depend on others, and lengths that must be computed anew
+  local base = random({ 6, 3 }, 25)
+  local near = damo.concatenate({ base, base:dot(random({ 3, 2 }, 26)) + 1e-9 * random({ 6, 2 }, 27) }, { axis = 2 })
+  local zeros = damo.array { { 1, 0, 0 }, { 0, 0, 2 }, { 0, 0, 0 } }
+  model("qr_near", { A }, { la.qr(A, { pivoting = true, mode = "r" }) }, { near }, loose)
+  model("qr_near_complex", { Z }, { la.qr(Z, { pivoting = true, mode = "r" }) }, { of(near, 28) }, loose)
+  model("qr_zeros", { A }, { la.qr(A, { pivoting = true }) }, { zeros })
+  model("qr_zeros_complex", { Z }, { la.qr(Z, { pivoting = true }) }, { damo.complex(zeros, -zeros) })
+  model("qr_mixed", { A, Z }, { la.qr(A, { pivoting = true }), la.qr(Z, { pivoting = true }) },
+    { random({ 4, 4 }, 25), of(random({ 4, 4 }, 26), 27) })
+end
+model("qr_single", { F }, { la.qr(F, { pivoting = true }) }, { single(random({ 6, 4 }, 29)) })
+model("qr_single_complex", { C }, { la.qr(C, { pivoting = true }) }, { single(of(random({ 6, 4 }, 29), 30)) },
+  { bound = 2e-6 })
+
+describe("export_c of complex linear algebra", function()
+  teardown(function() os.execute("rm -rf " .. dir) end)
+
+  for _, compiler in ipairs(exported.compilers) do
+    it("gives the virtual machine's results, by " .. compiler, function()
+      assert.same({}, exported.run(models, dir, compiler))
+    end)
+  end
+end)
