@@ -41,7 +41,7 @@ local function gram(n, seed)
 end
 local loose = { bound = 1e-11 }
 
--- ---- Triangular factors and systems ---------------------------------------------------------------------------------
+-- ---- Triangular factors and systems -------------------------------------------------------------------------------
 
 local square, right = of(regular({ 5, 5 }, 1), 2), of(random({ 5 }, 3), 4)
 local rights = of(random({ 5, 2 }, 5), 6)
@@ -87,7 +87,7 @@ end
 slope("triangles", { Z }, { damo.tril(Z), damo.triu(Z, 1), damo.diagonal(Z), damo.diag(Z[{ 1 }]) }, { square })
 slope("positions", { z }, { z[damo.array({ 2, 2, 5 }, "int64")] }, { right })
 
--- ---- QR -------------------------------------------------------------------------------------------------------------
+-- ---- QR -----------------------------------------------------------------------------------------------------------
 
 for name, shape in pairs { tall = { 6, 4 }, wide = { 3, 5 }, square = { 5, 5 }, row = { 1, 3 }, column = { 3, 1 },
   empty = { 0, 3 } } do
@@ -121,6 +121,55 @@ end
 model("qr_single", { F }, { la.qr(F, { pivoting = true }) }, { single(random({ 6, 4 }, 29)) })
 model("qr_single_complex", { C }, { la.qr(C, { pivoting = true }) }, { single(of(random({ 6, 4 }, 29), 30)) },
   { bound = 2e-6 })
+
+-- ---- Spectra: phases of vectors are free ----------------------------------------------------------------------------
+
+local function of_vectors(w, v) return damo.matmul(v * damo.exp(w / 4), adjoint(v)) end
+do
+  local w, v = la.eigh(Z)
+  slope("eigh", { Z }, { w, of_vectors(w, v) }, { gram(6, 40) }, loose)
+  slope("eigvalsh", { Z }, { la.eigvalsh(Z), la.eigvalsh(Z, { lower = false }) },
+    { of(random({ 6, 6 }, 41), 42) }, loose)
+  model("eigvalsh_stack", { S }, { la.eigvalsh(S, { on_fail = "nan" }) },
+    { damo.complex(damo.array { { { 1, 2 }, { 2, 1 } }, { { 0 / 0, 2 }, { 2, 1 } } }, damo.zeros { 2, 2, 2 }) })
+  model("eigh_equal", { Z }, { of_vectors(la.eigh(Z)) }, { damo.complex(2 * damo.eye(3), 0 * damo.eye(3)) })
+  for name, shape in pairs { tall = { 6, 4 }, wide = { 4, 6 }, square = { 5, 5 } } do
+    local a = of(random(shape, 43), 44)
+    local u, values, vh = la.svd(Z, { full_matrices = false })
+    slope("svd_" .. name, { Z }, { la.svdvals(Z), values, damo.matmul(u * damo.sqr(values), vh) }, { a }, loose)
+    slope("pinv_" .. name, { Z }, { la.pinv(Z) }, { a }, { bound = 1e-10 })
+    slope("lstsq_" .. name, { Z, z, W }, { (la.lstsq(Z, z)), (la.lstsq(Z, W)) },
+      { a, of(random({ shape[1] }, 46), 47), of(random({ shape[1], 2 }, 48), 49) }, { bound = 1e-10 })
+    u, values, vh = la.svd(Z, { full_matrices = true })
+    local near = { { 1, math.min(shape[1], shape[2]) } }
+    model("svd_full_" .. name, { Z }, { values, damo.matmul(adjoint(u), u), damo.matmul(vh, adjoint(vh)),
+      damo.matmul(u[{ {}, near[1] }] * values, vh[near]) }, { a }, loose)
+  end
+  local u, values, vh = la.svd(Z, { full_matrices = false })
+  local low = damo.array { { 1, 2, 0 }, { 2, 4, 0 }, { 0, 0, 0 }, { 1, 2, 0 } }
+  model("svd_singular", { Z }, { damo.matmul(adjoint(u), u), damo.matmul(vh, adjoint(vh)), damo.matmul(u * values, vh),
+    la.pinv(Z) }, { damo.complex(low, 2 * low) }, loose)
+  model("spectra_single", { C }, { la.eigvalsh(C), la.svdvals(C), la.pinv(C) }, { single(gram(4, 50)) },
+    { bound = 2e-5 })
+end
+for k, n in ipairs { 0, 1, 2, 3, 6 } do
+  local hess, q = la.hessenberg(Z, { calc_q = true })
+  local a = n == 0 and damo.zeros { 0, 0 } or random({ n, n }, 76 + k)
+  model("hessenberg_" .. n, { Z }, { hess, q }, { n == 0 and damo.complex(a, a) or of(a, 77) }, loose)
+end
+
+-- ---- Functions of matrices, and equations ---------------------------------------------------------------------------
+
+for name, a in pairs { gram = gram(5, 56), near = of(damo.eye(4) + 0.1 * random({ 4, 4 }, 57), 58),
+  cut = damo.complex(-h.positive({ 3, 3 }, 59), damo.zeros { 3, 3 }),
+  upper = damo.triu(of(regular({ 4, 4 }, 60), 61)) } do
+  slope("roots_" .. name, { Z }, { la.sqrtm(Z), la.logm(Z) }, { a }, { bound = 1e-10 })
+end
+slope("sylvester", { Z, W, S }, { la.solve_sylvester(Z, W, S[1]) },
+  { of(h.positive({ 4, 4 }, 60), 61), of(h.positive({ 3, 3 }, 62), 63), of(random({ 1, 4, 3 }, 64), 65) },
+  { bound = 1e-10 })
+slope("lyapunov", { Z, W }, { la.solve_continuous_lyapunov(Z, W), la.solve_discrete_lyapunov(Z, W) },
+  { of(random({ 4, 4 }, 66), 67) * 0.4, of(random({ 4, 4 }, 68), 69) }, { bound = 1e-10 })
 
 describe("export_c of complex linear algebra", function()
   teardown(function() os.execute("rm -rf " .. dir) end)

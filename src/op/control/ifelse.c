@@ -259,6 +259,7 @@ static damo_status ifelse_batch(build *b, const damo_apply *node, damo_var **in,
 static damo_status ifelse_emit_c(c_emit *e, const damo_apply *node) {
   const int n = node->n_out;
   const c_value *condition = ce_in(e, 0);
+  ce_takes_complex(e);
   const char *c = condition->known != NULL ? "" : ce_text(e, "*%s", ce_p(e, condition));
   for (int i = 0; i < n; i++) {
     const c_value *x = ce_in(e, 1 + i), *y = ce_in(e, 1 + n + i);

@@ -234,11 +234,13 @@ static damo_status assert_emit_c(c_emit *e, const damo_apply *node) {
   for (int i = 1; i < node->n_in; i++) {
     const c_value *c = ce_in(e, i);
     c_nest nest;
+    if (dtype_is_complex(c->dtype)) return ce_refuse(e, "complex conditions");
     ce_nest_init(e, &nest, c->ndim, c->shape, 1, (const int64_t *const[]){c->strides});
     ce_nest_open(e, &nest);
     ce_fail_if(e, "%s[%s] == 0", ce_p(e, c), ce_nest_at(e, &nest, 0));
     ce_nest_close(e, &nest);
   }
+  ce_takes_complex(e);
   ce_out_same(e, 0, ce_in(e, 0));
   return e->status;
 }

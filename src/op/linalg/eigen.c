@@ -159,13 +159,15 @@ static const core_class eigh_class = {
     .form = {.signature = "(n,n)->(n),(n,n)", .out = "rf", .in_layout = "-", .out_layout = "rc", .from = "-1"},
     .workspace = eigh_workspace,
     .run = eigh_run,
-    .emit_c = eigh_emit_c};
+    .emit_c = eigh_emit_c,
+    .emits_complex = true};
 static const core_class eigvalsh_class = {.func = "eigvalsh",
                                           .needs_lapack = core_needs_lapack,
                                           .form = {.signature = "(n,n)->(n)", .out = "r", .in_layout = "E"},
                                           .workspace = eigh_workspace,
                                           .run = eigh_run,
-                                          .emit_c = eigh_emit_c};
+                                          .emit_c = eigh_emit_c,
+                                          .emits_complex = true};
 
 static bool eigh_is_lower(const damo_op *op) { return prop_bool_or(OP_PROPS(op, eigh_props)->lower, true); }
 

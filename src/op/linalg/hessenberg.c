@@ -83,7 +83,8 @@ static const core_class hessenberg_class = {
     .form = {.signature = "(n,n)->(n,n),(n,n)", .in_layout = "-", .out_layout = "cc", .from = "1-"},
     .workspace = hessenberg_workspace,
     .run = hessenberg_run,
-    .emit_c = hessenberg_emit_c};
+    .emit_c = hessenberg_emit_c,
+    .emits_complex = true};
 
 static damo_status hessenberg_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;

@@ -93,7 +93,8 @@ static const core_class lstsq_class = {.func = "lstsq",
                                        .form_of = lstsq_form,
                                        .workspace = lstsq_workspace,
                                        .run = lstsq_run,
-                                       .emit_c = lstsq_emit_c};
+                                       .emit_c = lstsq_emit_c,
+                                       .emits_complex = true};
 
 static damo_var *build_lstsq(build *b, const rcond_props *p, damo_var *a, damo_var *x) {
   return build_core_first(b, &lstsq_def, p, (damo_var *const[]){a, x}, 2);
@@ -239,7 +240,8 @@ static const core_class pinv_class = {.func = "pinv",
                                       .form = {.signature = "(m,n)->(n,m)", .in_layout = "R"},
                                       .workspace = pinv_workspace,
                                       .run = pinv_run,
-                                      .emit_c = pinv_emit_c};
+                                      .emit_c = pinv_emit_c,
+                                      .emits_complex = true};
 
 damo_var *build_pinv(build *b, damo_var *a, prop_value rcond) {
   const rcond_props props = {.rcond = rcond, .vector = prop_bool(false)};

@@ -410,13 +410,15 @@ static const core_class sqrtm_class = {.func = "sqrtm",
                                        .form = {.signature = "(n,n)->(n,n)"},
                                        .workspace = root_workspace,
                                        .run = sqrtm_run,
-                                       .emit_c = sqrtm_emit_c};
+                                       .emit_c = sqrtm_emit_c,
+                                       .emits_complex = true};
 static const core_class logm_class = {.func = "logm",
                                       .needs_lapack = core_needs_lapack,
                                       .form = {.signature = "(n,n)->(n,n)"},
                                       .workspace = root_workspace,
                                       .run = logm_run,
-                                      .emit_c = logm_emit_c};
+                                      .emit_c = logm_emit_c,
+                                      .emits_complex = true};
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 

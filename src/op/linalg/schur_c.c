@@ -369,8 +369,8 @@ static const char root_text[] =
     "  }\n"
     "  return 0;\n"
     "}\n"
-    "/* f = z f z'; w: memory of one more matrix. Not 0: f is not real. */\n"
-    "static int schur_back_~(ptrdiff_t n, const pair_~ *z, pair_~ *f, pair_~ *w) {\n"
+    "/* f = z f z'; w: memory of one more matrix. Not 0: f should be real and is not. */\n"
+    "static int schur_back_~(ptrdiff_t n, int real, const pair_~ *z, pair_~ *f, pair_~ *w) {\n"
     "  double most = 0, imaginary = 0;\n"
     "  product_of_pairs_~(n, n, n, 0, z, 0, f, w);\n"
     "  product_of_pairs_~(n, n, n, 0, w, 1, z, f);\n"
@@ -378,7 +378,7 @@ static const char root_text[] =
     "    most = fmax(most, size_of_pair_~(f[i]));\n"
     "    imaginary = fmax(imaginary, fabs(f[i].im));\n"
     "  }\n"
-    "  return !(imaginary <= 1e-7 * most);\n"
+    "  return real && !(imaginary <= 1e-7 * most);\n"
     "}\n";
 
 static const char logm_text[] =
@@ -447,7 +447,8 @@ damo_status sqrtm_emit_c(const core_source *s) {
   ce_helper(s->e, "root_of_pairs", DAMO_FLOAT64, root_text);
   ce_line(s->e, "(void)schur_clean_f64(%lld, %s, 1);", (long long)f.n, f.t);
   ce_line(s->e, "bad |= schur_root_f64(%lld, %s, %s);", (long long)f.n, f.t, f.t);
-  ce_line(s->e, "bad |= schur_back_f64(%lld, %s, %s, %s);", (long long)f.n, f.z, f.t, work);
+  ce_line(s->e, "bad |= schur_back_f64(%lld, %d, %s, %s, %s);", (long long)f.n, !dtype_is_complex(s->dtype), f.z, f.t,
+          work);
   c_store_as(s, s->out[0], f.t);
   return s->e->status;
 }
@@ -463,12 +464,16 @@ damo_status logm_emit_c(const core_source *s) {
   ce_line(s->e, "int upper = 0, lower = 0;");
   ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)f.n);
   ce_line(s->e, "  for (ptrdiff_t j = 0; j < i; j++) {");
-  ce_line(s->e, "    lower |= (%s)[i * %lld + j * %lld] != 0;", a.at, (long long)a.rs, (long long)a.cs);
-  ce_line(s->e, "    upper |= (%s)[j * %lld + i * %lld] != 0;", a.at, (long long)a.rs, (long long)a.cs);
+  for (int k = 0; k < (dtype_is_complex(s->dtype) ? 2 : 1); k++) {
+    const char *part = !dtype_is_complex(s->dtype) ? "" : k == 0 ? ".re" : ".im";
+    ce_line(s->e, "    lower |= (%s)[i * %lld + j * %lld]%s != 0;", a.at, (long long)a.rs, (long long)a.cs, part);
+    ce_line(s->e, "    upper |= (%s)[j * %lld + i * %lld]%s != 0;", a.at, (long long)a.rs, (long long)a.cs, part);
+  }
   ce_line(s->e, "  }");
   ce_line(s->e, "bad |= schur_clean_f64(%lld, %s, !(upper && lower));", (long long)f.n, f.t);
   ce_line(s->e, "bad |= schur_logm_f64(%lld, %s, %s, %s, %s, %s);", (long long)f.n, f.t, out, logs, x, y);
-  ce_line(s->e, "bad |= schur_back_f64(%lld, %s, %s, %s);", (long long)f.n, f.z, out, x);
+  ce_line(s->e, "bad |= schur_back_f64(%lld, %d, %s, %s, %s);", (long long)f.n, !dtype_is_complex(s->dtype), f.z, out,
+          x);
   c_store_as(s, s->out[0], out);
   return s->e->status;
 }

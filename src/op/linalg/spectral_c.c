@@ -83,6 +83,7 @@ static void c_to_doubles(const core_source *s, const char *to, c_mat m) {
 damo_status eigh_emit_c(const core_source *s) {
   const c_mat x = s->in[0];
   const bool lower = op_prop(s->op, "lower") == NULL || prop_bool_or(*op_prop(s->op, "lower"), true);
+  if (dtype_is_complex(s->dtype)) return pair_eigh_emit_c(s, lower);
   const char *a = c_doubles(s, x.rows * x.rows), *w = c_doubles(s, x.rows), *v = "NULL";
   if (s->n_out == 2) v = c_doubles(s, x.rows * x.rows);
   ce_helper(s->e, "eigh", DAMO_FLOAT64, eigh_text);
@@ -200,6 +201,7 @@ static const char columns_text[] =
     "}\n";
 
 damo_status svd_emit_c(const core_source *s) {
+  if (dtype_is_complex(s->dtype)) return pair_svd_emit_c(s);
   const c_mat x = s->in[0];
   const c_factors f = c_svd(s, x);
   const int64_t n_us = c_flag(s, "full_matrices") ? f.m : f.n; /* columns of the tall factor */
@@ -227,6 +229,7 @@ damo_status svd_emit_c(const core_source *s) {
 }
 
 damo_status svdvals_emit_c(const core_source *s) {
+  if (dtype_is_complex(s->dtype)) return pair_svdvals_emit_c(s);
   const c_factors f = c_svd(s, s->in[0]);
   c_from_doubles(s, s->out[0], f.values);
   return s->e->status;
@@ -247,6 +250,7 @@ static void c_scale_by_values(const core_source *s, const c_factors *f) {
 }
 
 damo_status pinv_emit_c(const core_source *s) {
+  if (dtype_is_complex(s->dtype)) return pair_pinv_emit_c(s);
   const c_factors f = c_svd(s, s->in[0]);
   const c_mat y = f.wide ? c_mat_turned(s->out[0]) : s->out[0];
   c_scale_by_values(s, &f);
@@ -263,6 +267,7 @@ damo_status pinv_emit_c(const core_source *s) {
 
 /* Of a wide matrix a = v s u': x = u s⁻¹ v' b. */
 damo_status lstsq_emit_c(const core_source *s) {
+  if (dtype_is_complex(s->dtype)) return pair_lstsq_emit_c(s);
   const c_factors f = c_svd(s, s->in[0]);
   const c_mat b = s->in[1], x = s->out[0];
   const char *part = c_doubles(s, f.n), *left = f.wide ? f.v : f.us, *right = f.wide ? f.us : f.v;
@@ -325,6 +330,7 @@ static const char hessenberg_text[] =
     "}\n";
 
 damo_status hessenberg_emit_c(const core_source *s) {
+  if (dtype_is_complex(s->dtype)) return pair_hessenberg_emit_c(s);
   const int64_t n = s->in[0].rows;
   const char *h = c_doubles(s, n * n), *q = c_doubles(s, n * n), *u = c_doubles(s, n);
   ce_helper(s->e, "hessenberg", DAMO_FLOAT64, hessenberg_text);
@@ -444,27 +450,37 @@ damo_status expm_emit_c(const core_source *s) {
 damo_status gap_emit_c(const core_source *s) {
   const int64_t kind = op_prop(s->op, "kind")->u.i;
   const c_mat x = s->in[0], w = s->in[1], scale = s->in[2], q = s->out[0];
-  const double eps = s->dtype == DAMO_FLOAT32 ? FLT_EPSILON : DBL_EPSILON, n = (double)w.rows;
-  const char *type = ce_type(s->dtype), *at = ce_text(s->e, "(%s)", w.at);
+  const bool complex = dtype_is_complex(s->dtype), single = s->dtype == DAMO_FLOAT32 || s->dtype == DAMO_COMPLEX64;
+  const double eps = single ? FLT_EPSILON : DBL_EPSILON, n = (double)w.rows;
+  const char *type = single ? "float" : "double", *at = ce_text(s->e, "(%s)", w.at);
   const char *gap = kind == GAP_VALUE ? ce_text(s->e, "%s[j * %lld]", at, (long long)w.rs)
                                       : ce_text(s->e, "%s[j * %lld] %s %s[i * %lld]", at, (long long)w.rs,
                                                 kind == GAP_SUM ? "+" : "-", at, (long long)w.rs);
   if (c_flag(s, "complex_values")) return complex_gap_emit_c(s);
-  if (dtype_is_complex(s->dtype)) return ce_refuse(s->e, "complex numbers");
   ce_line(s->e, "double greatest = 0, most = 0;");
   ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++) greatest = fmax(greatest, fabs((double)%s[j * %lld]));",
           (long long)w.rows, at, (long long)w.rs);
   ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)scale.rows);
-  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) most = fmax(most, fabs((double)(%s)[i * %lld + j * %lld]));",
-          (long long)scale.cols, scale.at, (long long)scale.rs, (long long)scale.cs);
+  ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) {", (long long)scale.cols);
+  for (int k = 0; k < (complex ? 2 : 1); k++)
+    ce_line(s->e, "    most = fmax(most, fabs((double)(%s)[i * %lld + j * %lld]%s));", scale.at, (long long)scale.rs,
+            (long long)scale.cs,
+            !complex ? ""
+            : k == 0 ? ".re"
+                     : ".im");
+  ce_line(s->e, "  }");
   ce_line(s->e, "greatest *= %.17g;", (8 + 2 * sqrt(n)) * eps);
   ce_line(s->e, "most *= %.17g;", 8 * (n + (double)scale.rows) * eps);
   ce_for(s->e, "i", x.rows);
   ce_for(s->e, "j", x.cols);
-  ce_line(s->e, "const %s d = %s, v = (%s)[i * %lld + j * %lld];", type, gap, x.at, (long long)x.rs, (long long)x.cs);
+  ce_line(s->e, "const %s d = %s;", type, gap);
   ce_line(s->e, "const int far = fabs((double)d) > greatest%s;", kind == GAP_DIFFERENCE ? " && i != j" : "");
-  ce_line(s->e, "(%s)[i * %lld + j] = far ? v / d : 0;", q.at, (long long)q.rs);
-  ce_line(s->e, "bad |= !far%s && !(fabs((double)v) <= most);", kind != GAP_VALUE ? " && i != j" : "");
+  for (int k = 0; k < (complex ? 2 : 1); k++) {
+    const char *part = !complex ? "" : k == 0 ? ".re" : ".im";
+    const char *v = ce_text(s->e, "(%s)[i * %lld + j * %lld]%s", x.at, (long long)x.rs, (long long)x.cs, part);
+    ce_line(s->e, "(%s)[i * %lld + j]%s = far ? %s / d : 0;", q.at, (long long)q.rs, part, v);
+    ce_line(s->e, "bad |= !far%s && !(fabs((double)%s) <= most);", kind != GAP_VALUE ? " && i != j" : "", v);
+  }
   ce_close(s->e);
   ce_close(s->e);
   return s->e->status;

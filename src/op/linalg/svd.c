@@ -115,13 +115,15 @@ static const core_class svd_class = {.func = "svd",
                                      .check = svd_check_size,
                                      .workspace = svd_workspace,
                                      .run = svd_run,
-                                     .emit_c = svd_emit_c};
+                                     .emit_c = svd_emit_c,
+                                     .emits_complex = true};
 static const core_class svdvals_class = {.func = "svdvals",
                                          .needs_lapack = core_needs_lapack,
                                          .form = {.signature = "(m,n)->(min(m,n))", .out = "r", .in_layout = "R"},
                                          .workspace = svd_workspace,
                                          .run = svd_run,
-                                         .emit_c = svdvals_emit_c};
+                                         .emit_c = svdvals_emit_c,
+                                         .emits_complex = true};
 
 /* ---- Gradient ---------------------------------------------------------------------------------------------------- */
 

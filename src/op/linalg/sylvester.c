@@ -142,7 +142,8 @@ static const core_class sylvester_class = {.func = "solve_sylvester",
                                            .form = {.signature = "(m,m),(n,n),(m,n)->(m,n)"},
                                            .workspace = sylvester_workspace,
                                            .run = sylvester_run,
-                                           .emit_c = sylvester_emit_c};
+                                           .emit_c = sylvester_emit_c,
+                                           .emits_complex = true};
 
 damo_var *build_sylvester(build *b, damo_var *a, damo_var *c, damo_var *q) {
   return build_core_first(b, &sylvester_def, NULL, (damo_var *const[]){a, c, q}, 3);
@@ -253,7 +254,8 @@ static const core_class lyapunov_class = {.func = "solve_discrete_lyapunov",
                                           .form = {.signature = "(n,n),(n,n)->(n,n)"},
                                           .workspace = lyapunov_workspace,
                                           .run = lyapunov_run,
-                                          .emit_c = lyapunov_emit_c};
+                                          .emit_c = lyapunov_emit_c,
+                                          .emits_complex = true};
 
 damo_var *build_discrete_lyapunov(build *b, damo_var *a, damo_var *q) {
   return build_core_first(b, &discrete_lyapunov_def, NULL, (damo_var *const[]){a, q}, 2);
