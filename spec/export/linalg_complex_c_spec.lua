@@ -170,6 +170,32 @@ slope("sylvester", { Z, W, S }, { la.solve_sylvester(Z, W, S[1]) },
   { bound = 1e-10 })
 slope("lyapunov", { Z, W }, { la.solve_continuous_lyapunov(Z, W), la.solve_discrete_lyapunov(Z, W) },
   { of(random({ 4, 4 }, 66), 67) * 0.4, of(random({ 4, 4 }, 68), 69) }, { bound = 1e-10 })
+slope("expm", { Z, W }, { la.expm(Z), la.expm(10 * W) }, { of(random({ 4, 4 }, 80), 81), of(random({ 3, 3 }, 82), 83) },
+  { bound = 1e-10 })
+slope("cosm", { A }, { la.cosm(A), la.sinm(A), la.tanm(A) }, { random({ 3, 3 }, 84) / 2 }, { bound = 1e-10 })
+model("expm_single", { C }, { la.expm(C) }, { single(of(random({ 4, 4 }, 85), 86)) }, { bound = 2e-6 })
+model("expm_nan", { Z }, { la.expm(Z, { on_fail = "nan" }) }, { damo.complex(1e5 * damo.eye(2), damo.eye(2)) })
+do -- determinants, of matrices of every rank
+  local row = of(damo.array { { 1, 2, 3 } }, 87)
+  for name, a in pairs { regular = of(regular({ 3, 3 }, 88), 89), rank_one = damo.matmul(adjoint(row), row),
+    zero = damo.complex(damo.zeros { 3, 3 }, damo.zeros { 3, 3 }) } do
+    slope("det_" .. name, { Z }, { la.det(Z) }, { a })
+  end
+  model("slogdet", { Z }, { la.slogdet(Z) }, { of(regular({ 4, 4 }, 90), 91) })
+end
+local r, D = damo.dvector "r", damo.dmatrix "D"
+for word, lower in pairs { lower = true, upper = false } do -- with a dominant main diagonal, which is real
+  local o = { lower = lower, bands = 3 }
+  local main = damo.reshape(damo.array(lower and { 6, 0, 0 } or { 0, 0, 6 }), { 3, 1 })
+  local band, side = random({ 3, 6 }, 92) + main, random({ 6 }, 93)
+  local numbers = damo.complex(band, random({ 3, 6 }, 94) * (6 - main))
+  slope("band_" .. word .. "_real", { A, r }, { la.solveh_banded(A, r, o) }, { band, side }, loose)
+  slope("band_" .. word, { Z, z }, { la.solveh_banded(Z, z, o) }, { numbers / 6 + main, of(side, 95) }, loose)
+  slope("band_factor_" .. word, { Z }, { la.cholesky_banded(Z, { lower = lower }) }, { numbers / 6 + main }, loose)
+  local moved = damo.Rop(la.cholesky_banded(A, { lower = lower }), A, D)
+  model("band_tangent_" .. word, { A, D }, { moved }, { band, random({ 3, 6 }, 96) })
+  model("band_nan_" .. word, { A }, { la.cholesky_banded(A, { lower = lower, on_fail = "nan" }) }, { band - 2 * main })
+end
 
 describe("export_c of complex linear algebra", function()
   teardown(function() os.execute("rm -rf " .. dir) end)

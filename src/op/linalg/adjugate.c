@@ -347,6 +347,7 @@ static const core_class adj_class = {
     .plan_lanes = adj_plan_lanes,
     .run_lanes = adj_lanes,
     .emit_c = adjugate_emit_c,
+    .emits_complex = true,
 };
 
 /* ---- AdjugateTangent --------------------------------------------------------------------------------------------- */
@@ -634,6 +635,7 @@ static const core_class lu_adjugate_class = {
     .plan_lanes = lu_adjugate_plan_lanes,
     .run_lanes = lu_adjugate_lanes,
     .emit_c = lu_adjugate_emit_c,
+    .emits_complex = true,
 };
 
 static const op_def lu_adjugate_def = {

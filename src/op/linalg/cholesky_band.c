@@ -10,6 +10,7 @@
  * As with cholesky, an entry that stands for two has the sum of both gradients.
  */
 #include "compose.h"
+#include "core_c.h"
 #include "decompose.h"
 #include "schur_form.h"
 #include "op/shape/shape_int.h"
@@ -69,7 +70,9 @@ static const core_class cholesky_band_class = {
     .needs_lapack = core_needs_lapack,
     .form = {.signature = "(w,n)->(w,n)", .in_layout = "-", .out_layout = "c", .from = "1"},
     .check = half_band_check,
-    .run = cholesky_band_run};
+    .run = cholesky_band_run,
+    .emit_c = cholesky_band_emit_c,
+    .emits_complex = true};
 
 /* ---- Its derivatives ---------------------------------------------------------------------------------------------- */
 
@@ -186,11 +189,15 @@ static damo_status band_tangent_run(core_call *c) {
 static const core_class band_grad_class = {.func = "cholesky_banded",
                                            .form = {.signature = "(w,n),(w,n)->(w,n)"},
                                            .workspace = band_workspace,
-                                           .run = band_grad_run};
+                                           .run = band_grad_run,
+                                           .emit_c = band_grad_emit_c,
+                                           .emits_complex = true};
 static const core_class band_tangent_class = {.func = "cholesky_banded",
                                               .form = {.signature = "(w,n),(w,n)->(w,n)"},
                                               .workspace = band_workspace,
-                                              .run = band_tangent_run};
+                                              .run = band_tangent_run,
+                                              .emit_c = band_tangent_emit_c,
+                                              .emits_complex = true};
 
 static damo_status band_no_second(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   for (int i = 0; i < node->n_in && gout[0] != NULL; i++)
@@ -206,6 +213,7 @@ static const op_def cholesky_band_grad_def = {
     .props = BAND_PROPS,
     .n_in = 2,
     CORE_OP(band_grad_class),
+    .emit_c = core_emit_c,
     .grad = band_no_second,
     .no_check = "plain loops: spec/linalg/banded_spec.lua compares them with those of cholesky",
 };
@@ -216,6 +224,7 @@ static const op_def cholesky_band_tangent_def = {
     .props = BAND_PROPS,
     .n_in = 2,
     CORE_OP(band_tangent_class),
+    .emit_c = core_emit_c,
     .grad = band_no_second,
     .no_check = "plain loops: spec/linalg/banded_spec.lua compares them with those of cholesky",
 };
@@ -241,6 +250,7 @@ static const op_def cholesky_band_def = {
     .props = BAND_PROPS,
     .n_in = 1,
     CORE_OP(cholesky_band_class),
+    .emit_c = core_emit_c,
     .grad = cholesky_band_grad,
     .rop = cholesky_band_rop,
     .no_check = "spec/linalg/banded_spec.lua compares it with cholesky",

@@ -77,8 +77,7 @@ static const char *c_band_of(const core_source *s, c_mat ab, bool lower) {
   const char *to = c_pairs(s, ab.rows * ab.cols);
   const bool complex = dtype_is_complex(s->dtype);
   const char *row = lower ? "(i - j)" : ce_text(s->e, "(%lld + j - i)", w - 1), *col = lower ? "j" : "i";
-  const char *from =
-      ce_text(s->e, "(%s)[%s * %lld + %s * %lld]", ab.at, row, (long long)ab.rs, col, (long long)ab.cs);
+  const char *from = ce_text(s->e, "(%s)[%s * %lld + %s * %lld]", ab.at, row, (long long)ab.rs, col, (long long)ab.cs);
   ce_for(s->e, "j", ab.cols);
   ce_open(s->e, "for (ptrdiff_t i = j; i < j + %lld && i < %lld; i++)", w, n);
   ce_line(s->e, "%s[j * %lld + i - j].re = (double)%s%s;", to, w, from, complex ? ".re" : "");
@@ -99,8 +98,11 @@ static void c_band_store(const core_source *s, c_mat ab, bool lower, const char 
           lower ? "c" : ce_text(s->e, "c + r - %lld", w - 1));
   for (int k = 0; k < (complex ? 2 : 1); k++)
     ce_line(s->e, "(%s)[r * %lld + c]%s = j >= 0 && i < %lld ? (%s)(%s%s[j * %lld + i - j]%s) : 0;", ab.at,
-            (long long)ab.rs, !complex ? "" : k == 0 ? ".re" : ".im", n, single ? "float" : "double",
-            k == 1 && !lower ? "-" : "", from, w, k == 0 ? ".re" : ".im");
+            (long long)ab.rs,
+            !complex ? ""
+            : k == 0 ? ".re"
+                     : ".im",
+            n, single ? "float" : "double", k == 1 && !lower ? "-" : "", from, w, k == 0 ? ".re" : ".im");
   ce_close(s->e);
   ce_close(s->e);
 }

@@ -92,6 +92,10 @@ core_emit_fn eigh_emit_c, svd_emit_c, svdvals_emit_c, lstsq_emit_c, pinv_emit_c,
 /* spectral_pairs_c.c: the same of complex operands */
 damo_status pair_eigh_emit_c(const core_source *s, bool lower);
 core_emit_fn pair_svd_emit_c, pair_svdvals_emit_c, pair_lstsq_emit_c, pair_pinv_emit_c, pair_hessenberg_emit_c;
+/* expm_pairs_c.c */
+core_emit_fn pair_expm_emit_c;
+/* cholesky_band_c.c */
+core_emit_fn cholesky_band_emit_c, band_grad_emit_c, band_tangent_emit_c;
 /* schur_c.c */
 core_emit_fn eig_emit_c, schur_emit_c, eigen_basis_emit_c, complex_gap_emit_c, sqrtm_emit_c, logm_emit_c,
     sylvester_emit_c, lyapunov_emit_c;

@@ -211,7 +211,8 @@ static const core_class expm_class = {.func = "expm",
                                       .form = {.signature = "(n,n)->(n,n)"},
                                       .workspace = expm_workspace,
                                       .run = expm_run,
-                                      .emit_c = expm_emit_c};
+                                      .emit_c = expm_emit_c,
+                                      .emits_complex = true};
 
 /* ---- Logarithm and square root ----------------------------------------------------------------------------------- */
 

@@ -395,10 +395,27 @@ static void c_adjugate(const core_source *s, c_mat a, c_mat w, c_mat to) {
   if (n == 0) return;
   const c_mat minor = c_mat_scratch(s, m, m);
   const char *pivots = c_positions(s, m), *type = ce_type(s->dtype);
+  const bool complex = dtype_is_complex(s->dtype);
   if (m > 0) lu_helper(s);
+  if (m > 0 && complex)
+    ce_helper(e, "scaled_by", s->dtype,
+              "static void scaled_by_~(@ *det, @ v, int negative) {\n"
+              "  const @ old = *det;\n"
+              "  det->re = old.re * v.re - old.im * v.im;\n"
+              "  det->im = old.re * v.im + old.im * v.re;\n"
+              "  if (!negative) return;\n"
+              "  det->re = -det->re;\n"
+              "  det->im = -det->im;\n"
+              "}\n");
   ce_for(e, "p", n);
   ce_for(e, "q", n);
-  ce_line(e, "%s det = (p + q) %% 2 == 0 ? (%s)[0] : -(%s)[0];", type, w.at, w.at);
+  ce_line(e, "%s det = (%s)[0];", type, w.at);
+  if (complex) {
+    ce_line(e, "if ((p + q) %% 2 != 0) det.re = -det.re;");
+    ce_line(e, "if ((p + q) %% 2 != 0) det.im = -det.im;");
+  } else {
+    ce_line(e, "if ((p + q) %% 2 != 0) det = -det;");
+  }
   if (m > 0) {
     ce_line(e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)m);
     ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++)", (long long)m);
@@ -406,8 +423,11 @@ static void c_adjugate(const core_source *s, c_mat a, c_mat w, c_mat to) {
             a.at, (long long)a.rs, (long long)a.cs);
     ce_line(e, "(void)lu_%s(%lld, %lld, %s, %s);", s->suffix, (long long)m, (long long)m, c_mat_text(e, minor), pivots);
     ce_for(e, "k", m);
-    ce_line(e, "det *= %s[k] == k + 1 ? (%s)[k * %lld] : -(%s)[k * %lld];", pivots, minor.at, (long long)n, minor.at,
-            (long long)n);
+    if (complex)
+      ce_line(e, "scaled_by_%s(&det, (%s)[k * %lld], %s[k] != k + 1);", s->suffix, minor.at, (long long)n, pivots);
+    else
+      ce_line(e, "det *= %s[k] == k + 1 ? (%s)[k * %lld] : -(%s)[k * %lld];", pivots, minor.at, (long long)n, minor.at,
+              (long long)n);
     ce_close(e);
   }
   ce_line(e, "(%s)[p * %lld + q * %lld] = det;", to.at, (long long)to.rs, (long long)to.cs);
@@ -432,11 +452,23 @@ damo_status lu_adjugate_emit_c(const core_source *s) {
   if (n == 0) return e->status;
   ce_for(e, "i", n);
   ce_for(e, "j", n);
-  ce_line(e, "%s sum = i <= j ? (%s)[i * %lld + j * %lld] : 0;", type, f.at, (long long)f.rs, (long long)f.cs);
-  ce_line(e, "for (ptrdiff_t k = 0; k < i && k <= j; k++)");
-  ce_line(e, "  sum += (%s)[i * %lld + k * %lld] * (%s)[k * %lld + j * %lld];", f.at, (long long)f.rs, (long long)f.cs,
-          f.at, (long long)f.rs, (long long)f.cs);
-  ce_line(e, "(%s)[i * %lld + j] = sum;", a.at, (long long)n);
+  if (dtype_is_complex(s->dtype)) {
+    ce_helper(e, "minus_product", s->dtype, minus_product_text);
+    ce_line(e, "%s sum = {0, 0};", type);
+    ce_line(e, "if (i <= j) sum.re = -(%s)[i * %lld + j * %lld].re;", f.at, (long long)f.rs, (long long)f.cs);
+    ce_line(e, "if (i <= j) sum.im = -(%s)[i * %lld + j * %lld].im;", f.at, (long long)f.rs, (long long)f.cs);
+    ce_line(e, "for (ptrdiff_t k = 0; k < i && k <= j; k++)");
+    ce_line(e, "  minus_product_%s(&sum, (%s)[i * %lld + k * %lld], (%s)[k * %lld + j * %lld]);", s->suffix, f.at,
+            (long long)f.rs, (long long)f.cs, f.at, (long long)f.rs, (long long)f.cs);
+    ce_line(e, "(%s)[i * %lld + j].re = -sum.re;", a.at, (long long)n);
+    ce_line(e, "(%s)[i * %lld + j].im = -sum.im;", a.at, (long long)n);
+  } else {
+    ce_line(e, "%s sum = i <= j ? (%s)[i * %lld + j * %lld] : 0;", type, f.at, (long long)f.rs, (long long)f.cs);
+    ce_line(e, "for (ptrdiff_t k = 0; k < i && k <= j; k++)");
+    ce_line(e, "  sum += (%s)[i * %lld + k * %lld] * (%s)[k * %lld + j * %lld];", f.at, (long long)f.rs,
+            (long long)f.cs, f.at, (long long)f.rs, (long long)f.cs);
+    ce_line(e, "(%s)[i * %lld + j] = sum;", a.at, (long long)n);
+  }
   ce_close(e);
   ce_close(e);
   ce_line(e, "for (ptrdiff_t k = %lld; k >= 0; k--)", (long long)n - 1);

@@ -432,6 +432,7 @@ static const char expm_text[] =
     "}\n";
 
 damo_status expm_emit_c(const core_source *s) {
+  if (dtype_is_complex(s->dtype)) return pair_expm_emit_c(s);
   const c_mat x = s->in[0];
   const char *a = c_doubles(s, x.rows * x.rows), *w = c_doubles(s, 6 * x.rows * x.rows);
   core_source doubles = *s;
