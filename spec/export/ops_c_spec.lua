@@ -31,6 +31,15 @@ near("matmul", { T, U }, { damo.matmul(T, U), damo.grad(squares(damo.matmul(T, U
   { values { 3, 4, 5 }, values { 3, 5, 2 } })
 near("tensordot", { T, U }, { damo.tensordot(T, U, { axes = { { 2, 3 }, { 2, 1 } } }) },
   { values { 3, 4, 5 }, values { 5, 4, 2 } })
+for _, shape in ipairs { { 1, 1 }, { 3, 7 }, { 5, 8 }, { 2, 15 }, { 64, 64 }, { 65, 4 }, { 4, 65 }, { 3, 0 } } do
+  local m, k = shape[1], shape[2]
+  local s = damo.dscalar "s"
+  local turned = A[{ { -1, 1, -1 }, { -1, 1, -1 } }]
+  near("vectors_" .. m .. "_" .. k, { A, x, y, s },
+    { A:dot(x), y:dot(A), A.T:dot(y), damo.dot(y, y), y - 2 * A:dot(x), s * y + 0.5 * A:dot(x), turned:dot(x) + y,
+      s * x - s * turned.T:dot(y[{ { -1, 1, -1 } }]), damo.grad(squares(damo.tanh(A:dot(x))), A) },
+    { values(shape), values({ k }, 1), values({ m }, 2), 0.0 })
+end
 near("layer", { A, B, x }, { damo.tanh(A:dot(B) + x), damo.grad(damo.sum(damo.tanh(A:dot(B) + x)), B) },
   { values { 40, 30 }, values { 30, 20 }, values { 20 } })
 exact("cumulative", { x, A }, { damo.cumsum(x), damo.cumprod(x), damo.cumsum(A, { axis = 1 }),

@@ -1,5 +1,8 @@
 /* dot_c: products of vectors and matrices as C source: loops of their own. */
 #include "dot_c.h"
+
+#include <string.h>
+
 #include "blas.h"
 
 /* ---- C source ---------------------------------------------------------------------------------------------------- */
@@ -103,6 +106,45 @@ static void matrix_of(const c_value *v, bool row, int64_t *m) {
   }
 }
 
+#define SUM_MOST 64 /* products of a sum that is written out, of as many sums at most */
+
+static bool is_number(const char *factor, char digit) {
+  return factor[0] == digit && (factor[1] == '\0' || strcmp(factor + 1, ".0") == 0);
+}
+
+/* One loop for z = beta z + alpha x y where y and z are vectors with one step from element to element: lengths and steps
+ * are numbers, so that compilers unroll the sums, of which four run side by side where they are long. */
+static void emit_gemv(c_emit *e, damo_dtype dtype, int64_t m, int64_t k, const char *alpha, const char *x,
+                      const int64_t *a, const char *y, int64_t step, const char *beta, const char *z, int64_t z_step) {
+  const char *type = ce_type(dtype);
+  const int id = e->n_labels++, lanes = k >= 8 ? 4 : 1;
+  const int64_t whole = k - k % lanes;
+  ce_open(e, "for (ptrdiff_t i%d = 0; i%d < %lld; i%d++)", id, id, (long long)m, id);
+  ce_line(e, lanes == 1 ? "%s s%d_0 = 0;" : "%s s%d_0 = 0, s%d_1 = 0, s%d_2 = 0, s%d_3 = 0;", type, id, id, id, id);
+  ce_line(e, "const %s *x%d = %s + i%d * %lld, *y%d = %s;", type, id, x, id, (long long)a[0], id, y);
+  if (whole > 0) {
+    ce_line(e, "UNROLLED");
+    ce_open(e, "for (ptrdiff_t l = 0; l < %lld; l += %d)", (long long)whole, lanes);
+    for (int q = 0; q < lanes; q++)
+      ce_line(e, "s%d_%d += x%d[(l + %d) * %lld] * y%d[(l + %d) * %lld];", id, q, id, q, (long long)a[1], id, q,
+              (long long)step);
+    ce_close(e);
+  }
+  for (int64_t l = whole; l < k; l++)
+    ce_line(e, "s%d_0 += x%d[%lld] * y%d[%lld];", id, id, (long long)(l * a[1]), id, (long long)(l * step));
+  const char *sum =
+      lanes == 1 ? ce_text(e, "s%d_0", id) : ce_text(e, "((s%d_0 + s%d_1) + (s%d_2 + s%d_3))", id, id, id, id);
+  if (!is_number(alpha, '1')) sum = ce_text(e, "%s * %s", alpha, sum);
+  ce_line(e, "%s *z%d = %s + i%d * %lld;", type, id, z, id, (long long)z_step);
+  if (is_number(beta, '0'))
+    ce_line(e, "*z%d = %s;", id, sum);
+  else if (is_number(beta, '1'))
+    ce_line(e, "*z%d = *z%d + %s;", id, id, sum);
+  else
+    ce_line(e, "*z%d = %s == 0 ? %s : %s * *z%d + %s;", id, beta, sum, beta, id, sum);
+  ce_close(e);
+}
+
 /* The call for matrices at these addresses. a, b, c: rows, columns and their strides. */
 static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, const char *x, const int64_t *a,
                              const char *y, const int64_t *b, const char *beta, const char *z, const int64_t *c) {
@@ -114,10 +156,17 @@ static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, con
     gemm_complex_helper(e, dtype);
     alpha = complex_factor(e, dtype, alpha);
     beta = complex_factor(e, dtype, beta);
-  } else if (e->file->reproducible)
+  } else if (e->file->reproducible) {
     gemm_plain_helper(e, dtype);
-  else
+  } else if (a[1] > 0 && a[1] <= SUM_MOST && b[1] == 1 && a[0] <= SUM_MOST) {
+    emit_gemv(e, dtype, a[0], a[1], alpha, x, a + 2, y, b[2], beta, z, c[2]);
+    return e->status;
+  } else if (a[1] > 0 && a[1] <= SUM_MOST && a[0] == 1 && b[1] <= SUM_MOST) { /* the same of the transposed matrices */
+    emit_gemv(e, dtype, b[1], a[1], alpha, y, (const int64_t[]){b[3], b[2]}, x, a[3], beta, z, c[3]);
+    return e->status;
+  } else {
     gemm_helper(e, dtype);
+  }
   ce_line(e, "gemm_%s(%lld, %lld, %lld, %s, %s, %lld, %lld, %s, %lld, %lld, %s, %s, %lld, %lld);", ce_suffix(dtype),
           (long long)a[0], (long long)b[1], (long long)a[1], alpha, x, (long long)a[2], (long long)a[3], y,
           (long long)b[2], (long long)b[3], beta, z, (long long)c[2], (long long)c[3]);
