@@ -1,7 +1,7 @@
 /* expm_pairs_c: the exponential of complex matrices as C source, as spectral_c.c has that of real ones. In double. */
 #include "core_c.h"
 
-static const char parts_text[] =
+static const char expm_parts_text[] =
     "/* c = a b */\n"
     "static void expm_times_~(ptrdiff_t n, const @ *a, const @ *b, @ *c) {\n"
     "  for (ptrdiff_t i = 0; i < n; i++)\n"
@@ -126,7 +126,7 @@ damo_status pair_expm_emit_c(const core_source *s) {
   core_source doubles = *s;
   doubles.dtype = DAMO_COMPLEX128;
   c_lu_helpers(&doubles);
-  ce_helper(s->e, "expm_parts", DAMO_COMPLEX128, parts_text);
+  ce_helper(s->e, "expm_parts", DAMO_COMPLEX128, expm_parts_text);
   ce_helper(s->e, "expm", DAMO_COMPLEX128, pair_expm_text);
   c_load_pairs(s, ce_p(s->e, a), s->in[0]);
   ce_line(s->e, "bad |= expm_c128(%lld, %s, %s, %s, %s, %s);", (long long)n, ce_p(s->e, a), ce_p(s->e, w),
