@@ -108,7 +108,7 @@ static void matrix_of(const c_value *v, bool row, int64_t *m) {
 
 #define SUM_MOST 64 /* products of a sum that is written out, of as many sums at most */
 
-static bool is_number(const char *factor, char digit) {
+static bool gemv_factor_is(const char *factor, char digit) {
   return factor[0] == digit && (factor[1] == '\0' || strcmp(factor + 1, ".0") == 0);
 }
 
@@ -134,11 +134,11 @@ static void emit_gemv(c_emit *e, damo_dtype dtype, int64_t m, int64_t k, const c
     ce_line(e, "s%d_0 += x%d[%lld] * y%d[%lld];", id, id, (long long)(l * a[1]), id, (long long)(l * step));
   const char *sum =
       lanes == 1 ? ce_text(e, "s%d_0", id) : ce_text(e, "((s%d_0 + s%d_1) + (s%d_2 + s%d_3))", id, id, id, id);
-  if (!is_number(alpha, '1')) sum = ce_text(e, "%s * %s", alpha, sum);
+  if (!gemv_factor_is(alpha, '1')) sum = ce_text(e, "%s * %s", alpha, sum);
   ce_line(e, "%s *z%d = %s + i%d * %lld;", type, id, z, id, (long long)z_step);
-  if (is_number(beta, '0'))
+  if (gemv_factor_is(beta, '0'))
     ce_line(e, "*z%d = %s;", id, sum);
-  else if (is_number(beta, '1'))
+  else if (gemv_factor_is(beta, '1'))
     ce_line(e, "*z%d = *z%d + %s;", id, id, sum);
   else
     ce_line(e, "*z%d = %s == 0 ? %s : %s * *z%d + %s;", id, beta, sum, beta, id, sum);
