@@ -87,6 +87,28 @@ for _, shape in ipairs { { 3, 4 }, { 20, 33 } } do
     { B.T + A, damo.sum(damo.sqr(C), 1), damo.sum(C * A, 2), damo.max(C - A), damo.prod(damo.abs(C) * 0.1 + 0.9, 2) },
     shape)
 end
+-- Writes into parts of an array that holds one value.
+local function filled(like, value) return damo.zeros_like(like) + value end
+for _, n in ipairs { 7, 90, 1500 } do
+  local results = {}
+  for i, value in ipairs { 0.0, -0.0, 2.5 } do
+    local base = filled(x, value)
+    for _, slice in ipairs(slices) do
+      local part = y[slice[1]] * x[slice[1]]
+      results[#results + 1] = damo.set_subtensor(base[slice[1]], part)
+      results[#results + 1] = damo.inc_subtensor(base[slice[1]], part - part)
+    end
+    results[#results + 1] = damo.inc_subtensor(base[{ { 1, -1, 3 } }], x[{ { 1, -1, 3 } }])
+    results[#results + 1] = damo.inc_subtensor(base[damo.constant(damo.array({ 2, 5, 2 }, "int64"))], x[{ { 1, 3 } }])
+    results[#results + 1] = damo.set_subtensor(base[i], x[2]) + base
+    local twice = damo.set_subtensor(base[{ { 3, 5 } }], y[{ { 3, 5 } }])
+    results[#results + 1] = damo.inc_subtensor(twice[{ { 4, -1 } }], base[2])
+  end
+  model("filled_" .. n, { x, y }, results, { n }, { n })
+end
+local grid = damo.zeros_like(A)
+model("filled_grid", { A }, { damo.set_subtensor(grid[{ { 2, 3 }, {} }], A[{ { 1, 2 }, {} }]), grid,
+  damo.inc_subtensor(grid[{ {}, { 2 } }], A[{ {}, { 1, -2 } }]), damo.inc_subtensor(grid[4], A[2]) }, { 9, 20 })
 -- What a first pass reads in another order lies in memory that a second one, joined to it, could have for its results.
 for _, n in ipairs { 100, 2000 } do
   local a = damo.cumsum(x)[{ { -1, 1, -1 } }] * 2 - y

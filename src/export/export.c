@@ -73,6 +73,7 @@ static void export_updates(c_emit *e, const fn_program *p, const ptrvec *states)
     if (p->shared[i].update_cell < 0) continue;
     c_value *v = e->values[p->shared[i].update_cell];
     const c_value *to = states->at[i];
+    ce_settle(e, v);
     if (v == NULL || v->ndim != to->ndim || ce_size(v) != ce_size(to)) {
       ce_refuse(e, "shared value %lld changes its shape", (long long)i + 1);
       return;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export_int.h"
+#include "op/op.h"
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
@@ -279,6 +280,9 @@ static damo_status export_thunk(c_emit *e, const thunk *t, int32_t number) {
   if (t->node->op->def->emit_c == NULL) return ce_refuse(e, "there is no C source for it");
   const int64_t before = (int64_t)e->body.n;
   ce_open(e, "%s", "");
+  const op_def *def = t->node->op->def;
+  const bool takes_fill = def == &incsubtensor_def || def == &advincsubtensor_def;
+  for (int i = takes_fill ? 1 : 0; i < t->n_in; i++) ce_settle(e, e->values[t->in[i]]);
   damo_status s = ce_emit(e, t->node);
   ce_close(e);
   if (s == DAMO_OK && e->body.n == (size_t)before + 8 && memcmp(e->body.at + before, "  {\n  }\n", 8) == 0)
@@ -291,6 +295,7 @@ static damo_status export_thunk(c_emit *e, const thunk *t, int32_t number) {
 
 void export_output(c_emit *e, int32_t k, c_value *v) {
   if (v == NULL || e->status != DAMO_OK) return;
+  ce_settle(e, v);
   c_storage *s = ce_storage(e, v);
   const c_pointer *p = e->pointers.at[v->pointer];
   if (s->home == C_WORK && !p->moves && p->offset == 0 && ce_is_contiguous(v) &&

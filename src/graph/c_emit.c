@@ -566,6 +566,13 @@ void ce_copy(c_emit *e, const c_value *to, const c_value *from) {
   ce_pass_close(e, &n);
 }
 
+void ce_settle(c_emit *e, c_value *v) {
+  if (v == NULL || v->fill == NULL) return;
+  const char *x = v->fill;
+  v->fill = NULL;
+  ce_fill(e, v, x);
+}
+
 void ce_fill(c_emit *e, const c_value *v, const char *x) {
   if (v == NULL || ce_size(v) == 0) return;
   if (dtype_is_complex(v->dtype) && strlen(x) == 1) x = ce_cast(e, DAMO_FLOAT64, v->dtype, x); /* 0 or 1 */

@@ -19,6 +19,7 @@ typedef struct c_value {
   const damo_sparse *sparse; /* a known sparse matrix, borrowed: ce_p refuses it; NULL: an array */
   bool bounded;              /* an integer scalar with the upper bound `most` */
   int64_t most;
+  const char *fill; /* the value of all elements, which no statement writes so far: ce_settle; else NULL */
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM]; /* strides in elements */
 } c_value;
 
@@ -257,5 +258,8 @@ void ce_strides_along(const c_value *x, int ndim, int64_t *strides);
 void ce_copy(c_emit *e, const c_value *to, const c_value *from);
 /* All elements of v become the value of the expression. */
 void ce_fill(c_emit *e, const c_value *v, const char *x);
+/* Writes v's elements if it has c_value.fill. Emitters get such operands settled, but for the one that a write into a part
+ * begins with. */
+void ce_settle(c_emit *e, c_value *v);
 
 #endif

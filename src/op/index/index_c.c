@@ -265,10 +265,31 @@ damo_status advsubtensor_emit_c(c_emit *e, const damo_apply *node) {
   return e->status;
 }
 
+/* Whether the part's elements lie one after the other. */
+static bool emit_part_is_run(const c_part *p) {
+  int64_t step = 1;
+  for (int k = p->ndim - 1; k >= 0; k--) {
+    if (p->shape[k] != 1 && p->strides[k] != step) return false;
+    step *= p->shape[k];
+  }
+  return p->n_lists == 0 && p->moves.n == 0 && step > 0;
+}
+
+/* The elements of out from `first` to before `end` become x. */
+static void emit_run(c_emit *e, const c_value *out, int64_t first, int64_t end, const char *x) {
+  const int64_t n = end - first;
+  if (n > 2) {
+    ce_fill(e, ce_view(e, out, 1, &n, (const int64_t[]){1}, first), x);
+    return;
+  }
+  for (int64_t i = first; i < end; i++) ce_line(e, "%s[%lld] = %s;", ce_p(e, out), (long long)i, x);
+}
+
 /* Writes or adds y to the part of out that ranges and known positions make. */
 static damo_status index_write_range(c_emit *e, const c_value *out, const c_value *y, const c_part *p,
                                      const int64_t *from, bool set) {
   const c_value *part = ce_view(e, out, p->ndim, p->shape, p->strides, p->offset);
+  const char *fill = out->fill;
   const bool literal = y->known != NULL && array_size(y->known) == 1;
   c_nest nest;
   if (part == NULL) return e->status;
@@ -277,11 +298,15 @@ static damo_status index_write_range(c_emit *e, const c_value *out, const c_valu
   const char *value = literal ? ce_literal(e, y->known, y->dtype) : ce_pass_read(e, &nest, 0, y);
   value = ce_cast(e, y->dtype, out->dtype, value);
   if (!set) {
-    const char *old = ce_pass_read(e, &nest, 1, part);
+    const char *old = fill != NULL ? fill : ce_pass_read(e, &nest, 1, part);
     value = out->dtype == DAMO_BOOL ? ce_text(e, "%s | %s", old, value) : ce_text(e, "%s + %s", old, value);
   }
   ce_pass_write(e, &nest, 1, part, value);
   ce_pass_close(e, &nest);
+  if (fill == NULL) return e->status;
+  const int64_t end = p->offset + emit_part_size(p);
+  emit_run(e, out, 0, p->offset, fill);
+  emit_run(e, out, end, ce_size(out), fill);
   return e->status;
 }
 
@@ -296,11 +321,17 @@ damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
     ce_copy(e, copy, y);
     y = copy;
   }
-  const c_value *out = y != NULL ? ce_out_inplace(e, 0, 0) : NULL;
+  c_value *x = ce_in(e, 0);
+  c_value *out = y == NULL         ? NULL
+                 : x->fill != NULL ? ce_out(e, 0, var_dtype(node->out[0]), x->ndim, x->shape)
+                                   : ce_out_inplace(e, 0, 0);
   if (out == NULL) return e->status;
   const bool adds_complex = !set && dtype_is_complex(out->dtype);
   ce_takes_complex(e);
-  if (emit_part_of(e, node, 2, out, &p) == DAMO_OK && emit_part_size(&p) > 0) {
+  out->fill = x->fill;
+  const damo_status s = emit_part_of(e, node, 2, out, &p);
+  if (s != DAMO_OK || !emit_part_is_run(&p)) ce_settle(e, out);
+  if (s == DAMO_OK && emit_part_size(&p) > 0) {
     emit_part_check(e, &p);
     if (p.mask != NULL) { /* the region has one axis, of unknown length, for all of the mask's */
       const int missing = p.ndim - p.b_ndim + 1 - y->ndim;
@@ -316,7 +347,9 @@ damo_status index_write_emit_c(c_emit *e, const damo_apply *node) {
     }
     if (p.n_lists == 0 && p.moves.n == 0 && !adds_complex) {
       strbuf_clear(&p.moves);
-      return index_write_range(e, out, y, &p, from, set);
+      index_write_range(e, out, y, &p, from, set);
+      out->fill = NULL;
+      return e->status;
     }
     ce_open(e, "%s", "");
     const char *at = emit_part_open(e, &p, from, &nest);

@@ -67,8 +67,11 @@ static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
     damo_release(view);
     return ce_out_known(e, 0, whole);
   }
-  const c_value *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);
-  if (x->known != NULL && array_size(x->known) == 1)
+  c_value *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);
+  const bool same = out != NULL && x->known != NULL && array_size(x->known) == 1;
+  if (same && node->n_in > 1 && !e->branches && !dtype_is_complex(x->dtype) && x->dtype == out->dtype)
+    out->fill = ce_literal(e, x->known, x->dtype);
+  else if (same)
     ce_fill(e, out, ce_literal(e, x->known, x->dtype));
   else
     ce_copy(e, out, x);
