@@ -1,4 +1,5 @@
--- Decompositions and systems of complex matrices in an exported file, with their gradients, and pivoted QR.
+-- Decompositions and systems of complex matrices in an exported file, with their gradients, pivoted QR, banded Cholesky
+-- factors, and products of integers and booleans.
 local damo = require "damo"
 local exported = require "spec.support.exported"
 local h = assert(loadfile "spec/linalg/harness.lua")(describe, it)
@@ -195,6 +196,28 @@ for word, lower in pairs { lower = true, upper = false } do -- with a dominant m
   local moved = damo.Rop(la.cholesky_banded(A, { lower = lower }), A, D)
   model("band_tangent_" .. word, { A, D }, { moved }, { band, random({ 3, 6 }, 96) })
   model("band_nan_" .. word, { A }, { la.cholesky_banded(A, { lower = lower, on_fail = "nan" }) }, { band - 2 * main })
+end
+do -- Levinson's recursion, and LU where a leading minor is 0
+  local t = damo.zvector "t"
+  local first, row = of(damo.array { 4, 1, 0.5, 0.25, -1 }, 97), of(random({ 5 }, 98), 99)
+  slope("toeplitz", { z, t, W }, { la.solve_toeplitz(z, W, t), la.solve_toeplitz(z, t) },
+    { first, row, of(random({ 5, 2 }, 100), 101) }, loose)
+  local zero = damo.complex(damo.array { 0, 1, 2 }, damo.array { 0, 1, 0 })
+  model("toeplitz_by_lu", { z, t }, { la.solve_toeplitz(z, t, t) }, { zero, of(damo.array { 1, 3, 1 }, 102) })
+  model("toeplitz_nan", { z, t }, { la.solve_toeplitz(z, t, z, { on_fail = "nan" }) },
+    { damo.complex(damo.array { 1, 1 }, damo.array { 0, 0 }), of(damo.array { 3, 4 }, 103) })
+end
+
+-- ---- Products of integers and booleans ------------------------------------------------------------------------------
+
+for _, dtype in ipairs { "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool" } do
+  local X, Y = damo.tensor { dtype = dtype, ndim = 2 }, damo.tensor { dtype = dtype, ndim = 2 }
+  local T = damo.tensor { dtype = dtype, ndim = 3 }
+  local scale = dtype == "bool" and 1 or 100
+  local function whole(shape, seed) return damo.cast(damo.floor(scale * damo.abs(random(shape, seed)) + 0.5), dtype) end
+  model("whole_" .. dtype, { X, Y, T }, { damo.dot(X, Y), damo.dot(X[{ 1 }], Y), damo.dot(X, Y[{ {}, 1 }]),
+    damo.matmul(T, Y), damo.tensordot(T, Y, { axes = 1 }), damo.dot(X[{ 1 }], Y[{ {}, 2 }]) },
+    { whole({ 3, 4 }, 110), whole({ 4, 2 }, 111), whole({ 2, 3, 4 }, 112) }, { exact = true })
 end
 
 describe("export_c of complex linear algebra", function()

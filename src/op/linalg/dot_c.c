@@ -96,6 +96,31 @@ static const char *complex_factor(c_emit *e, damo_dtype dtype, const char *facto
   return *factor == '0' || *factor == '1' ? ce_text(e, "(%s){%s, 0}", ce_type(dtype), factor) : factor;
 }
 
+/* Products of integers wrap as in the virtual machine; of booleans the result is whether a pair is true. */
+static void gemm_whole_helper(c_emit *e, damo_dtype dtype) {
+  ce_helper(e, "gemm", dtype,
+            dtype == DAMO_BOOL
+                ? "static void gemm_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const @ *x, ptrdiff_t xr, ptrdiff_t xc,\n"
+                  "                   const @ *y, ptrdiff_t yr, ptrdiff_t yc, @ *z, ptrdiff_t zr, ptrdiff_t zc) {\n"
+                  "  for (ptrdiff_t i = 0; i < m; i++)\n"
+                  "    for (ptrdiff_t j = 0; j < n; j++) {\n"
+                  "      int any = 0;\n"
+                  "      for (ptrdiff_t l = 0; l < k && !any; l++) any = x[i * xr + l * xc] && y[l * yr + j * yc];\n"
+                  "      z[i * zr + j * zc] = (@)any;\n"
+                  "    }\n"
+                  "}\n"
+                : "static void gemm_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const @ *x, ptrdiff_t xr, ptrdiff_t xc,\n"
+                  "                   const @ *y, ptrdiff_t yr, ptrdiff_t yc, @ *z, ptrdiff_t zr, ptrdiff_t zc) {\n"
+                  "  for (ptrdiff_t i = 0; i < m; i++)\n"
+                  "    for (ptrdiff_t j = 0; j < n; j++) {\n"
+                  "      uint64_t sum = 0;\n"
+                  "      for (ptrdiff_t l = 0; l < k; l++)\n"
+                  "        sum += (uint64_t)x[i * xr + l * xc] * (uint64_t)y[l * yr + j * yc];\n"
+                  "      z[i * zr + j * zc] = (@)sum;\n"
+                  "    }\n"
+                  "}\n");
+}
+
 /* Rows and columns of a matrix, and its strides; of a vector as a row or as a column. */
 static void matrix_of(const c_value *v, bool row, int64_t *m) {
   if (v->ndim == 2) {
@@ -150,7 +175,14 @@ static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, con
                              const char *y, const int64_t *b, const char *beta, const char *z, const int64_t *c) {
   if (a[1] != b[0] || c[0] != a[0] || c[1] != b[1]) return ce_refuse(e, "its operands' shapes do not agree");
   const bool complex = dtype_is_complex(dtype);
-  if (!dtype_is_float(dtype) && !complex) return ce_refuse(e, "of %s", dtype_name(dtype));
+  if (!dtype_is_float(dtype) && !complex) {
+    if (*alpha != '1' || *beta != '0') return ce_refuse(e, "of %s", dtype_name(dtype));
+    gemm_whole_helper(e, dtype);
+    ce_line(e, "gemm_%s(%lld, %lld, %lld, %s, %lld, %lld, %s, %lld, %lld, %s, %lld, %lld);", ce_suffix(dtype),
+            (long long)a[0], (long long)b[1], (long long)a[1], x, (long long)a[2], (long long)a[3], y, (long long)b[2],
+            (long long)b[3], z, (long long)c[2], (long long)c[3]);
+    return e->status;
+  }
   if (complex && e->file->reproducible) return ce_refuse(e, "of complex numbers in reproducible mode");
   if (complex) {
     gemm_complex_helper(e, dtype);

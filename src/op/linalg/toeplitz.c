@@ -161,7 +161,8 @@ static const core_class toeplitz_class = {.func = "solve_toeplitz",
                                           .form_of = toeplitz_form,
                                           .workspace = toeplitz_workspace,
                                           .run = toeplitz_run,
-                                          .emit_c = toeplitz_emit_c};
+                                          .emit_c = toeplitz_emit_c,
+                                          .emits_complex = true};
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
