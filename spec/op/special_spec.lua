@@ -12,7 +12,7 @@ local loose = {
   zeta_grad_ss = 1e-12, riemann_zeta_grad_ss = 1e-12,
   jv_grad_v = 1e-12, yv_grad_v = 1e-12, ive_grad_v = 1e-12, kve_grad_v = 1e-13,
   gammainc_grad_aa = 1e-11, betainc_grad_aa = 1e-12, betainc_grad_ab = 1e-12, betainc_grad_bb = 1e-12,
-  jv_grad_vv = 1e-11, yv_grad_vv = 1e-11, ive_grad_vv = 1e-11, kve_grad_vv = 1e-13, expn_grad_nn = 1e-13,
+  jv_grad_vv = 1e-12, yv_grad_vv = 1e-12, ive_grad_vv = 1e-12, kve_grad_vv = 1e-13, expn_grad_nn = 1e-13,
   gammainc_grad_a = 1e-12, betainc_grad_a = 1e-12, betainc_grad_b = 1e-12,
   gammaincinv = 2e-14, gammainccinv = 2e-14, betaincinv = 2e-14,
 }
@@ -178,6 +178,31 @@ it("the derivatives of betainc are as exact at whole parameters, where its fract
         local y = damo.compile({}, got[k])()
         assert(math.abs(y - want[k]) < 2e-14, ("%d at %g, %g: %.16g, not %.16g"):format(k, p, x, y, want[k]))
       end
+    end
+  end
+end)
+
+it("derivatives in the order are as exact for large orders and arguments", function()
+  -- name, order, argument, first and second derivative by mpmath
+  for _, at in ipairs {
+    { "jv", 3, 1e5, -0.0027005937582363472, 0.0045563651078816176 },
+    { "jv", 250, 300, -0.0079540398867662221, -0.020688797519412793 },
+    { "jv", 300, 280, -9.704885638256154e-5, 3.5444367586704612e-5 },
+    { "jv", -8.5, 40, -0.013854075658159144, 0.40598727191765236 },
+    { "yv", 3, 1e5, 0.0029007165724222937, 0.0042419832712513268 },
+    { "yv", 250, 300, -0.035410768443906154, 0.0048607889564058479 },
+    { "yv", 300, 280, -4.2815100057844917, -1.6674719905403531 },
+    { "yv", -8.5, 40, 0.2273531316241918, 0.02083585201647064 },
+    { "ive", 400, 1000, -2.3716229780583428e-37, 9.1978093836509868e-38 },
+    { "ive", 40, 200, -0.00010331465681114705, 1.8028523919497439e-5 },
+    { "ive", -8.5, 40, 0.0054330406495822999, 0.00053089649425650884 },
+    { "ive", 0, 36, -1.1200009394860643e-32, -0.0018800255637414219 },
+  } do
+    local name, v, x = at[1], damo.array(at[2], "float64"), damo.array(at[3], "float64")
+    local got = damo.compile({}, { damo[name .. "_grad_v"](v, x), damo[name .. "_grad_vv"](v, x) })
+    for k, y in ipairs { got() } do
+      assert(math.abs(y - at[k + 3]) < 3e-13 * math.abs(at[k + 3]),
+        ("%s %d at %g, %g: %.17g, not %.17g"):format(name, k, at[2], at[3], y, at[k + 3]))
     end
   end
 end)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "dd.h"
+#include "hyperdual.h"
 #include "special.h"
 #include "special_gamma.h"
 
@@ -38,50 +39,18 @@ static double bessel_prefix(double v, double x, double shift) {
   return dd_exp(dd_sub(power, special_gammaln_dd(dd_sum(v, 1))));
 }
 
-/* The power series of J (sign -1, DLMF 10.2.2) or I (sign 1, DLMF 10.25.2), times exp(-shift). With slope also its
- * derivative in v: a term's is the term times log(x/2) - psi(v + k + 1). */
-static double bessel_series(double v, double x, int sign, double shift, double *slope) {
+/* The power series of J (sign -1, DLMF 10.2.2) or I (sign 1, DLMF 10.25.2), times exp(-shift). */
+static double bessel_series(double v, double x, int sign, double shift) {
   const double z = sign * (x / 2) * (x / 2);
   double term = 1, sum = 1, rest = 0;
-  double factor = slope == NULL ? 0 : log(x / 2) - special_psi(v + 1), d_sum = factor;
   for (int k = 1; k < 10000; k++) {
     term *= z / (k * (v + k));
     const dd s = dd_sum(sum, term);
     sum = s.hi;
     rest += s.lo;
-    factor -= slope == NULL ? 0 : 1 / (v + k);
-    d_sum += term * factor;
-    if (fabs(term) * fmax(1, fabs(factor)) < 1e-18 * fabs(sum) && fabs(z) < k * (v + k)) break;
+    if (fabs(term) < 1e-18 * fabs(sum) && fabs(z) < k * (v + k)) break;
   }
-  const double prefix = bessel_prefix(v, x, shift);
-  if (slope != NULL) *slope = prefix * d_sum;
-  return prefix * (sum + rest);
-}
-
-/* ---- Integrals ------------------------------------------------------------------------------------------------------- */
-
-typedef double bessel_integrand(double v, double x, double t);
-
-/* The integral of f over [a, b] by Gauss-Legendre on `parts` parts. */
-static double bessel_integral(bessel_integrand *f, double v, double x, double a, double b, int parts) {
-  const double half = (b - a) / (2 * parts);
-  double sum = 0;
-  for (int p = 0; p < parts; p++) {
-    const double middle = a + half * (2 * p + 1);
-    for (int k = 0; k < SPECIAL_LEGENDRE; k++) {
-      const double d = half * special_legendre[k][0];
-      sum += special_legendre[k][1] * (f(v, x, middle - d) + f(v, x, middle + d));
-    }
-  }
-  return half * sum;
-}
-
-/* Where x sinh(t) - v t, which grows from some t on, has passed its least value by 45. */
-static double bessel_end(double v, double x) {
-  double t = v > x ? acosh(v / x) : 0;
-  const double least = x * sinh(t) - v * t;
-  while (x * sinh(t) - v * t < least + 45) t += 0.25;
-  return t;
+  return bessel_prefix(v, x, shift) * (sum + rest);
 }
 
 /* ---- J and Y --------------------------------------------------------------------------------------------------------- */
@@ -204,7 +173,7 @@ static void bessel_jy(double v, double x, double *j, double *y) {
   const double u = v - n;
   const bool by_series = x <= 2 || x * x < 4 * (v + 1);
   if (j != NULL && by_series) {
-    *j = bessel_series(v, x, -1, 0, NULL);
+    *j = bessel_series(v, x, -1, 0);
     if (y == NULL) return;
   }
   double y_low, y_high, j_low;
@@ -264,7 +233,7 @@ double special_jv(double v, double x) {
   if (x == 0) return v == 0 ? 1 : v > 0 ? 0 : bessel_at_zero(v);
   if (v == 0) return j0(x);
   if (v == 1) return j1(x);
-  double j, y;
+  double j = 0, y = 0;
   bessel_jy(fabs(v), x, &j, v < 0 ? &y : NULL);
   return v < 0 ? bessel_cos_pi(v) * j + bessel_sin_pi(v) * y : j; /* DLMF 10.2.3 */
 }
@@ -314,7 +283,7 @@ static bool bessel_is_short(double v, double x) { return x <= 35 || x * x < 25 *
 /* I_v(x) exp(-x), v >= 0, x > 0. */
 static double bessel_ie(double v, double x) {
   if (x > 1e100) return v > 1e49 ? 0 : 1 / sqrt(2 * BESSEL_PI * x);
-  if (bessel_is_short(v, x)) return bessel_series(v, x, 1, x, NULL);
+  if (bessel_is_short(v, x)) return bessel_series(v, x, 1, x);
   const double r = hypot(v, x), power = v == 0 ? 1 : dd_exp(bessel_debye_exponent(v, x));
   return power / sqrt(2 * BESSEL_PI * r) * bessel_debye_sum(v, r, 1);
 }
@@ -382,7 +351,7 @@ static double bessel_i_any(double v, double x, bool scaled) {
     y = bessel_ie(size, x);
     if (!scaled) y = y * exp(x / 2) * exp(x / 2);
   } else if (bessel_is_short(size, x)) {
-    y = bessel_series(size, x, 1, 0, NULL);
+    y = bessel_series(size, x, 1, 0);
   } else {
     y = bessel_ie(size, x) * exp(x);
   }
@@ -417,75 +386,316 @@ double special_i1e(double x) { return isinf(x) ? 0 : copysign(special_ive(1, fab
 double special_k0(double x) { return special_kv(0, x); }
 double special_k1(double x) { return special_kv(1, x); }
 
-/* ---- Derivatives in the order -------------------------------------------------------------------------------------------- */
+/* ---- Derivatives of J and Y in the order ------------------------------------------------------------------------------- */
 
-/* The integrands of Schläfli's integrals, DLMF 10.9.6 and 10.9.7, differentiated in v, times pi. */
-static double bessel_j_wave(double v, double x, double t) { return t * sin(x * sin(t) - v * t); }
-static double bessel_y_wave(double v, double x, double t) { return t * cos(x * sin(t) - v * t); }
-static double bessel_j_tail(double v, double x, double t) {
-  return exp(-x * sinh(t) - v * t) * (BESSEL_PI * bessel_cos_pi(v) - t * bessel_sin_pi(v));
-}
-static double bessel_y_tail(double v, double x, double t) {
-  const double s = x * sinh(t);
-  return t * exp(v * t - s) - exp(-v * t - s) * (t * bessel_cos_pi(v) + BESSEL_PI * bessel_sin_pi(v));
+/* Hyper-dual numbers whose p and q are both the order go through the formulas of the functions. */
+
+/* The power series with its derivatives: those of the logarithm of term k are log(x/2) - psi(v + k + 1) and
+ * -psi'(v + k + 1). */
+static hyperdual bessel_series_slopes(double v, double x, int sign, double shift) {
+  const double z = sign * (x / 2) * (x / 2);
+  double term = 1, first = log(x / 2) - special_psi(v + 1), second = -special_tri_gamma(v + 1);
+  hyperdual sum = {1, first, first, first * first + second};
+  for (int k = 1; k < 10000; k++) {
+    const double r = 1 / (v + k);
+    term *= z / k * r;
+    first -= r;
+    second += r * r;
+    const double curve = first * first + second;
+    sum.v += term;
+    sum.p += term * first;
+    sum.pq += term * curve;
+    const double least = fmax(fabs(sum.v), fmax(fabs(sum.p), fabs(sum.pq)));
+    if (fabs(term) * fmax(1, fmax(fabs(first), fabs(curve))) < 1e-18 * least && fabs(z) < k * (v + k)) break;
+  }
+  sum.q = sum.p;
+  return hyperdual_mul_d(sum, bessel_prefix(v, x, shift));
 }
 
-static double bessel_wave(bessel_integrand *f, double v, double x) {
-  return bessel_integral(f, v, x, 0, BESSEL_PI, 2 + (int)((x + v) / 6));
+/* sinh(sqrt z) / sqrt z, that is sin(sqrt -z) / sqrt -z for z < 0: the solution of 4 z f'' + 6 f' = f. */
+static hyperdual bessel_sinhc(hyperdual z) {
+  if (z.v > 4) {
+    const double r = sqrt(z.v), f = sinh(r) / r, d = (cosh(r) - f) / (2 * z.v);
+    return hyperdual_chain(z, f, d, (f - 6 * d) / (4 * z.v));
+  }
+  hyperdual f = hyperdual_of(1);
+  for (int k = 14; k >= 1; k--)
+    f = hyperdual_add_d(hyperdual_mul_d(hyperdual_mul(z, f), 1.0 / (2 * k * (2 * k + 1))), 1);
+  return f;
 }
 
-static double bessel_j_slope_low(double v, double x) {
-  const double end = bessel_end(0, x), tail = bessel_integral(bessel_j_tail, v, x, 0, end, 1 + (int)(2 * end));
-  return (bessel_wave(bessel_j_wave, v, x) - tail) / BESSEL_PI;
+/* Temme's series as in bessel_temme: Y at the orders u and u + 1. */
+static void bessel_temme_slopes(double u, double x, hyperdual *low, hyperdual *high) {
+  const hyperdual order = hyperdual_parameter(u), square = hyperdual_mul(order, order);
+  hyperdual odd = {0}, even = {0};
+  for (int k = SPECIAL_RGAMMAS - 2; k >= 0; k -= 2) {
+    odd = hyperdual_add_d(hyperdual_mul(odd, square), special_rgamma[k + 1]);
+    even = hyperdual_add_d(hyperdual_mul(even, square), special_rgamma[k]);
+  }
+  const hyperdual shift = hyperdual_mul(order, odd), plus = hyperdual_inverse(hyperdual_add(even, shift)),
+                  minus = hyperdual_inverse(hyperdual_sub(even, shift)); /* gamma(1 + u), gamma(1 - u) */
+  const double l = log(2 / x), e = exp(u * l), c_sigma = cosh(u * l), s_sigma = sinh(u * l);
+  const hyperdual sigma = hyperdual_mul_d(order, l), sinhc = bessel_sinhc(hyperdual_mul(sigma, sigma));
+  hyperdual f = hyperdual_mul(hyperdual_chain(sigma, c_sigma, s_sigma, c_sigma), hyperdual_mul_d(odd, -1));
+  f = hyperdual_add(f, hyperdual_mul(hyperdual_mul_d(sinhc, l), even));
+  f = hyperdual_mul_d(hyperdual_mul(f, hyperdual_mul(plus, minus)), 2 / BESSEL_PI); /* of pi u / sin(pi u) */
+  hyperdual p = hyperdual_mul_d(hyperdual_mul(hyperdual_chain(sigma, e, e, e), plus), 1 / BESSEL_PI);
+  hyperdual q = hyperdual_mul_d(hyperdual_mul(hyperdual_chain(sigma, 1 / e, -1 / e, 1 / e), minus), 1 / BESSEL_PI);
+  const hyperdual sinc = bessel_sinhc(hyperdual_mul_d(square, -BESSEL_PI * BESSEL_PI / 4)); /* of pi u / 2 */
+  const hyperdual turn = hyperdual_mul_d(hyperdual_mul(order, hyperdual_mul(sinc, sinc)), BESSEL_PI * BESSEL_PI / 2);
+  hyperdual sum = hyperdual_add(f, hyperdual_mul(turn, q)), sum_high = p;
+  double c = 1;
+  for (int k = 1; k < 500; k++) {
+    const hyperdual below = hyperdual_inverse(hyperdual_add_d(hyperdual_mul_d(order, -1), k)),
+                    above = hyperdual_inverse(hyperdual_add_d(order, k));
+    f = hyperdual_mul(hyperdual_add(hyperdual_mul_d(f, k), hyperdual_add(p, q)), hyperdual_mul(below, above));
+    p = hyperdual_mul(p, below);
+    q = hyperdual_mul(q, above);
+    c *= -x * x / 4 / k;
+    const hyperdual g = hyperdual_add(f, hyperdual_mul(turn, q)), d = hyperdual_mul_d(g, c);
+    sum = hyperdual_add(sum, d);
+    sum_high = hyperdual_add(sum_high, hyperdual_mul_d(hyperdual_sub(p, hyperdual_mul_d(g, k)), c));
+    if (hyperdual_size(d) < 1e-18 * hyperdual_size(sum)) break;
+  }
+  *low = hyperdual_mul_d(sum, -1);
+  *high = hyperdual_mul_d(sum_high, -2 / x);
 }
 
-/* For v > x + 1, where J is small: from the derivative at an order u <= x down to which Miller's recurrence goes, and the
- * derivative of that recurrence. J = scale F at all orders. */
-static double bessel_j_slope_high(double v, double x) {
-  const int n = (int)(v - x) + 1;
-  const double u = v - n;
-  double f = 1e-290, above = 0, d = 0, d_above = 0, f_v = 0, d_v = 0;
-  for (int k = n + 30 + (int)(8 * cbrt(x)); k > 0; k--) {
-    if (k == n) f_v = f, d_v = d;
-    const double w = 2 * (u + k) / x, below = w * f - above, d_below = w * d + 2 / x * f - d_above;
-    above = f, f = below;
-    d_above = d, d = d_below;
-    if (fabs(f) > 1e200 || fabs(d) > 1e200) {
-      f *= 1e-200, above *= 1e-200, f_v *= 1e-200;
-      d *= 1e-200, d_above *= 1e-200, d_v *= 1e-200;
+/* J and Y at the order u by Hankel's expansion, as in bessel_far. */
+static void bessel_far_slopes(double u, double x, hyperdual *j, hyperdual *y) {
+  const hyperdual order = hyperdual_parameter(u), four_square = hyperdual_mul_d(hyperdual_mul(order, order), 4);
+  hyperdual term = hyperdual_of(1), p = term, q = {0};
+  for (int k = 1; k < 40; k++) {
+    const double odd = 2 * k - 1;
+    const hyperdual factor = hyperdual_mul_d(hyperdual_add_d(four_square, -odd * odd), 1 / (8 * k * x));
+    term = hyperdual_mul(term, factor);
+    if (hyperdual_size(term) < 1e-18) break;
+    const hyperdual part = (k / 2) % 2 == 0 ? term : hyperdual_mul_d(term, -1);
+    if (k % 2 == 0)
+      p = hyperdual_add(p, part);
+    else
+      q = hyperdual_add(q, part);
+  }
+  const double half = BESSEL_PI / 2, c = bessel_cos_pi(u / 2 + 0.25), s = bessel_sin_pi(u / 2 + 0.25);
+  const double cosine = cos(x) * c + sin(x) * s, sine = sin(x) * c - cos(x) * s, r = sqrt(2 / (BESSEL_PI * x));
+  const hyperdual cosines = hyperdual_chain(order, cosine, half * sine, -half * half * cosine),
+                  sines = hyperdual_chain(order, sine, -half * cosine, -half * half * sine);
+  *j = hyperdual_mul_d(hyperdual_sub(hyperdual_mul(p, cosines), hyperdual_mul(q, sines)), r);
+  *y = hyperdual_mul_d(hyperdual_add(hyperdual_mul(p, sines), hyperdual_mul(q, cosines)), r);
+}
+
+/* p + i q of bessel_steed. */
+static void bessel_steed_slopes(double u, double x, hyperdual *p, hyperdual *q) {
+  const int depth = 12 + (int)(400 / x);
+  const hyperdual order = hyperdual_parameter(u), square = hyperdual_mul_d(hyperdual_mul(order, order), -1);
+  hyperdual re = hyperdual_of(2 * x), im = hyperdual_of(2.0 * (depth + 1)), a_re = {0}, a_im = {0};
+  for (int k = depth; k >= 0; k--) {
+    const hyperdual size = hyperdual_add(hyperdual_mul(re, re), hyperdual_mul(im, im));
+    const hyperdual over = hyperdual_div(hyperdual_add_d(square, (k + 0.5) * (k + 0.5)), size);
+    a_re = hyperdual_mul(over, re);
+    a_im = hyperdual_mul(over, im);
+    re = hyperdual_add_d(a_re, 2 * x);
+    im = hyperdual_add_d(hyperdual_mul_d(a_im, -1), 2.0 * k);
+  }
+  *p = hyperdual_add_d(hyperdual_mul_d(a_im, 1 / x), -0.5 / x);
+  *q = hyperdual_add_d(hyperdual_mul_d(a_re, 1 / x), 1);
+}
+
+/* 2 (u + k) / x a - b, a step of the recurrence DLMF 10.6.1. */
+static hyperdual bessel_step(double u, int k, double x, hyperdual a, hyperdual b) {
+  const double w = 2 * (u + k) / x, t = 2 / x;
+  return (hyperdual){w * a.v - b.v, w * a.p + t * a.v - b.p, w * a.q + t * a.v - b.q,
+                     w * a.pq + t * (a.p + a.q) - b.pq};
+}
+
+typedef struct bessel_miller_slopes {
+  hyperdual low, next, high;
+} bessel_miller_slopes;
+
+/* As bessel_backward. The factor of all orders depends on u. */
+static bessel_miller_slopes bessel_backward_slopes(double u, int n, double x) {
+  const int top = (n > x ? n : (int)x) + 30 + (int)(8 * cbrt(x));
+  hyperdual f = hyperdual_of(1e-290), above = {0};
+  bessel_miller_slopes m = {0};
+  for (int k = top; k >= 1; k--) {
+    if (k == n) m.high = f;
+    if (k == 1) m.next = f;
+    const hyperdual below = bessel_step(u, k, x, f, above);
+    above = f;
+    f = below;
+    if (hyperdual_size(f) > 1e250) {
+      f = hyperdual_mul_d(f, 1e-250);
+      above = hyperdual_mul_d(above, 1e-250);
+      m.high = hyperdual_mul_d(m.high, 1e-250);
+      m.next = hyperdual_mul_d(m.next, 1e-250);
     }
   }
-  const double scale = special_jv(u, x) / f;
-  return (bessel_j_slope_low(u, x) - scale * d) / f * f_v + scale * d_v;
+  if (n == 0) m.high = f;
+  const double norm = 1 / fmax(fabs(f.v), fabs(m.next.v));
+  m.low = hyperdual_mul_d(f, norm);
+  m.next = hyperdual_mul_d(m.next, norm);
+  m.high = hyperdual_mul_d(m.high, norm);
+  return m;
 }
 
-static double bessel_j_slope(double v, double x) {
-  double slope;
-  if (x <= 4 || x * x < 8 * (v + 1)) return bessel_series(v, x, -1, 0, &slope), slope;
-  return v > x + 1 ? bessel_j_slope_high(v, x) : bessel_j_slope_low(v, x);
+/* From the orders u and u + 1 up to u + n. Values that overflow are those of Y far below 0. */
+static hyperdual bessel_up(double u, int n, double x, hyperdual low, hyperdual high) {
+  if (n == 0) return low;
+  for (int k = 1; k < n; k++) {
+    const hyperdual next = bessel_step(u, k, x, high, low);
+    low = high;
+    high = next;
+  }
+  if (isnan(high.v)) high.v = -INFINITY;
+  if (isnan(high.p)) high.p = high.q = -INFINITY;
+  if (isnan(high.pq)) high.pq = -INFINITY;
+  return high;
 }
 
-static double bessel_y_slope(double v, double x) {
-  const double end = bessel_end(v, x), tail = bessel_integral(bessel_y_tail, v, x, 0, end, 1 + (int)(2 * end));
-  return -(bessel_wave(bessel_y_wave, v, x) + tail) / BESSEL_PI;
+/* J and Y of an order v >= 0 with their derivatives, x > 0, by the ways of bessel_jy. Either may be NULL. */
+static void bessel_jy_slopes(double v, double x, hyperdual *j, hyperdual *y) {
+  const int n = (int)(v + 0.5);
+  const double u = v - n;
+  const bool by_series = x <= 4 || x * x < 8 * (v + 1);
+  if (j != NULL && by_series) {
+    *j = bessel_series_slopes(v, x, -1, 0);
+    if (y == NULL) return;
+  }
+  hyperdual y_low = {0}, y_high = {0};
+  if (x <= 2) {
+    bessel_temme_slopes(u, x, &y_low, &y_high);
+  } else if (x < 25) {
+    const bessel_miller_slopes m = bessel_backward_slopes(u, n, x);
+    hyperdual p, q;
+    bessel_steed_slopes(u, x, &p, &q);
+    const hyperdual over = hyperdual_mul_d(hyperdual_parameter(u), 1 / x); /* u / x */
+    const hyperdual gap = hyperdual_add(hyperdual_mul(hyperdual_sub(p, over), m.low), m.next),
+                    q_low = hyperdual_mul(q, m.low);
+    const hyperdual size = hyperdual_add(hyperdual_mul(gap, gap), hyperdual_mul(q_low, q_low));
+    const hyperdual scale = hyperdual_sqrt(hyperdual_mul_d(hyperdual_div(q, size), 2 / (BESSEL_PI * x)));
+    if (j != NULL && !by_series) *j = hyperdual_mul(scale, m.high);
+    y_low = hyperdual_div(hyperdual_mul(scale, gap), q);
+    y_high = hyperdual_sub(hyperdual_mul(hyperdual_sub(over, p), y_low), hyperdual_mul(scale, q_low));
+  } else {
+    hyperdual j_low, j_high;
+    bessel_far_slopes(u, x, &j_low, &y_low);
+    bessel_far_slopes(u + 1, x, &j_high, &y_high);
+    if (j != NULL && !by_series && v > x) {
+      const bessel_miller_slopes m = bessel_backward_slopes(u, n, x);
+      const bool by_low = fabs(m.low.v) > fabs(m.next.v);
+      *j = hyperdual_mul(m.high, by_low ? hyperdual_div(j_low, m.low) : hyperdual_div(j_high, m.next));
+    } else if (j != NULL && !by_series) {
+      *j = bessel_up(u, n, x, j_low, j_high);
+    }
+  }
+  if (y != NULL) *y = bessel_up(u, n, x, y_low, y_high);
 }
 
-/* Of DLMF 10.32.4, differentiated in v, times pi exp(-x). */
+static bool bessel_has_slope(double v, double x) { return !bessel_is_off(v, x) && x > 0 && fabs(v) < 1e4; }
+
+/* cos(pi m) a + sin(pi m) b as a function of the order m; turn is pi, or -pi for -sin(pi m). */
+static hyperdual bessel_turned(double m, double turn, hyperdual a, hyperdual b) {
+  const double c = bessel_cos_pi(m), s = turn > 0 ? bessel_sin_pi(m) : -bessel_sin_pi(m);
+  const hyperdual order = hyperdual_parameter(m);
+  return hyperdual_add(hyperdual_mul(hyperdual_chain(order, c, -turn * s, -turn * turn * c), a),
+                       hyperdual_mul(hyperdual_chain(order, s, turn * c, -turn * turn * s), b));
+}
+
+/* Below order 0, v = -m, by the connection formulas DLMF 10.2.3; first derivatives are then those in m, of the other
+ * sign. */
+static hyperdual bessel_j_slopes(double v, double x) {
+  hyperdual j = {0}, y = {0};
+  bessel_jy_slopes(fabs(v), x, &j, v < 0 ? &y : NULL);
+  return v < 0 ? bessel_turned(-v, -BESSEL_PI, j, y) : j;
+}
+
+static hyperdual bessel_y_slopes(double v, double x) {
+  hyperdual j = {0}, y = {0};
+  bessel_jy_slopes(fabs(v), x, v < 0 ? &j : NULL, &y);
+  return v < 0 ? bessel_turned(-v, BESSEL_PI, y, j) : y;
+}
+
+static double bessel_signed(double v, double slope) { return v < 0 ? -slope : slope; }
+
+double special_jv_grad_v(double v, double x) {
+  return bessel_has_slope(v, x) ? bessel_signed(v, bessel_j_slopes(v, x).p) : NAN;
+}
+double special_yv_grad_v(double v, double x) {
+  return bessel_has_slope(v, x) ? bessel_signed(v, bessel_y_slopes(v, x).p) : NAN;
+}
+double special_jv_grad_vv(double v, double x) { return bessel_has_slope(v, x) ? bessel_j_slopes(v, x).pq : NAN; }
+double special_yv_grad_vv(double v, double x) { return bessel_has_slope(v, x) ? bessel_y_slopes(v, x).pq : NAN; }
+
+/* ---- Derivatives of I and K in the order ------------------------------------------------------------------------------- */
+
+typedef double bessel_integrand(double v, double x, double t);
+
+/* The integral of f over [a, b] by Gauss-Legendre on `parts` parts. */
+static double bessel_integral(bessel_integrand *f, double v, double x, double a, double b, int parts) {
+  const double half = (b - a) / (2 * parts);
+  double sum = 0;
+  for (int p = 0; p < parts; p++) {
+    const double middle = a + half * (2 * p + 1);
+    for (int k = 0; k < SPECIAL_LEGENDRE; k++) {
+      const double d = half * special_legendre[k][0];
+      sum += special_legendre[k][1] * (f(v, x, middle - d) + f(v, x, middle + d));
+    }
+  }
+  return half * sum;
+}
+
+/* DLMF 10.32.4 differentiated in v, once or twice, times pi exp(-x). */
 static double bessel_i_wave(double v, double x, double t) {
   const double s = sin(t / 2);
   return t * sin(v * t) * exp(-2 * x * s * s);
 }
+static double bessel_i_wave_twice(double v, double x, double t) {
+  const double s = sin(t / 2);
+  return t * t * cos(v * t) * exp(-2 * x * s * s);
+}
 static double bessel_i_tail(double v, double x, double t) {
   return exp(-x * (cosh(t) + 1) - v * t) * (BESSEL_PI * bessel_cos_pi(v) - t * bessel_sin_pi(v));
 }
+static double bessel_i_tail_twice(double v, double x, double t) {
+  const double c = bessel_cos_pi(v), s = bessel_sin_pi(v);
+  return exp(-x * (cosh(t) + 1) - v * t) * ((t * t - BESSEL_PI * BESSEL_PI) * s - 2 * BESSEL_PI * t * c);
+}
 
-static double bessel_ie_slope(double v, double x) {
-  double slope;
-  if (x <= 2 || v + 1 >= x / 2) return bessel_series(v, x, 1, x, &slope), slope;
+static double bessel_ie_by_integrals(double v, double x, bool second) {
   const double s = sqrt(22.5 / x), wide = s < 1 ? 2 * asin(s) : BESSEL_PI; /* where 2 x sin²(t/2) is 45 */
-  const double wave = bessel_integral(bessel_i_wave, v, x, 0, wide, 3 + (int)(v * wide / 6));
   const double end = acosh(1 + 45 / x);
-  return -(wave + bessel_integral(bessel_i_tail, v, x, 0, end, 2 + (int)(2 * end))) / BESSEL_PI;
+  const double wave =
+      bessel_integral(second ? bessel_i_wave_twice : bessel_i_wave, v, x, 0, wide, 3 + (int)(v * wide / 6));
+  const double tail = bessel_integral(second ? bessel_i_tail_twice : bessel_i_tail, v, x, 0, end, 2 + (int)(2 * end));
+  return -(wave + tail) / BESSEL_PI;
+}
+
+/* Debye's expansion as in bessel_ie. The derivative of its exponent in v is -asinh(v / x). */
+static hyperdual bessel_ie_debye(double v, double x) {
+  const hyperdual order = hyperdual_parameter(v);
+  const double size = hypot(v, x), power = v == 0 ? 1 : dd_exp(bessel_debye_exponent(v, x)), fall = -asinh(v / x);
+  const hyperdual r = hyperdual_chain(order, size, v / size, x / size * (x / size) / size), over = hyperdual_inverse(r);
+  const hyperdual p = hyperdual_mul(order, over), square = hyperdual_mul(p, p);
+  hyperdual sum = {0};
+  for (int k = SPECIAL_DEBYE - 1; k >= 0; k--) {
+    hyperdual part = {0};
+    for (int i = k; i >= 0; i--) part = hyperdual_add_d(hyperdual_mul(part, square), special_debye[k][i]);
+    sum = hyperdual_add(part, hyperdual_mul(sum, over));
+  }
+  sum = hyperdual_mul(sum, hyperdual_sqrt(hyperdual_mul_d(over, 1 / (2 * BESSEL_PI))));
+  return hyperdual_mul(hyperdual_chain(order, power, power * fall, power * (fall * fall - 1 / size)), sum);
+}
+
+/* The first or second derivative of I_v(x) exp(-x), v >= 0. Debye's expansion is even in v; near v = 0 the first derivative
+ * is that of the part -sin(pi v) / pi K_v of I (DLMF 10.40.5). */
+static double bessel_ie_slope(double v, double x, bool second) {
+  if (x <= 2 || (v + 1 >= x / 2 && bessel_is_short(v, x))) {
+    const hyperdual y = bessel_series_slopes(v, x, 1, x);
+    return second ? y.pq : y.p;
+  }
+  if (x <= 35) return bessel_ie_by_integrals(v, x, second);
+  const hyperdual y = bessel_ie_debye(v, x);
+  return second ? y.pq : y.p - (v < 1e-10 ? bessel_ke(v, x) * exp(-2 * x) : 0);
 }
 
 /* exp(x) dK/dv, or with `second` its derivative: the trapezoidal rule on DLMF 10.32.9, differentiated in v; all terms are
@@ -503,64 +713,26 @@ static double bessel_ke_slope(double v, double x, bool second) {
   return sum * step;
 }
 
-static bool bessel_has_slope(double v, double x) { return !bessel_is_off(v, x) && x > 0 && fabs(v) < 1e4; }
-
-/* Below order 0 by the connection formulas DLMF 10.2.3 and 10.27.2, differentiated. */
-double special_jv_grad_v(double v, double x) {
-  if (!bessel_has_slope(v, x)) return NAN;
-  if (v >= 0) return bessel_j_slope(v, x);
-  const double m = -v, c = bessel_cos_pi(m), s = bessel_sin_pi(m);
-  double j, y;
-  bessel_jy(m, x, &j, &y);
-  return BESSEL_PI * (s * j + c * y) - c * bessel_j_slope(m, x) + s * bessel_y_slope(m, x);
-}
-
-double special_yv_grad_v(double v, double x) {
-  if (!bessel_has_slope(v, x)) return NAN;
-  if (v >= 0) return bessel_y_slope(v, x);
-  const double m = -v, c = bessel_cos_pi(m), s = bessel_sin_pi(m);
-  double j, y;
-  bessel_jy(m, x, &j, &y);
-  return BESSEL_PI * (s * y - c * j) - s * bessel_j_slope(m, x) - c * bessel_y_slope(m, x);
-}
-
+/* Below order 0 by the connection formula DLMF 10.27.2, differentiated. */
 double special_ive_grad_v(double v, double x) {
   if (!bessel_has_slope(v, x)) return NAN;
-  if (v >= 0) return bessel_ie_slope(v, x);
+  if (v >= 0) return bessel_ie_slope(v, x, false);
   const double m = -v, k = bessel_ke(m, x) * exp(-2 * x), k_slope = bessel_ke_slope(m, x, false) * exp(-2 * x);
-  return -(bessel_ie_slope(m, x) + 2 * bessel_cos_pi(m) * k + 2 / BESSEL_PI * bessel_sin_pi(m) * k_slope);
+  return -(bessel_ie_slope(m, x, false) + 2 * bessel_cos_pi(m) * k + 2 / BESSEL_PI * bessel_sin_pi(m) * k_slope);
+}
+
+double special_ive_grad_vv(double v, double x) {
+  if (!bessel_has_slope(v, x)) return NAN;
+  if (v >= 0) return bessel_ie_slope(v, x, true);
+  const double m = -v, c = bessel_cos_pi(m), s = bessel_sin_pi(m), k = bessel_ke(m, x);
+  const double k_slope = bessel_ke_slope(m, x, false), k_second = bessel_ke_slope(m, x, true);
+  const double part = s / BESSEL_PI * k_second + 2 * c * k_slope - BESSEL_PI * s * k;
+  return bessel_ie_slope(m, x, true) + 2 * part * exp(-2 * x);
 }
 
 double special_kve_grad_v(double v, double x) {
   if (!bessel_has_slope(v, x)) return NAN;
   return v < 0 ? -bessel_ke_slope(-v, x, false) : bessel_ke_slope(v, x, false);
-}
-
-static double bessel_j_slope_at(const double *at) { return special_jv_grad_v(at[0], at[1]); }
-static double bessel_y_slope_at(const double *at) { return special_yv_grad_v(at[0], at[1]); }
-static double bessel_ie_slope_at(const double *at) { return special_ive_grad_v(at[0], at[1]); }
-
-/* The length over which J and Y change with the order: by waves, or by the factor x / (2 v). */
-static double bessel_order_length(double v, double x) {
-  return 2 / fmax(2, fabs(log(x / 2) - special_psi(fabs(v) + 1)));
-}
-
-double special_jv_grad_vv(double v, double x) {
-  if (!bessel_has_slope(v, x)) return NAN;
-  return special_slope(bessel_j_slope_at, (const double[]){v, x, 0}, 0, SPECIAL_STEP * bessel_order_length(v, x));
-}
-
-double special_yv_grad_vv(double v, double x) {
-  if (!bessel_has_slope(v, x)) return NAN;
-  return special_slope(bessel_y_slope_at, (const double[]){v, x, 0}, 0, SPECIAL_STEP * bessel_order_length(v, x));
-}
-
-/* Where x is large I changes over sqrt(x), far from v = 0 over x / v. */
-double special_ive_grad_vv(double v, double x) {
-  if (!bessel_has_slope(v, x)) return NAN;
-  double length = bessel_order_length(v, x);
-  if (v >= 0) length = fmax(length, fmin(sqrt(x), x / (v + 1)));
-  return special_slope(bessel_ie_slope_at, (const double[]){v, x, 0}, 0, SPECIAL_STEP * length);
 }
 
 double special_kve_grad_vv(double v, double x) {

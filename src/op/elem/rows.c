@@ -83,11 +83,7 @@ const scalar_op *elemwise_row(scalar_id id) { return &scalar_rows[id]; }
 
 /* Measured on AVX2, with arguments for which the functions have no shorter way. */
 static const uint16_t scalar_ns[SCALAR_NONE] = {
-    [SCALAR_yv_grad_vv] = 60000,
     [SCALAR_gammainc_grad_aa] = 10000,
-    [SCALAR_jv_grad_vv] = 20000,
-    [SCALAR_ive_grad_vv] = 20000,
-    [SCALAR_yv_grad_v] = 19000,
     [SCALAR_betaincinv] = 12000,
     [SCALAR_gammaincinv] = 5000,
     [SCALAR_gammainccinv] = 5000,
@@ -96,6 +92,10 @@ static const uint16_t scalar_ns[SCALAR_NONE] = {
     [SCALAR_hyp2f1_grad_a] = 5000,
     [SCALAR_hyp2f1_grad_b] = 5000,
     [SCALAR_hyp2f1_grad_c] = 5000,
+    [SCALAR_jv_grad_vv] = 2000,
+    [SCALAR_yv_grad_v] = 2000,
+    [SCALAR_yv_grad_vv] = 2000,
+    [SCALAR_ive_grad_vv] = 2000,
     [SCALAR_kve_grad_v] = 2000,
     [SCALAR_kve_grad_vv] = 2000,
     [SCALAR_betainc] = 2000,
