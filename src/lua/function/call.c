@@ -369,20 +369,27 @@ static bool caller_find_arrays(lua_State *L, const damo_function *f, bind_caller
 static int caller_run_again(lua_State *L, damo_function *f, bind_caller *c, damo_obj *const *into) {
   const int n_out = (int)f->program->n_outputs;
   damo_array *args[SCALARS_MOST], *results[SCALARS_MOST];
+  scalar numbers[SCALARS_MOST];
   int fresh = 0;
   for (int i = 0; i < n_out; i++) {
     results[i] = into ? (damo_array *)into[i] : NULL;
     fresh += !results[i] && f->program->outputs[i].type->ndim > 0;
   }
   if (fresh > 1 || !caller_find_arrays(L, f, c, args) || !function_run_again(f, &c->direct, args, results)) return -1;
+  /* What pushes a result may collect, and a finalizer may call f or free it. */
+  for (int i = 0; i < n_out; i++) {
+    if (results[i]->ndim > 0) continue;
+    numbers[i] = array_item(results[i]);
+    results[i] = NULL;
+  }
   if (into) {
     lua_getiuservalue(L, 1, 1);
     lua_rawgeti(L, -1, INTO_ARRAYS);
   }
   const int arrays = lua_gettop(L);
   for (int i = 0; i < n_out; i++) {
-    if (f->program->outputs[i].type->ndim == 0)
-      bind_push_scalar(L, array_item(results[i]));
+    if (!results[i])
+      bind_push_scalar(L, numbers[i]);
     else if (into && into[i])
       lua_rawgeti(L, arrays, i + 1);
     else
