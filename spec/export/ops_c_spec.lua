@@ -265,4 +265,14 @@ describe("export_c of Ops", function()
     assert.truthy(tostring(err):find("SegmentLength", 1, true), tostring(err))
     assert.is_nil(io.open(dir .. "/chosen.c"))
   end)
+
+  it("refuses lengths that a call would refuse", function()
+    for _, lengths in ipairs { { 2, x.size }, { x.size - 30, 3 } } do
+      local f = damo.compile({ x }, damo.alloc(damo.constant { 1, 2, 3 }, lengths), { on_unused_input = "ignore" })
+      local ok, err = pcall(f.export_c, f, { name = "lengths", dir = dir, shapes = { { 20 } } })
+      assert.is_false(ok)
+      assert.truthy(tostring(err):find("Alloc", 1, true), tostring(err))
+    end
+    assert.is_nil(io.open(dir .. "/lengths.c"))
+  end)
 end)

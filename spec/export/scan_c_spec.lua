@@ -80,6 +80,12 @@ local branches = damo.ifelse(damo.gt(s, 0), damo.ifelse(damo.gt(s, 1), x, x * 2)
 for i, at in ipairs { 2, 0.5, -0.5 } do
   exact("branches_" .. i, { s, x }, { branches, damo.grad(damo.sum(damo.sqr(branches)), x) }, { at, values { 4 } })
 end
+-- A branch that no call takes may hold what can't be computed, for short operands too, which are constants of the file.
+for i, no in ipairs { damo.linalg.inv(damo.zeros_like(A)), damo.linalg.inv(damo.constant { { 0, 0 }, { 0, 0 } }),
+  damo.linalg.cholesky(damo.zeros_like(A)),
+  A[damo.cast(damo.zeros_like(A[1]), "int64")] } do
+  exact("untaken_" .. i, { s, A }, { damo.ifelse(damo.gt(s, 0), A, no) }, { 1.0, values { 2, 2 } })
+end
 -- What is known while exporting: a branch that a length chooses, the rows of constants of a loop of one step.
 local longer = damo.gt(damo.shape(x)[1], 3)
 local constants = damo.ifelse(longer, damo.constant { 1.5, -0.0, 3 }, damo.constant { 0.5, 2, -1 })

@@ -258,8 +258,8 @@ void ce_strides_along(const c_value *x, int ndim, int64_t *strides);
 void ce_copy(c_emit *e, const c_value *to, const c_value *from);
 /* All elements of v become the value of the expression. */
 void ce_fill(c_emit *e, const c_value *v, const char *x);
-/* Writes v's elements if it has c_value.fill. Emitters get such operands settled, but for the one that a write into a part
- * begins with. */
+/* Writes v's elements if it has c_value.fill. Emitters get such operands settled, but for the first one of a class with
+ * op_def.emit_c_settles. */
 void ce_settle(c_emit *e, c_value *v);
 
 #endif

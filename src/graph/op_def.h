@@ -343,6 +343,7 @@ struct op_def {
 
   /* Writes the node as C source (graph/c_emit.h), for f:export_c. NULL: it can't be exported. */
   damo_status (*emit_c)(struct c_emit *e, const damo_apply *node);
+  bool emit_c_settles; /* it takes a first operand that is a c_value.fill yet */
 
   /* Says which elements of the inputs those of the outputs are, so that machine code can keep short vectors in registers.
    * False, without an error: not these, or the node may fail. NULL: the class computes more than that. */

@@ -45,13 +45,7 @@ static c_value *c_loop_row_of(c_loop *l, const c_value *x) {
 
 /* Row k of a known x. */
 static c_value *c_loop_known_row(c_loop *l, const c_value *x, int64_t k) {
-  int64_t strides[DAMO_MAX_NDIM];
-  const int64_t bytes = (int64_t)dtype_size(x->dtype);
-  for (int i = 0; i < x->ndim; i++) strides[i] = x->strides[i] * bytes;
-  damo_array *view = array_view(x->known, x->ndim - 1, x->shape + 1, strides + 1, k * strides[0]);
-  damo_array *row = view != NULL ? array_copy(view) : NULL;
-  damo_release(view);
-  return ce_constant(l->e, row);
+  return ce_view(l->e, x, x->ndim - 1, x->shape + 1, x->strides + 1, k * x->strides[0]);
 }
 
 static c_value *c_loop_unknown(c_value *v) {
@@ -78,9 +72,12 @@ static damo_status c_loop_begin(c_loop *l, c_value *const *fed) {
     if (!is_fed && x->shape[0] - p->span < l->n)
       return ce_refuse(e, "a sequence is too short for %lld steps", (long long)l->n);
     for (int k = p->first; k < p->first + p->n; k++) {
-      l->in[k] = is_fed                          ? fed[i - (s->n_seq - l->n_fed)]
-                 : l->n == 1 && x->known != NULL ? c_loop_known_row(l, x, p->before + s->tap[k])
-                                                 : c_loop_unknown(c_loop_row_of(l, x));
+      if (is_fed)
+        l->in[k] = fed[i - (s->n_seq - l->n_fed)];
+      else if (l->n == 1 && x->known != NULL && !e->branches)
+        l->in[k] = c_loop_known_row(l, x, p->before + s->tap[k]);
+      else
+        l->in[k] = c_loop_unknown(c_loop_row_of(l, x));
       if (l->in[k] == NULL) return e->status;
     }
   }

@@ -338,13 +338,13 @@ bool elemwise_perform_again(const thunk *t, frame *f, damo_array **operands) {
   const elemwise_state *s = thunk_state(t, f);
   const elemwise_plan *p = s->plan;
   if (p == NULL || !p->valid || !p->repeats || !elemwise_key_is_of(p->key, operands, p->n_in)) return false;
-  const size_t bytes = loop_workspace(p->loop);
+  const size_t bytes = loop_workspace_on(NULL, p->loop);
   void *const workspace = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
   if (bytes > 0 && workspace == NULL) return false;
   const again_result of = {s->out_dtype, p->ndim, p->shape};
   if (!elemwise_take_results(f->ctx, operands + p->n_in, &of, 1)) return false;
   char *base[MAX_OPERANDS];
   for (int i = 0; i <= p->n_in; i++) base[i] = operands[i]->data;
-  loop_run(p->loop, base, workspace, 0, loop_rows(p->loop));
+  loop_run_on(NULL, p->loop, base, workspace);
   return true;
 }

@@ -626,6 +626,7 @@ const op_def advincsubtensor_def = {
     .infer_type = advinc_type,
     .perform = advinc_perform,
     .emit_c = index_write_emit_c,
+    .emit_c_settles = true,
     .grad = index_write_grad,
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,

@@ -326,6 +326,7 @@ const op_def incsubtensor_def = {
     .infer_type = incsubtensor_type,
     .perform = incsubtensor_perform,
     .emit_c = index_write_emit_c,
+    .emit_c_settles = true,
     .moves = incsubtensor_moves,
     .grad = index_write_grad,
     .rop = index_write_rop,

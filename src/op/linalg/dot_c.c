@@ -133,7 +133,7 @@ static void matrix_of(const c_value *v, bool row, int64_t *m) {
 
 #define SUM_MOST 64 /* products of a sum that is written out, of as many sums at most */
 
-static bool gemv_factor_is(const char *factor, char digit) {
+static bool product_factor_is(const char *factor, char digit) {
   return factor[0] == digit && (factor[1] == '\0' || strcmp(factor + 1, ".0") == 0);
 }
 
@@ -159,11 +159,11 @@ static void emit_gemv(c_emit *e, damo_dtype dtype, int64_t m, int64_t k, const c
     ce_line(e, "s%d_0 += x%d[%lld] * y%d[%lld];", id, id, (long long)(l * a[1]), id, (long long)(l * step));
   const char *sum =
       lanes == 1 ? ce_text(e, "s%d_0", id) : ce_text(e, "((s%d_0 + s%d_1) + (s%d_2 + s%d_3))", id, id, id, id);
-  if (!gemv_factor_is(alpha, '1')) sum = ce_text(e, "%s * %s", alpha, sum);
+  if (!product_factor_is(alpha, '1')) sum = ce_text(e, "%s * %s", alpha, sum);
   ce_line(e, "%s *z%d = %s + i%d * %lld;", type, id, z, id, (long long)z_step);
-  if (gemv_factor_is(beta, '0'))
+  if (product_factor_is(beta, '0'))
     ce_line(e, "*z%d = %s;", id, sum);
-  else if (gemv_factor_is(beta, '1'))
+  else if (product_factor_is(beta, '1'))
     ce_line(e, "*z%d = *z%d + %s;", id, id, sum);
   else
     ce_line(e, "*z%d = %s == 0 ? %s : %s * *z%d + %s;", id, beta, sum, beta, id, sum);
@@ -176,7 +176,8 @@ static damo_status emit_gemm(c_emit *e, damo_dtype dtype, const char *alpha, con
   if (a[1] != b[0] || c[0] != a[0] || c[1] != b[1]) return ce_refuse(e, "its operands' shapes do not agree");
   const bool complex = dtype_is_complex(dtype);
   if (!dtype_is_float(dtype) && !complex) {
-    if (*alpha != '1' || *beta != '0') return ce_refuse(e, "of %s", dtype_name(dtype));
+    if (!product_factor_is(alpha, '1') || !product_factor_is(beta, '0'))
+      return ce_refuse(e, "of %s", dtype_name(dtype));
     gemm_whole_helper(e, dtype);
     ce_line(e, "gemm_%s(%lld, %lld, %lld, %s, %lld, %lld, %s, %lld, %lld, %s, %lld, %lld);", ce_suffix(dtype),
             (long long)a[0], (long long)b[1], (long long)a[1], x, (long long)a[2], (long long)a[3], y, (long long)b[2],

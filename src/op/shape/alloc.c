@@ -54,22 +54,28 @@ static bool alloc_is_small(const c_value *x, int ndim, const int64_t *shape) {
 }
 
 static damo_status alloc_emit_c(c_emit *e, const damo_apply *node) {
+  const int ndim = node->n_in - 1;
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   ce_takes_complex(e);
-  int64_t shape[DAMO_MAX_NDIM];
-  for (int i = 1; i < node->n_in; i++) DAMO_TRY(ce_int(e, i, "a length", &shape[i - 1]));
-  const c_value *x = ce_in(e, 0);
-  if (x->known != NULL && alloc_is_small(x, node->n_in - 1, shape)) {
-    int64_t strides[DAMO_MAX_NDIM];
-    ce_strides_along(x, node->n_in - 1, strides);
-    for (int k = 0; k < node->n_in - 1; k++) strides[k] *= (int64_t)dtype_size(x->dtype);
-    damo_array *view = array_view(x->known, node->n_in - 1, shape, strides, 0);
-    damo_array *whole = view != NULL ? array_copy(view) : NULL;
-    damo_release(view);
-    return ce_out_known(e, 0, whole);
+  for (int k = 0; k < ndim; k++) {
+    DAMO_TRY(ce_int(e, k + 1, "a length", &shape[k]));
+    if (shape[k] < 0) return ce_refuse(e, "length %d is negative: %lld", k + 1, (long long)shape[k]);
   }
-  c_value *out = ce_out(e, 0, var_dtype(node->out[0]), node->n_in - 1, shape);
+  const c_value *x = ce_in(e, 0);
+  for (int k = 0; k < x->ndim; k++) {
+    if (x->shape[k] != 1 && x->shape[k] != shape[ndim - x->ndim + k])
+      return ce_refuse(e, "a length of %lld does not broadcast to %lld", (long long)x->shape[k],
+                       (long long)shape[ndim - x->ndim + k]);
+  }
+  /* in a branch that no call takes, what is made of a constant may fail */
+  if (x->known != NULL && !e->branches && alloc_is_small(x, ndim, shape)) {
+    ce_strides_along(x, ndim, strides);
+    const c_value *all = ce_view(e, x, ndim, shape, strides, 0);
+    return all != NULL ? ce_out_known(e, 0, array_copy(all->known)) : e->status;
+  }
+  c_value *out = ce_out(e, 0, var_dtype(node->out[0]), ndim, shape);
   const bool same = out != NULL && x->known != NULL && array_size(x->known) == 1;
-  if (same && node->n_in > 1 && !e->branches && !dtype_is_complex(x->dtype) && x->dtype == out->dtype)
+  if (same && ndim > 0 && !e->branches && !dtype_is_complex(x->dtype) && x->dtype == out->dtype)
     out->fill = ce_literal(e, x->known, x->dtype);
   else if (same)
     ce_fill(e, out, ce_literal(e, x->known, x->dtype));
