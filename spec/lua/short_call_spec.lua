@@ -147,7 +147,7 @@ describe("a call on short Arrays", function()
     end
   end)
 
-  -- What pushes a result may collect: a finalizer then calls the Function, or frees it, before the next result is pushed.
+  -- What pushes a result may collect: a finalizer then calls the Function, or frees it, before the next one is pushed.
   it("gives the results of its own call where a finalizer makes another", function()
     local f = damo.compile({ x }, { damo.sqr(x) + x, damo.sum(damo.sqr(x) + x) })
     local a, b = damo.array { 1, 2, 3 }, damo.array { 100, 100, 100 }
