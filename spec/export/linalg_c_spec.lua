@@ -216,6 +216,29 @@ do
   model("la_single_spectrum", { F }, { la.eigvalsh(F), la.svdvals(F), la.expm(F) },
     { damo.cast(positive({ 4, 4 }, 50) / 4, "float32") })
 end
+-- Entries whose squares vanish or overflow.
+for name, f in pairs { small = 1e-170, tiny = 1e-300, large = 1e160, huge = 1e300 } do
+  local w, v = la.eigh(A)
+  model("la_scale_symmetric_" .. name, { A }, { w / f, la.eigvalsh(A) / f, damo.matmul(v * (w / f), v.T) },
+    { f * positive({ 5, 5 }, 120) }, { bound = 1e-11 })
+  for shape, a in pairs { tall = random({ 5, 3 }, 121), wide = random({ 3, 5 }, 122) } do
+    local u, values, vh = la.svd(A, { full_matrices = false })
+    model("la_scale_svd_" .. shape .. "_" .. name, { A, x }, { la.svdvals(A) / f, values / f, damo.matmul(u.T, u),
+      damo.matmul(vh, vh.T), damo.matmul(u * (values / f), vh), la.pinv(A) * f, (la.lstsq(A, x)) * f,
+      (la.lstsq(A, f * x)) }, { f * a, random({ shape == "tall" and 5 or 3 }, 123) }, { bound = 1e-11 })
+  end
+end
+do -- columns far apart, parallel and 0
+  local u, values, vh = la.svd(A, { full_matrices = false })
+  for k, a in ipairs { damo.array { { 1, 1e-200 }, { 2, 3e-200 }, { -1, 2e-200 } },
+    damo.array { { 1, 1e-200 }, { 1, 1e-200 }, { 1, 1e-200 } }, damo.array { { 1, 0 }, { 1e-320, 0 }, { 3, 0 } } } do
+    model("la_far_columns_" .. k, { A }, { values, damo.matmul(u.T, u), damo.matmul(vh, vh.T), la.pinv(A) }, { a },
+      { bound = 1e-11 })
+  end
+  local large = random({ 40, 40 }, 124)
+  model("la_svd_large", { A }, { values, damo.matmul(u.T, u), damo.matmul(u * values, vh), la.eigvalsh(A + A.T) },
+    { large }, { bound = 1e-11 })
+end
 -- The order of eigenvalues and the phases of vectors are free.
 local function of_values(w)
   return damo.sort(damo.real(w)), damo.sort(damo.imag(w)), damo.real(damo.sum(w * w)), damo.sum(damo.abs(w))

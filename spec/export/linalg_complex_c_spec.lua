@@ -153,6 +153,26 @@ do
   model("spectra_single", { C }, { la.eigvalsh(C), la.svdvals(C), la.pinv(C) }, { single(gram(4, 50)) },
     { bound = 2e-5 })
 end
+-- Entries whose squares vanish or overflow.
+for name, f in pairs { small = 1e-170, tiny = 1e-300, large = 1e160, huge = 1e300 } do
+  local w, v = la.eigh(Z)
+  model("scale_hermitian_" .. name, { Z }, { w / f, la.eigvalsh(Z) / f, damo.matmul(v * (w / f), adjoint(v)) },
+    { f * gram(5, 120) }, loose)
+  for shape, a in pairs { tall = of(random({ 5, 3 }, 121), 122), wide = of(random({ 3, 5 }, 123), 124) } do
+    local u, values, vh = la.svd(Z, { full_matrices = false })
+    model("scale_svd_" .. shape .. "_" .. name, { Z, z }, { la.svdvals(Z) / f, values / f, damo.matmul(adjoint(u), u),
+      damo.matmul(vh, adjoint(vh)), damo.matmul(u * (values / f), vh), la.pinv(Z) * f, (la.lstsq(Z, z)) * f,
+      (la.lstsq(Z, f * z)) }, { f * a, of(random({ shape == "tall" and 5 or 3 }, 125), 126) }, loose)
+  end
+end
+do
+  local u, values, vh = la.svd(Z, { full_matrices = false })
+  model("svd_large", { Z }, { values, damo.matmul(adjoint(u), u), damo.matmul(u * values, vh) },
+    { of(random({ 30, 30 }, 127), 128) }, loose)
+  local far = damo.array { { 1, 1e-200 }, { 2, 3e-200 }, { -1, 2e-200 } }
+  model("far_columns", { Z }, { values, damo.matmul(adjoint(u), u), damo.matmul(vh, adjoint(vh)) }, { of(far, 129) },
+    loose)
+end
 for k, n in ipairs { 0, 1, 2, 3, 6 } do
   local hess, q = la.hessenberg(Z, { calc_q = true })
   local a = n == 0 and damo.zeros { 0, 0 } or random({ n, n }, 76 + k)

@@ -89,6 +89,8 @@ void c_lu_helpers(const core_source *s);
 /* spectral_c.c */
 core_emit_fn eigh_emit_c, svd_emit_c, svdvals_emit_c, lstsq_emit_c, pinv_emit_c, expm_emit_c, gap_emit_c,
     hessenberg_emit_c;
+/* The helper to_unit_f64, which brings numbers to a scale at which their squares are in range. */
+void c_unit_helper(const core_source *s);
 /* spectral_pairs_c.c: the same of complex operands */
 damo_status pair_eigh_emit_c(const core_source *s, bool lower);
 core_emit_fn pair_svd_emit_c, pair_svdvals_emit_c, pair_lstsq_emit_c, pair_pinv_emit_c, pair_hessenberg_emit_c;

@@ -7,17 +7,37 @@
 #include "decompose.h"
 #include "spectral.h"
 
+/* ---- Scale ------------------------------------------------------------------------------------------------------- */
+
+/* Squares of entries overflow or vanish where the entries themselves do not. */
+static const char unit_text[] =
+    "/* Divides n numbers by the power of 2 that leaves the greatest modulus below 1 and at least 1/2, and gives\n"
+    "   its exponent. Not 0: one of them is not finite. */\n"
+    "static int to_unit_~(ptrdiff_t n, double *a, int *exponent) {\n"
+    "  double most = 0;\n"
+    "  for (ptrdiff_t i = 0; i < n; i++) {\n"
+    "    if (!(fabs(a[i]) < INFINITY)) return 1;\n"
+    "    most = fmax(most, fabs(a[i]));\n"
+    "  }\n"
+    "  (void)frexp(most, exponent);\n"
+    "  for (ptrdiff_t i = 0; i < n; i++) a[i] = ldexp(a[i], -*exponent);\n"
+    "  return 0;\n"
+    "}\n";
+
+void c_unit_helper(const core_source *s) { ce_helper(s->e, "to_unit", DAMO_FLOAT64, unit_text); }
+
 /* ---- Symmetric matrices ------------------------------------------------------------------------------------------ */
 
 /* Its signs of vectors are not LAPACK's. */
 static const char eigh_text[] =
     "/* Eigenvalues of the symmetric matrix a, rising, and their vectors, the columns of v, which may be NULL. */\n"
     "static int eigh_~(ptrdiff_t n, double *a, double *w, double *v) {\n"
+    "  int exponent = 0, sweep = 0;\n"
+    "  if (to_unit_~(n * n, a, &exponent) != 0) return 1;\n"
     "  double whole = 0;\n"
     "  for (ptrdiff_t i = 0; i < n * n; i++) whole += a[i] * a[i];\n"
-    "  if (!(whole < INFINITY)) return 1;\n"
     "  for (ptrdiff_t i = 0; i < n * n && v != NULL; i++) v[i] = i % (n + 1) == 0;\n"
-    "  for (int sweep = 0; sweep < 60; sweep++) {\n"
+    "  for (; sweep < 60; sweep++) {\n"
     "    double off = 0;\n"
     "    for (ptrdiff_t p = 0; p < n; p++)\n"
     "      for (ptrdiff_t q = p + 1; q < n; q++) off += a[p * n + q] * a[p * n + q];\n"
@@ -44,7 +64,7 @@ static const char eigh_text[] =
     "        }\n"
     "      }\n"
     "  }\n"
-    "  for (ptrdiff_t i = 0; i < n; i++) w[i] = a[i * n + i];\n"
+    "  for (ptrdiff_t i = 0; i < n; i++) w[i] = ldexp(a[i * n + i], exponent);\n"
     "  for (ptrdiff_t i = 0; i < n; i++) {\n"
     "    ptrdiff_t least = i;\n"
     "    for (ptrdiff_t k = i + 1; k < n; k++)\n"
@@ -58,7 +78,7 @@ static const char eigh_text[] =
     "      v[k * n + least] = y;\n"
     "    }\n"
     "  }\n"
-    "  return 0;\n"
+    "  return sweep == 60;\n"
     "}\n";
 
 /* The name of an array of n doubles. */
@@ -86,6 +106,7 @@ damo_status eigh_emit_c(const core_source *s) {
   if (dtype_is_complex(s->dtype)) return pair_eigh_emit_c(s, lower);
   const char *a = c_doubles(s, x.rows * x.rows), *w = c_doubles(s, x.rows), *v = "NULL";
   if (s->n_out == 2) v = c_doubles(s, x.rows * x.rows);
+  c_unit_helper(s);
   ce_helper(s->e, "eigh", DAMO_FLOAT64, eigh_text);
   ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)x.rows);
   ce_line(s->e, "  for (ptrdiff_t j = 0; j <= i; j++)");
@@ -99,14 +120,17 @@ damo_status eigh_emit_c(const core_source *s) {
 
 /* ---- Singular values --------------------------------------------------------------------------------------------- */
 
+/* A column below 2^-480 of the greatest entry stays as it is, since squares of its entries vanish: its value is 0 beside the
+ * others. */
 static const char svd_text[] =
-    "/* Of a, m rows and n <= m columns: u s over a, the columns of v, and the singular values s, falling. */\n"
+    "/* Of a, m rows and n <= m columns: u over a, 0 where s is, the columns of v, and the singular values s, falling. "
+    "*/\n"
     "static int svd_~(ptrdiff_t m, ptrdiff_t n, double *a, double *s, double *v) {\n"
-    "  double whole = 0;\n"
-    "  for (ptrdiff_t i = 0; i < m * n; i++) whole += fabs(a[i]);\n"
-    "  if (!(whole < INFINITY)) return 1;\n"
+    "  const double bound = 4 * 0x1p-52 * sqrt((double)m);\n"
+    "  int exponent = 0, turned = 1;\n"
+    "  if (to_unit_~(m * n, a, &exponent) != 0) return 1;\n"
     "  for (ptrdiff_t i = 0; i < n * n; i++) v[i] = i % (n + 1) == 0;\n"
-    "  for (int sweep = 0, turned = 1; sweep < 60 && turned; sweep++) {\n"
+    "  for (int sweep = 0; sweep < 60 && turned; sweep++) {\n"
     "    turned = 0;\n"
     "    for (ptrdiff_t p = 0; p < n; p++)\n"
     "      for (ptrdiff_t q = p + 1; q < n; q++) {\n"
@@ -116,7 +140,7 @@ static const char svd_text[] =
     "          y += a[i * n + q] * a[i * n + q];\n"
     "          z += a[i * n + p] * a[i * n + q];\n"
     "        }\n"
-    "        if (z == 0 || fabs(z) <= 1e-16 * sqrt(x) * sqrt(y)) continue;\n"
+    "        if (!(fabs(z) > bound * sqrt(x) * sqrt(y)) || x < 0x1p-960 || y < 0x1p-960) continue;\n"
     "        const double theta = (y - x) / (2 * z);\n"
     "        const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + hypot(1, theta)), c = 1 / hypot(1, t), d = t * c;\n"
     "        turned = 1;\n"
@@ -135,6 +159,8 @@ static const char svd_text[] =
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
     "    s[j] = 0;\n"
     "    for (ptrdiff_t i = 0; i < m; i++) s[j] = hypot(s[j], a[i * n + j]);\n"
+    "    for (ptrdiff_t i = 0; i < m && s[j] > 0; i++) a[i * n + j] /= s[j];\n"
+    "    s[j] = ldexp(s[j], exponent);\n"
     "  }\n"
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
     "    ptrdiff_t most = j;\n"
@@ -154,12 +180,12 @@ static const char svd_text[] =
     "      v[i * n + most] = g;\n"
     "    }\n"
     "  }\n"
-    "  return 0;\n"
+    "  return turned;\n"
     "}\n";
 
-/* The names of u·s (by rows, as many columns as values), the values and v, of x or, where it is wide, of its transpose. */
+/* The names of u (by rows, as many columns as values), the values and v, of x or, where it is wide, of its transpose. */
 typedef struct c_factors {
-  const char *us, *values, *v;
+  const char *u, *values, *v;
   int64_t m, n;
   bool wide;
 } c_factors;
@@ -167,25 +193,25 @@ typedef struct c_factors {
 static c_factors c_svd(const core_source *s, c_mat x) {
   const bool wide = x.rows < x.cols;
   const c_mat tall = wide ? c_mat_turned(x) : x;
-  const c_factors f = {.us = c_doubles(s, tall.rows * tall.cols),
+  const c_factors f = {.u = c_doubles(s, tall.rows * tall.cols),
                        .values = c_doubles(s, tall.cols),
                        .v = c_doubles(s, tall.cols * tall.cols),
                        .m = tall.rows,
                        .n = tall.cols,
                        .wide = wide};
+  c_unit_helper(s);
   ce_helper(s->e, "svd", DAMO_FLOAT64, svd_text);
-  c_to_doubles(s, f.us, tall);
-  ce_line(s->e, "bad |= svd_f64(%lld, %lld, %s, %s, %s);", (long long)f.m, (long long)f.n, f.us, f.values, f.v);
+  c_to_doubles(s, f.u, tall);
+  ce_line(s->e, "bad |= svd_f64(%lld, %lld, %s, %s, %s);", (long long)f.m, (long long)f.n, f.u, f.values, f.v);
   return f;
 }
 
-/* The columns of u: those of u·s, divided by s; where s is 0, and beyond the columns given, of unit
- * vectors what is orthogonal to the columns before. */
+/* The columns of u; where s is 0 beside the greatest, and beyond the columns given, of unit vectors what is orthogonal to the
+ * columns before. */
 static const char columns_text[] =
     "static void columns_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t given, double *a, const double *s) {\n"
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
-    "    double size = j < given && s[j] > 0;\n"
-    "    for (ptrdiff_t i = 0; i < m && size > 0; i++) a[i * n + j] /= s[j];\n"
+    "    double size = j < given && s[j] > 0x1p-480 * s[0];\n"
     "    for (ptrdiff_t unit = 0; unit < m && !(size > 0.01); unit++) {\n"
     "      for (ptrdiff_t i = 0; i < m; i++) a[i * n + j] = i == unit;\n"
     "      for (ptrdiff_t k = 0; k < 2 * j; k++) { /* twice, for rounding */\n"
@@ -204,25 +230,25 @@ damo_status svd_emit_c(const core_source *s) {
   if (dtype_is_complex(s->dtype)) return pair_svd_emit_c(s);
   const c_mat x = s->in[0];
   const c_factors f = c_svd(s, x);
-  const int64_t n_us = c_flag(s, "full_matrices") ? f.m : f.n; /* columns of the tall factor */
-  const char *us = f.us;
+  const int64_t n_left = c_flag(s, "full_matrices") ? f.m : f.n; /* columns of the tall factor */
+  const char *left = f.u;
   const c_mat u = s->out[0], vt = c_mat_turned(s->out[2]);
   ce_helper(s->e, "columns", DAMO_FLOAT64, columns_text);
-  if (n_us > f.n) {
-    us = c_doubles(s, f.m * n_us);
+  if (n_left > f.n) {
+    left = c_doubles(s, f.m * n_left);
     ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)f.m);
-    ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) %s[i * %lld + j] = %s[i * %lld + j];", (long long)f.n, us,
-            (long long)n_us, f.us, (long long)f.n);
+    ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) %s[i * %lld + j] = %s[i * %lld + j];", (long long)f.n, left,
+            (long long)n_left, f.u, (long long)f.n);
   }
-  ce_line(s->e, "columns_f64(%lld, %lld, %lld, %s, %s);", (long long)f.m, (long long)n_us, (long long)f.n, us,
+  ce_line(s->e, "columns_f64(%lld, %lld, %lld, %s, %s);", (long long)f.m, (long long)n_left, (long long)f.n, left,
           f.values);
   for (int k = 0; k < 2; k++) {
     const c_mat to = k == 0 ? u : vt;
-    const bool of_us = (k == 0) != f.wide;
+    const bool of_left = (k == 0) != f.wide;
     ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)to.rows);
     ce_line(s->e, "  for (ptrdiff_t j = 0; j < %lld; j++) (%s)[i * %lld + j * %lld] = (%s)%s[i * %lld + j];",
-            (long long)to.cols, to.at, (long long)to.rs, (long long)to.cs, ce_type(s->dtype), of_us ? us : f.v,
-            (long long)(of_us ? n_us : f.n));
+            (long long)to.cols, to.at, (long long)to.rs, (long long)to.cs, ce_type(s->dtype), of_left ? left : f.v,
+            (long long)(of_left ? n_left : f.n));
   }
   c_from_doubles(s, s->out[1], f.values);
   return s->e->status;
@@ -235,17 +261,16 @@ damo_status svdvals_emit_c(const core_source *s) {
   return s->e->status;
 }
 
-/* (v / s²) (u s)': the pseudo-inverse of the tall matrix, by the rows of u·s. Values below rcond times the greatest count
- * as 0; see lstsq.c. */
+/* u becomes u / s. Values below rcond times the greatest count as 0; see lstsq.c. */
 static void c_scale_by_values(const core_source *s, const c_factors *f) {
   const prop_value *given = op_prop(s->op, "rcond");
   const double epsilon = s->dtype == DAMO_FLOAT32 ? FLT_EPSILON : DBL_EPSILON;
   const double rcond = prop_num_or(*given, (double)(f->m > f->n ? f->m : f->n) * epsilon);
   const char *bound = ce_number(s->e, DAMO_FLOAT64, (scalar){.dtype = DAMO_FLOAT64, .v.f = rcond});
   ce_for(s->e, "j", f->n);
-  ce_line(s->e, "const double scale = %s[j] > %s * %s[0] ? 1 / %s[j] : 0;", f->values, bound, f->values, f->values);
-  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++) %s[i * %lld + j] = %s[i * %lld + j] * scale * scale;",
-          (long long)f->m, f->us, (long long)f->n, f->us, (long long)f->n);
+  ce_line(s->e, "const int counts = %s[j] > %s * %s[0];", f->values, bound, f->values);
+  ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++) %s[i * %lld + j] = counts ? %s[i * %lld + j] / %s[j] : 0;",
+          (long long)f->m, f->u, (long long)f->n, f->u, (long long)f->n, f->values);
   ce_close(s->e);
 }
 
@@ -258,7 +283,7 @@ damo_status pinv_emit_c(const core_source *s) {
   ce_for(s->e, "k", f.m);
   ce_line(s->e, "double sum = 0;");
   ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++) sum += %s[i * %lld + j] * %s[k * %lld + j];", (long long)f.n, f.v,
-          (long long)f.n, f.us, (long long)f.n);
+          (long long)f.n, f.u, (long long)f.n);
   ce_line(s->e, "(%s)[i * %lld + k * %lld] = (%s)sum;", y.at, (long long)y.rs, (long long)y.cs, ce_type(s->dtype));
   ce_close(s->e);
   ce_close(s->e);
@@ -270,7 +295,7 @@ damo_status lstsq_emit_c(const core_source *s) {
   if (dtype_is_complex(s->dtype)) return pair_lstsq_emit_c(s);
   const c_factors f = c_svd(s, s->in[0]);
   const c_mat b = s->in[1], x = s->out[0];
-  const char *part = c_doubles(s, f.n), *left = f.wide ? f.v : f.us, *right = f.wide ? f.us : f.v;
+  const char *part = c_doubles(s, f.n), *left = f.wide ? f.v : f.u, *right = f.wide ? f.u : f.v;
   const char *type = ce_type(s->dtype);
   c_scale_by_values(s, &f);
   ce_line(s->e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)b.rows);

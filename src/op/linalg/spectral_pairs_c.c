@@ -33,10 +33,11 @@ static const char pair_turn_text[] =
 static const char pair_hermitian_text[] =
     "/* Eigenvalues of the Hermitian matrix a, rising, and their vectors, the columns of v. */\n"
     "static int eigh_~(ptrdiff_t n, pair_f64 *a, double *w, pair_f64 *v) {\n"
+    "  int exponent = 0, sweep = 0;\n"
+    "  if (to_unit_f64(2 * n * n, &a->re, &exponent) != 0) return 1;\n"
     "  double whole = 0;\n"
     "  for (ptrdiff_t i = 0; i < n * n; i++) whole += a[i].re * a[i].re + a[i].im * a[i].im;\n"
-    "  if (!(whole < INFINITY)) return 1;\n"
-    "  for (int sweep = 0; sweep < 60; sweep++) {\n"
+    "  for (; sweep < 60; sweep++) {\n"
     "    double off = 0;\n"
     "    for (ptrdiff_t p = 0; p < n; p++)\n"
     "      for (ptrdiff_t q = p + 1; q < n; q++)\n"
@@ -62,7 +63,7 @@ static const char pair_hermitian_text[] =
     "        a[p * n + q].re = a[p * n + q].im = a[q * n + p].re = a[q * n + p].im = 0;\n"
     "      }\n"
     "  }\n"
-    "  for (ptrdiff_t i = 0; i < n; i++) w[i] = a[i * n + i].re;\n"
+    "  for (ptrdiff_t i = 0; i < n; i++) w[i] = ldexp(a[i * n + i].re, exponent);\n"
     "  for (ptrdiff_t i = 0; i < n; i++) {\n"
     "    ptrdiff_t least = i;\n"
     "    for (ptrdiff_t k = i + 1; k < n; k++)\n"
@@ -72,7 +73,7 @@ static const char pair_hermitian_text[] =
     "    w[least] = t;\n"
     "    swap_columns_~(n, n, v, i, least);\n"
     "  }\n"
-    "  return 0;\n"
+    "  return sweep == 60;\n"
     "}\n";
 
 /* The name of an array of n doubles. */
@@ -93,6 +94,7 @@ damo_status pair_eigh_emit_c(const core_source *s, bool lower) {
   const char *a = c_pairs(s, n * n), *w = c_values(s, n), *v = c_pairs(s, n * n);
   c_pair_helpers(s, PAIR_SIZE | PAIR_TIMES);
   ce_helper(s->e, "turn_columns", DAMO_COMPLEX128, pair_turn_text);
+  c_unit_helper(s);
   ce_helper(s->e, "eigh", DAMO_COMPLEX128, pair_hermitian_text);
   c_load_pairs(s, a, x);
   ce_for(s->e, "i", n);
@@ -113,13 +115,15 @@ damo_status pair_eigh_emit_c(const core_source *s, bool lower) {
 
 /* ---- Singular values --------------------------------------------------------------------------------------------- */
 
+/* As spectral_c.c has it. */
 static const char pair_svd_text[] =
-    "/* Of a, m rows and n <= m columns: u s over a, the columns of v, and the singular values s, falling. */\n"
+    "/* Of a, m rows and n <= m columns: u over a, 0 where s is, the columns of v, and the singular values s, falling. "
+    "*/\n"
     "static int svd_~(ptrdiff_t m, ptrdiff_t n, pair_f64 *a, double *s, pair_f64 *v) {\n"
-    "  double whole = 0;\n"
-    "  for (ptrdiff_t i = 0; i < m * n; i++) whole += size_of_pair_f64(a[i]);\n"
-    "  if (!(whole < INFINITY)) return 1;\n"
-    "  for (int sweep = 0, turned = 1; sweep < 60 && turned; sweep++) {\n"
+    "  const double bound = 4 * 0x1p-52 * sqrt((double)m);\n"
+    "  int exponent = 0, turned = 1;\n"
+    "  if (to_unit_f64(2 * m * n, &a->re, &exponent) != 0) return 1;\n"
+    "  for (int sweep = 0; sweep < 60 && turned; sweep++) {\n"
     "    turned = 0;\n"
     "    for (ptrdiff_t p = 0; p < n; p++)\n"
     "      for (ptrdiff_t q = p + 1; q < n; q++) {\n"
@@ -132,7 +136,7 @@ static const char pair_svd_text[] =
     "          add_conjugate_f64(&e, 1, g, h);\n"
     "        }\n"
     "        const double z = size_of_pair_f64(e);\n"
-    "        if (z == 0 || z <= 1e-16 * sqrt(x) * sqrt(y)) continue;\n"
+    "        if (!(z > bound * sqrt(x) * sqrt(y)) || x < 0x1p-960 || y < 0x1p-960) continue;\n"
     "        e.re /= z;\n"
     "        e.im /= z;\n"
     "        const double theta = (y - x) / (2 * z);\n"
@@ -145,6 +149,11 @@ static const char pair_svd_text[] =
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
     "    s[j] = 0;\n"
     "    for (ptrdiff_t i = 0; i < m; i++) s[j] = hypot(s[j], size_of_pair_f64(a[i * n + j]));\n"
+    "    for (ptrdiff_t i = 0; i < m && s[j] > 0; i++) {\n"
+    "      a[i * n + j].re /= s[j];\n"
+    "      a[i * n + j].im /= s[j];\n"
+    "    }\n"
+    "    s[j] = ldexp(s[j], exponent);\n"
     "  }\n"
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
     "    ptrdiff_t most = j;\n"
@@ -156,12 +165,12 @@ static const char pair_svd_text[] =
     "    swap_columns_~(m, n, a, j, most);\n"
     "    swap_columns_~(n, n, v, j, most);\n"
     "  }\n"
-    "  return 0;\n"
+    "  return turned;\n"
     "}\n";
 
-/* The names of u·s (by rows, as many columns as values), the values and v, of x or, where it is wide, of its transpose. */
+/* The names of u (by rows, as many columns as values), the values and v, of x or, where it is wide, of its transpose. */
 typedef struct c_pair_factors {
-  const char *us, *values, *v;
+  const char *u, *values, *v;
   int64_t m, n;
   bool wide;
 } c_pair_factors;
@@ -169,7 +178,7 @@ typedef struct c_pair_factors {
 static c_pair_factors c_pair_svd(const core_source *s, c_mat x) {
   const bool wide = x.rows < x.cols;
   const c_mat tall = wide ? c_mat_turned(x) : x;
-  const c_pair_factors f = {.us = c_pairs(s, tall.rows * tall.cols),
+  const c_pair_factors f = {.u = c_pairs(s, tall.rows * tall.cols),
                             .values = c_values(s, tall.cols),
                             .v = c_pairs(s, tall.cols * tall.cols),
                             .m = tall.rows,
@@ -177,10 +186,11 @@ static c_pair_factors c_pair_svd(const core_source *s, c_mat x) {
                             .wide = wide};
   c_pair_helpers(s, PAIR_SIZE | PAIR_TIMES | PAIR_ADD_CONJUGATE);
   ce_helper(s->e, "turn_columns", DAMO_COMPLEX128, pair_turn_text);
+  c_unit_helper(s);
   ce_helper(s->e, "svd", DAMO_COMPLEX128, pair_svd_text);
-  c_load_pairs(s, f.us, tall);
+  c_load_pairs(s, f.u, tall);
   c_pair_identity(s, f.n, f.n, f.v);
-  ce_line(s->e, "bad |= svd_c128(%lld, %lld, %s, %s, %s);", (long long)f.m, (long long)f.n, f.us, f.values, f.v);
+  ce_line(s->e, "bad |= svd_c128(%lld, %lld, %s, %s, %s);", (long long)f.m, (long long)f.n, f.u, f.values, f.v);
   return f;
 }
 
@@ -188,11 +198,7 @@ static c_pair_factors c_pair_svd(const core_source *s, c_mat x) {
 static const char pair_columns_text[] =
     "static void columns_~(ptrdiff_t m, ptrdiff_t n, ptrdiff_t given, pair_f64 *a, const double *s) {\n"
     "  for (ptrdiff_t j = 0; j < n; j++) {\n"
-    "    double size = j < given && s[j] > 0;\n"
-    "    for (ptrdiff_t i = 0; i < m && size > 0; i++) {\n"
-    "      a[i * n + j].re /= s[j];\n"
-    "      a[i * n + j].im /= s[j];\n"
-    "    }\n"
+    "    double size = j < given && s[j] > 0x1p-480 * s[0];\n"
     "    for (ptrdiff_t unit = 0; unit < m && !(size > 0.01); unit++) {\n"
     "      for (ptrdiff_t i = 0; i < m; i++) {\n"
     "        a[i * n + j].re = i == unit;\n"
@@ -216,28 +222,29 @@ static const char pair_columns_text[] =
 damo_status pair_svd_emit_c(const core_source *s) {
   const c_mat x = s->in[0];
   const c_pair_factors f = c_pair_svd(s, x);
-  const int64_t n_us = c_flag(s, "full_matrices") ? f.m : f.n; /* columns of the tall factor */
-  const char *us = f.us, *part = s->dtype == DAMO_COMPLEX64 ? "(float)" : "";
+  const int64_t n_left = c_flag(s, "full_matrices") ? f.m : f.n; /* columns of the tall factor */
+  const char *left = f.u, *part = s->dtype == DAMO_COMPLEX64 ? "(float)" : "";
   const c_mat u = s->out[0], vt = c_mat_turned(s->out[2]);
   c_emit *e = s->e;
   c_pair_helpers(s, PAIR_ADD);
   ce_helper(e, "columns", DAMO_COMPLEX128, pair_columns_text);
-  if (n_us > f.n) {
-    us = c_pairs(s, f.m * n_us);
+  if (n_left > f.n) {
+    left = c_pairs(s, f.m * n_left);
     ce_line(e, "for (ptrdiff_t i = 0; i < %lld; i++)", (long long)f.m);
-    ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++) %s[i * %lld + j] = %s[i * %lld + j];", (long long)f.n, us,
-            (long long)n_us, f.us, (long long)f.n);
+    ce_line(e, "  for (ptrdiff_t j = 0; j < %lld; j++) %s[i * %lld + j] = %s[i * %lld + j];", (long long)f.n, left,
+            (long long)n_left, f.u, (long long)f.n);
   }
-  ce_line(e, "columns_c128(%lld, %lld, %lld, %s, %s);", (long long)f.m, (long long)n_us, (long long)f.n, us, f.values);
+  ce_line(e, "columns_c128(%lld, %lld, %lld, %s, %s);", (long long)f.m, (long long)n_left, (long long)f.n, left,
+          f.values);
   for (int k = 0; k < 2; k++) { /* v is conjugated on either side */
     const c_mat to = k == 0 ? u : vt;
-    const bool of_us = (k == 0) != f.wide;
+    const bool of_left = (k == 0) != f.wide;
     const char *at = ce_text(e, "(%s)[i * %lld + j * %lld]", to.at, (long long)to.rs, (long long)to.cs);
-    const char *from = ce_text(e, "%s[i * %lld + j]", of_us ? us : f.v, (long long)(of_us ? n_us : f.n));
+    const char *from = ce_text(e, "%s[i * %lld + j]", of_left ? left : f.v, (long long)(of_left ? n_left : f.n));
     ce_for(e, "i", to.rows);
     ce_for(e, "j", to.cols);
     ce_line(e, "%s.re = %s%s.re;", at, part, from);
-    ce_line(e, "%s.im = %s%s%s.im;", at, of_us ? "" : "-", part, from);
+    ce_line(e, "%s.im = %s%s%s.im;", at, of_left ? "" : "-", part, from);
     ce_close(e);
     ce_close(e);
   }
@@ -251,16 +258,17 @@ damo_status pair_svdvals_emit_c(const core_source *s) {
   return s->e->status;
 }
 
-/* u·s becomes u / s. Values below rcond times the greatest count as 0; see lstsq.c. */
+/* u becomes u / s. Values below rcond times the greatest count as 0; see lstsq.c. */
 static void c_pair_scale(const core_source *s, const c_pair_factors *f) {
   const double epsilon = s->dtype == DAMO_COMPLEX64 ? FLT_EPSILON : DBL_EPSILON;
   const double rcond = prop_num_or(*op_prop(s->op, "rcond"), (double)(f->m > f->n ? f->m : f->n) * epsilon);
   const char *bound = ce_number(s->e, DAMO_FLOAT64, (scalar){.dtype = DAMO_FLOAT64, .v.f = rcond});
+  const char *at = ce_text(s->e, "%s[i * %lld + j]", f->u, (long long)f->n);
   ce_for(s->e, "j", f->n);
-  ce_line(s->e, "const double scale = %s[j] > %s * %s[0] ? 1 / %s[j] : 0;", f->values, bound, f->values, f->values);
+  ce_line(s->e, "const int counts = %s[j] > %s * %s[0];", f->values, bound, f->values);
   ce_for(s->e, "i", f->m);
-  ce_line(s->e, "%s[i * %lld + j].re *= scale * scale;", f->us, (long long)f->n);
-  ce_line(s->e, "%s[i * %lld + j].im *= scale * scale;", f->us, (long long)f->n);
+  ce_line(s->e, "%s.re = counts ? %s.re / %s[j] : 0;", at, at, f->values);
+  ce_line(s->e, "%s.im = counts ? %s.im / %s[j] : 0;", at, at, f->values);
   ce_close(s->e);
   ce_close(s->e);
 }
@@ -280,7 +288,7 @@ damo_status pair_pinv_emit_c(const core_source *s) {
   ce_for(s->e, "k", f.m);
   ce_line(s->e, "pair_f64 sum = {0, 0};");
   ce_line(s->e, "for (ptrdiff_t j = 0; j < %lld; j++) add_conjugate_f64(&sum, 1, %s[k * %lld + j], %s[i * %lld + j]);",
-          (long long)f.n, f.us, (long long)f.n, f.v, (long long)f.n);
+          (long long)f.n, f.u, (long long)f.n, f.v, (long long)f.n);
   c_put_pair(s, y, "sum");
   ce_close(s->e);
   ce_close(s->e);
@@ -302,13 +310,13 @@ damo_status pair_lstsq_emit_c(const core_source *s) {
   ce_for(e, "j", f.n);
   ce_line(e, "%s[j].re = %s[j].im = 0;", part, part);
   ce_line(e, "for (ptrdiff_t i = 0; i < %lld; i++) %s(%s + j, 1, %s[i * %lld + j], %s[i * %lld + k]);",
-          (long long)b.rows, f.wide ? "add_pairs_f64" : "add_conjugate_f64", part, f.wide ? f.v : f.us, (long long)f.n,
+          (long long)b.rows, f.wide ? "add_pairs_f64" : "add_conjugate_f64", part, f.wide ? f.v : f.u, (long long)f.n,
           right, (long long)b.cols);
   ce_close(e);
   ce_for(e, "i", x.rows);
   ce_line(e, "pair_f64 sum = {0, 0};");
   ce_line(e, "for (ptrdiff_t j = 0; j < %lld; j++) %s(&sum, 1, %s[i * %lld + j], %s[j]);", (long long)f.n,
-          f.wide ? "add_conjugate_f64" : "add_pairs_f64", f.wide ? f.us : f.v, (long long)f.n, part);
+          f.wide ? "add_conjugate_f64" : "add_pairs_f64", f.wide ? f.u : f.v, (long long)f.n, part);
   c_put_pair(s, x, "sum");
   ce_close(e);
   ce_close(e);
