@@ -127,6 +127,16 @@ int main(void) {
     for _, name in ipairs { "", "2x", "a b", "_x", "a__b", "int", "class", "main", "sinf", "x;y", "x_t", "ä" } do
       fails({ name = name, dir = dir, shapes = { { 3 } } }, "export_c: the name")
     end
+    local z = damo.zmatrix "z"
+    f = damo.compile({ z }, { z * 2, (damo.linalg.qr(z, { pivoting = true, mode = "economic" })), damo.linalg.det(z) })
+    for _, name in ipairs { "c128", "c64", "pair_f64", "qr_entry_c128", "over_pair_f64" } do
+      fails({ name = name, dir = dir, shapes = { { 3, 3 } } }, "is that of a function or a type that the file needs")
+    end
+    f = damo.compile({ x }, damo.exp(x), { mode = damo.Mode { reproducible = true } })
+    for _, name in ipairs { "plain_upper", "plain_pair" } do
+      fails({ name = name, dir = dir, shapes = { { 3 } } }, "is that of a function or a type that the file needs")
+    end
+    f = damo.compile({ x }, x * 2)
     fails({ name = "f", dir = dir }, "the length of axis 1 of input 1 is not known")
     fails({ name = "f", dir = dir, shapes = { { 3, 4 } } }, "expected 1")
     fails({ name = "f", dir = dir, shapes = {} }, "one for each input")

@@ -221,8 +221,10 @@ static damo_status export_assemble(c_emit *e, damo_function *f, const export_opt
   if (s == DAMO_OK) s = export_declare(e, &declared);
   if (s == DAMO_OK && o->shared == NULL) s = export_state_init(e, f, &init);
   export_specials(file, &specials);
-  const char *const parts[] = {specials.at, file->constants.at, file->helpers.at, file->functions.at};
-  for (int i = 0; i < 4 && s == DAMO_OK; i++) s = export_check_clash(e->ctx, o->name, parts[i]);
+  const char *const parts[] = {specials.at, file->constants.at, file->helpers.at, file->functions.at, complex_types};
+  for (int i = 0; i < (file->complex ? 5 : 4) && s == DAMO_OK; i++) s = export_check_clash(e->ctx, o->name, parts[i]);
+  for (size_t i = 0; file->plain && i < sizeof plain_text / sizeof *plain_text && s == DAMO_OK; i++)
+    s = export_check_clash(e->ctx, o->name, plain_text[i]);
   if (s == DAMO_OK) {
     const char *n = o->name;
     strbuf_add(&t->source, "/* Made by damo. */\n");

@@ -8,7 +8,8 @@
 
 /* names.c: a value error unless the name is a C identifier that neither C nor C++ nor the file uses. */
 damo_status export_check_name(damo_ctx *ctx, const char *name);
-/* A value error if that name is defined by `text`, C source whose definitions begin with "static ". */
+/* A value error if that name is defined by `text`, C source in which lines of definitions begin with "static ",
+ * "typedef ", "PLAIN_FN " or, at the end of a type, "}". */
 damo_status export_check_clash(damo_ctx *ctx, const char *name, const char *text);
 
 /* special.c: the texts of special functions that the file calls, with those that they call. */

@@ -54,12 +54,15 @@ damo_status export_check_clash(damo_ctx *ctx, const char *name, const char *text
   const size_t n = strlen(name);
   for (const char *line = text; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
     line += *line == '\n';
-    if (strncmp(line, "static ", 7) != 0) continue;
+    if (strncmp(line, "static ", 7) != 0 && strncmp(line, "typedef ", 8) != 0 && strncmp(line, "PLAIN_FN ", 9) != 0 &&
+        *line != '}')
+      continue;
     const char *end = line + strcspn(line, "([=;\n"), *start;
     while (end > line && end[-1] == ' ') end--;
     for (start = end; start > line && (isalnum((unsigned char)start[-1]) || start[-1] == '_');) start--;
     if ((size_t)(end - start) == n && memcmp(start, name, n) == 0)
-      return ctx_fail(ctx, DAMO_EVALUE, "export_c: the name '%s' is that of a function that the file needs", name);
+      return ctx_fail(ctx, DAMO_EVALUE, "export_c: the name '%s' is that of a function or a type that the file needs",
+                      name);
   }
   return DAMO_OK;
 }
