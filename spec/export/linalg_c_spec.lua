@@ -192,6 +192,12 @@ do -- what fails gives nan
     la.inv(S, o) },
     { damo.array { { 0, 0 }, { 0, 1 } }, damo.array { { { 1, 0 }, { 0, 2 } }, { { 1, 1 }, { 1, 1 } } } })
 end
+for k, at in ipairs { { 1, 1 }, { 3, 2 }, { 4, 4 } } do -- nan is no failure
+  local a = positive({ 4, 4 }, 130):totable()
+  a[at[1]][at[2]], a[at[2]][at[1]] = 0 / 0, 0 / 0
+  model("la_cholesky_of_nan_" .. k, { A }, { la.cholesky(A), la.solve(A, A[{ 1 }], { assume_a = "pos" }) },
+    { damo.array(a) })
+end
 -- Signs of vectors are free, so functions that do not depend on them.
 local function of_vectors(w, v) return damo.matmul(v * damo.exp(w / 4), v.T) end
 do

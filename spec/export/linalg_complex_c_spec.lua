@@ -215,6 +215,13 @@ for word, lower in pairs { lower = true, upper = false } do -- with a dominant m
   slope("band_factor_" .. word, { Z }, { la.cholesky_banded(Z, { lower = lower }) }, { numbers / 6 + main }, loose)
   local moved = damo.Rop(la.cholesky_banded(A, { lower = lower }), A, D)
   model("band_tangent_" .. word, { A, D }, { moved }, { band, random({ 3, 6 }, 96) })
+  for _, at in ipairs { { 1, 4 }, { 3, 4 }, { 2, 3 } } do -- nan is no failure
+    local holed = band:totable()
+    holed[at[1]][at[2]] = 0 / 0
+    model("band_of_nan_" .. word .. at[1], { A }, { la.cholesky_banded(A, { lower = lower }) }, { damo.array(holed) })
+  end
+  model("cholesky_of_nan_" .. word, { Z }, { la.cholesky(Z, { lower = lower }) },
+    { damo.complex(damo.array { { 4, 0 / 0, 0 }, { 0 / 0, 4, 1 }, { 0, 1, 4 } }, damo.zeros { 3, 3 }) })
   model("band_nan_" .. word, { A }, { la.cholesky_banded(A, { lower = lower, on_fail = "nan" }) }, { band - 2 * main })
 end
 do -- Levinson's recursion, and LU where a leading minor is 0

@@ -3,6 +3,7 @@
 #include "core_c.h"
 #include "decompose.h"
 
+/* A minor that is nan is no failure, as in OpenBLAS: the factor is nan from there on. */
 static const char factor_text[] =
     "/* The factor over a. Returns the order of the first minor that is not positive. */\n"
     "static ptrdiff_t band_cholesky_~(ptrdiff_t n, ptrdiff_t w, pair_~ *a) {\n"
@@ -12,7 +13,7 @@ static const char factor_text[] =
     "      for (ptrdiff_t k = i < w ? 0 : i - w + 1; k < j; k++)\n"
     "        add_conjugate_~(to, -1, a[k * w + j - k], a[k * w + i - k]);\n"
     "      if (i == j) {\n"
-    "        if (!(to->re > 0)) return j + 1;\n"
+    "        if (to->re <= 0) return j + 1;\n"
     "        to->re = sqrt(to->re);\n"
     "        to->im = 0;\n"
     "      } else {\n"

@@ -111,7 +111,7 @@ static const char complex_cholesky_text[] =
     "    double d = row[j * cs].re;\n"
     "    for (ptrdiff_t p = 0; p < j; p++)\n"
     "      d -= (double)row[p * cs].re * row[p * cs].re + (double)row[p * cs].im * row[p * cs].im;\n"
-    "    if (!(d > 0)) return j + 1;\n"
+    "    if (d <= 0) return j + 1;\n"
     "    d = sqrt(d);\n"
     "    for (ptrdiff_t i = j + 1; i < n; i++) {\n"
     "      @ v = a[i * rs + j * cs];\n"
@@ -130,6 +130,7 @@ static const char complex_cholesky_text[] =
     "  return 0;\n"
     "}\n";
 
+/* A minor that is nan is no failure, as in OpenBLAS. */
 static void c_cholesky(const core_source *s, c_mat a) {
   ce_helper(s->e, "cholesky", s->dtype,
             dtype_is_complex(s->dtype)
@@ -140,7 +141,7 @@ static void c_cholesky(const core_source *s, c_mat a) {
                   "  for (ptrdiff_t j = 0; j < n; j++) {\n"
                   "    @ d = a[j * (rs + cs)];\n"
                   "    for (ptrdiff_t p = 0; p < j; p++) d -= a[j * rs + p * cs] * a[j * rs + p * cs];\n"
-                  "    if (!(d > 0)) return j + 1;\n"
+                  "    if (d <= 0) return j + 1;\n"
                   "    d = sqrt$(d);\n"
                   "    a[j * (rs + cs)] = d;\n"
                   "    for (ptrdiff_t i = j + 1; i < n; i++) {\n"
