@@ -197,6 +197,8 @@ it("derivatives in the order are as exact for large orders and arguments", funct
     { "ive", 40, 200, -0.00010331465681114705, 1.8028523919497439e-5 },
     { "ive", -8.5, 40, 0.0054330406495822999, 0.00053089649425650884 },
     { "ive", 0, 36, -1.1200009394860643e-32, -0.0018800255637414219 },
+    { "ive", 2.5, 1e155, -3.1539156525252002e-233, -1.2615662610100801e-233 },
+    { "ive", -2.5, 1e200, 9.9735570100358174e-301, -3.9894228040143265e-301 },
   } do
     local name, v, x = at[1], damo.array(at[2], "float64"), damo.array(at[3], "float64")
     local got = damo.compile({}, { damo[name .. "_grad_v"](v, x), damo[name .. "_grad_vv"](v, x) })

@@ -670,8 +670,13 @@ static double bessel_ie_by_integrals(double v, double x, bool second) {
   return -(wave + tail) / BESSEL_PI;
 }
 
-/* Debye's expansion as in bessel_ie. The derivative of its exponent in v is -asinh(v / x). */
+/* Debye's expansion as in bessel_ie. The derivative of its exponent in v is -asinh(v / x). For large x its square overflows,
+ * and exp(-v² / (2 x)) over sqrt(2 pi x) is left of it, v being below 1e4. */
 static hyperdual bessel_ie_debye(double v, double x) {
+  if (x > 1e100) {
+    const double y = 1 / sqrt(2 * BESSEL_PI * x), slope = -v / x * y;
+    return (hyperdual){y, slope, slope, -y / x};
+  }
   const hyperdual order = hyperdual_parameter(v);
   const double size = hypot(v, x), power = v == 0 ? 1 : dd_exp(bessel_debye_exponent(v, x)), fall = -asinh(v / x);
   const hyperdual r = hyperdual_chain(order, size, v / size, x / size * (x / size) / size), over = hyperdual_inverse(r);
