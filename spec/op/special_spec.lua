@@ -209,6 +209,17 @@ it("derivatives in the order are as exact for large orders and arguments", funct
   end
 end)
 
+it("derivatives in the order have their limits where terms underflow or overflow", function()
+  local inf, tiny = math.huge, 2.0 ^ -1074
+  for _, at in ipairs {
+    { "kve_grad_v", tiny, 1, tiny }, { "kve_grad_v", -tiny, 1, -tiny }, { "kve_grad_v", 1e-300, 1e150, 0 },
+    { "kve_grad_v", 1000.25, 1e-320, inf }, { "kve_grad_vv", 1000.25, 1e-320, inf },
+  } do
+    local y = damo.compile({}, damo[at[1]](damo.array(at[2], "float64"), damo.array(at[3], "float64")))()
+    assert(y == at[4], ("%s at %g, %g: %g, not %g"):format(at[1], at[2], at[3], y, at[4]))
+  end
+end)
+
 it("the derivatives of ellipd and ellipk are as exact near 0, where its formula cancels", function()
   local m = damo.dvector "m"
   local d1 = damo.grad(damo.sum(damo.ellipd(m)), m)

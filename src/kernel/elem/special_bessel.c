@@ -706,14 +706,14 @@ static double bessel_ie_slope(double v, double x, bool second) {
 /* exp(x) dK/dv, or with `second` its derivative: the trapezoidal rule on DLMF 10.32.9, differentiated in v; all terms are
  * positive. */
 static double bessel_ke_slope(double v, double x, bool second) {
+  if (v < 1e-20 && !second) return v * bessel_ke_slope(0, x, true); /* terms may underflow */
   const double step = fmin(0.125, 0.6 / sqrt(hypot(v, x)));
   double sum = 0;
   for (int k = 1; k < 20000; k++) {
     const double t = k * step, s = sinh(t / 2), decay = exp(-2 * v * t);
     const double e = t * exp(v * t - 2 * x * s * s) * (second ? t * (1 + decay) : -expm1(-2 * v * t)) / 2;
     sum += e;
-    if (e < 1e-19 * sum && x * sinh(t) > v) break;
-    if (v == 0 && !second) break;
+    if ((e <= 1e-19 * sum && x * sinh(t) > v) || !(sum < INFINITY)) break;
   }
   return sum * step;
 }
