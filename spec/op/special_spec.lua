@@ -214,6 +214,14 @@ it("derivatives in the order have their limits where terms underflow or overflow
   for _, at in ipairs {
     { "kve_grad_v", tiny, 1, tiny }, { "kve_grad_v", -tiny, 1, -tiny }, { "kve_grad_v", 1e-300, 1e150, 0 },
     { "kve_grad_v", 1000.25, 1e-320, inf }, { "kve_grad_vv", 1000.25, 1e-320, inf },
+    -- the signs of values by mpmath that are too large
+    { "jv_grad_v", -333.3, 24.9, inf }, { "jv_grad_vv", -333.3, 24.9, -inf },
+    { "yv_grad_v", -333.3, 24.9, inf }, { "yv_grad_vv", -333.3, 24.9, -inf },
+    { "jv_grad_v", -333, 1, inf }, { "jv_grad_vv", -333, 1, -inf },
+    { "yv_grad_v", -333, 1, -inf }, { "yv_grad_vv", -333, 1, inf },
+    { "jv_grad_v", -332.5, 1, -inf }, { "yv_grad_vv", -332.5, 1, inf },
+    { "ive_grad_v", -333.3, 1e-320, inf }, { "ive_grad_vv", -333.3, 1e-320, -inf },
+    { "ive_grad_v", -9999.9, 1e-320, inf }, { "ive_grad_vv", -9999.9, 1e-320, -inf },
   } do
     local y = damo.compile({}, damo[at[1]](damo.array(at[2], "float64"), damo.array(at[3], "float64")))()
     assert(y == at[4], ("%s at %g, %g: %g, not %g"):format(at[1], at[2], at[3], y, at[4]))

@@ -601,30 +601,41 @@ static hyperdual bessel_turned(double m, double turn, hyperdual a, hyperdual b) 
                        hyperdual_mul(hyperdual_chain(order, s, turn * c, -turn * turn * s), b));
 }
 
-/* Below order 0, v = -m, by the connection formulas DLMF 10.2.3; first derivatives are then those in m, of the other
- * sign. */
-static hyperdual bessel_j_slopes(double v, double x) {
+/* As bessel_turned with a = J and b = Y, or by_y with a = Y and b = J. Where Y overflows, its derivatives in m are it times
+ * about l = acosh(m / x) and l², and J is 0: the signs of the infinities are those of that. */
+static hyperdual bessel_turned_jy(double m, double x, bool by_y) {
+  const double turn = by_y ? BESSEL_PI : -BESSEL_PI;
   hyperdual j = {0}, y = {0};
-  bessel_jy_slopes(fabs(v), x, &j, v < 0 ? &y : NULL);
-  return v < 0 ? bessel_turned(-v, -BESSEL_PI, j, y) : j;
+  bessel_jy_slopes(m, x, &j, &y);
+  hyperdual r = by_y ? bessel_turned(m, turn, y, j) : bessel_turned(m, turn, j, y);
+  if (!isinf(y.pq)) return r;
+  const double l = acosh(fmin(m / x, 1e300));
+  const hyperdual zero = {0}, grown = {-1, -l, -l, -l * l};
+  const hyperdual signs = by_y ? bessel_turned(m, turn, grown, zero) : bessel_turned(m, turn, zero, grown);
+  if (!isfinite(r.p)) r.p = signs.p * INFINITY;
+  if (!isfinite(r.pq)) r.pq = signs.pq * INFINITY;
+  return r;
 }
 
-static hyperdual bessel_y_slopes(double v, double x) {
-  hyperdual j = {0}, y = {0};
-  bessel_jy_slopes(fabs(v), x, v < 0 ? &j : NULL, &y);
-  return v < 0 ? bessel_turned(-v, BESSEL_PI, y, j) : y;
+/* Below order 0, v = -m, by the connection formulas DLMF 10.2.3; first derivatives are then those in m, of the other
+ * sign. */
+static hyperdual bessel_jy_any(double v, double x, bool by_y) {
+  if (v < 0) return bessel_turned_jy(-v, x, by_y);
+  hyperdual y = {0};
+  bessel_jy_slopes(v, x, by_y ? NULL : &y, by_y ? &y : NULL);
+  return y;
 }
 
 static double bessel_signed(double v, double slope) { return v < 0 ? -slope : slope; }
 
 double special_jv_grad_v(double v, double x) {
-  return bessel_has_slope(v, x) ? bessel_signed(v, bessel_j_slopes(v, x).p) : NAN;
+  return bessel_has_slope(v, x) ? bessel_signed(v, bessel_jy_any(v, x, false).p) : NAN;
 }
 double special_yv_grad_v(double v, double x) {
-  return bessel_has_slope(v, x) ? bessel_signed(v, bessel_y_slopes(v, x).p) : NAN;
+  return bessel_has_slope(v, x) ? bessel_signed(v, bessel_jy_any(v, x, true).p) : NAN;
 }
-double special_jv_grad_vv(double v, double x) { return bessel_has_slope(v, x) ? bessel_j_slopes(v, x).pq : NAN; }
-double special_yv_grad_vv(double v, double x) { return bessel_has_slope(v, x) ? bessel_y_slopes(v, x).pq : NAN; }
+double special_jv_grad_vv(double v, double x) { return bessel_has_slope(v, x) ? bessel_jy_any(v, x, false).pq : NAN; }
+double special_yv_grad_vv(double v, double x) { return bessel_has_slope(v, x) ? bessel_jy_any(v, x, true).pq : NAN; }
 
 /* ---- Derivatives of I and K in the order ------------------------------------------------------------------------------- */
 
@@ -718,21 +729,30 @@ static double bessel_ke_slope(double v, double x, bool second) {
   return sum * step;
 }
 
-/* Below order 0 by the connection formula DLMF 10.27.2, differentiated. */
+/* The part of K in I_(-m), DLMF 10.27.2, differentiated in m once or twice, without its factor 2 exp(-2 x): of K and its
+ * derivatives. */
+static double bessel_k_part(double m, double k, double slope, double second, bool twice) {
+  const double c = bessel_cos_pi(m), s = bessel_sin_pi(m);
+  return twice ? s / BESSEL_PI * second + 2 * c * slope - BESSEL_PI * s * k : c * k + s / BESSEL_PI * slope;
+}
+
+/* Below order 0. Where K overflows, its derivatives are it times about l = asinh(m / x) and l². */
+static double bessel_ie_turned(double m, double x, bool twice) {
+  const double k = bessel_ke(m, x), slope = bessel_ke_slope(m, x, false);
+  const double second = twice ? bessel_ke_slope(m, x, true) : 0, l = asinh(fmin(m / x, 1e300));
+  double part = bessel_k_part(m, k, slope, second, twice) * exp(-2 * x);
+  if (isinf(twice ? second : slope) && isnan(part)) part = bessel_k_part(m, 1, l, l * l, twice) * INFINITY;
+  return bessel_ie_slope(m, x, twice) + 2 * part;
+}
+
 double special_ive_grad_v(double v, double x) {
   if (!bessel_has_slope(v, x)) return NAN;
-  if (v >= 0) return bessel_ie_slope(v, x, false);
-  const double m = -v, k = bessel_ke(m, x) * exp(-2 * x), k_slope = bessel_ke_slope(m, x, false) * exp(-2 * x);
-  return -(bessel_ie_slope(m, x, false) + 2 * bessel_cos_pi(m) * k + 2 / BESSEL_PI * bessel_sin_pi(m) * k_slope);
+  return v < 0 ? -bessel_ie_turned(-v, x, false) : bessel_ie_slope(v, x, false);
 }
 
 double special_ive_grad_vv(double v, double x) {
   if (!bessel_has_slope(v, x)) return NAN;
-  if (v >= 0) return bessel_ie_slope(v, x, true);
-  const double m = -v, c = bessel_cos_pi(m), s = bessel_sin_pi(m), k = bessel_ke(m, x);
-  const double k_slope = bessel_ke_slope(m, x, false), k_second = bessel_ke_slope(m, x, true);
-  const double part = s / BESSEL_PI * k_second + 2 * c * k_slope - BESSEL_PI * s * k;
-  return bessel_ie_slope(m, x, true) + 2 * part * exp(-2 * x);
+  return v < 0 ? bessel_ie_turned(-v, x, true) : bessel_ie_slope(v, x, true);
 }
 
 double special_kve_grad_v(double v, double x) {
