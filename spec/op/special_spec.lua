@@ -182,6 +182,36 @@ it("the derivatives of betainc are as exact at whole parameters, where its fract
   end
 end)
 
+it("the derivatives of betainc are as exact where its fraction is long", function()
+  local function derivatives(a, b, x)
+    local at, y = {}, {}
+    for k, v in ipairs { a, b, x } do at[k] = damo.array(v, "float64") end
+    for k, of in ipairs { "a", "b", "aa", "ab", "bb" } do y[k] = damo["betainc_grad_" .. of](table.unpack(at)) end
+    return { damo.compile({}, y)() }
+  end
+  -- a, b, x, and the derivatives in a, b, aa, ab and bb by mpmath
+  for _, at in ipairs {
+    { 1e-300, 10000.0, 1e-300, -680.98802186216932, 1.0000500016666667e-304,
+      463743.04108568856, 0.00010000500016666667, -1.000100005e-308 },
+    { 0.00127, 19739, 6.5e-08, -6.0378721641590513, 6.3764300349939806e-8,
+      35.111994023142168, 4.9820203644073496e-5, -3.2304950919220919e-12 },
+    { 2, 1e-20, 0.999999999, -6.4493406584822643e-21, 19.723265866228343,
+      4.0411380631918855e-21, -0.64493406584822646, -388.00721643192807 },
+  } do
+    for k, y in ipairs(derivatives(at[1], at[2], at[3])) do
+      assert(math.abs(y - at[k + 3]) < 1e-14 * math.abs(at[k + 3]),
+        ("%d at %g, %g, %g: %.17g, not %.17g"):format(k, at[1], at[2], at[3], y, at[k + 3]))
+    end
+  end
+  for _, a in ipairs { 1e11, 1e15, 1e100 } do -- to a part of 1 / a
+    local y, d, s = derivatives(a, a, 0.5), 0.5 / math.sqrt(math.pi * a), 0.25 / math.sqrt(math.pi * a) / a
+    for k, want in ipairs { -d, d, s, 0, -s } do
+      assert(math.abs(y[k] - want) < 1e-10 * (k < 3 and d or s),
+        ("%d at %g: %.17g, not %.17g"):format(k, a, y[k], want))
+    end
+  end
+end)
+
 it("derivatives in the order are as exact for large orders and arguments", function()
   -- name, order, argument, first and second derivative by mpmath
   for _, at in ipairs {

@@ -92,15 +92,17 @@ static beta_step beta_step_at(int n, double a, double b, double x, double y, dou
 /* a - (a + b) x, y = 1 - x. */
 static double beta_rest(double a, double b, dd x, dd y) { return dd_value(dd_sub(dd_mul_d(y, a), dd_mul_d(x, b))); }
 
+#define BETA_DEPTH 20000
+
 /* How many steps of that fraction give it, by Lentz's algorithm. */
 static int beta_depth(double a, double b, dd x, dd y, double rest) {
   double c = INFINITY, d = 1 / beta_step_at(0, a, b, x.hi, y.hi, rest).beta;
   int n = 1;
-  for (; n < 20000; n++) {
+  for (; n < BETA_DEPTH; n++) {
     const beta_step s = beta_step_at(n, a, b, x.hi, y.hi, rest);
     d = 1 / (s.alpha * d + s.beta);
     c = s.beta + s.alpha / c;
-    if (fabs(c * d - 1) < 2e-16) break;
+    if (!(fabs(c * d - 1) >= 2e-16)) break; /* nan too */
   }
   return n;
 }
@@ -179,6 +181,42 @@ static beta_step_slopes beta_slopes_at(int n, hyperdual a, hyperdual b, double x
 /* log gamma without its value. */
 static hyperdual beta_gammaln(hyperdual a) { return hyperdual_chain(a, 0, special_psi(a.v), special_tri_gamma(a.v)); }
 
+/* Whether the power series of I is short, x being above a / (a + b). The fraction takes about 7 / sqrt(x) steps there. */
+static bool beta_is_short(double b, dd x) { return x.hi <= 1e-6 && b * x.hi <= 0.1; }
+
+/* I there, which is 1 less a small multiple of a: gamma(a + b) / (gamma(a + 1) gamma(b)) x^a (1 + a sum), DLMF 8.17.7 and
+ * 15.8.1. All terms of derivatives in b keep the factor a: psi(a + b) - psi(b) is a psi'(b + a/2), a / b being below 1e-6. */
+static hyperdual beta_series_slopes(hyperdual a, hyperdual b, dd x) {
+  hyperdual term = hyperdual_of(1), sum = {0};
+  for (int n = 1; n <= 12; n++) {
+    term = hyperdual_mul(term, hyperdual_mul_d(hyperdual_add_d(hyperdual_mul_d(b, -1), n), x.hi / n));
+    sum = hyperdual_add(sum, hyperdual_div(term, hyperdual_add_d(a, n)));
+  }
+  int sign;
+  const dd rest = dd_add(beta_log(a.v, b.v, &sign), dd_log(dd_of(a.v)));
+  const double v = dd_exp(dd_sub(dd_mul_d(dd_log(x), a.v), rest));
+  const double middle = b.v + a.v / 2, in_a = log(x.hi) + special_psi(a.v + b.v) - special_psi(a.v + 1),
+               in_b = a.v * special_tri_gamma(middle);
+  const double both = special_tri_gamma(a.v + b.v), twice_a = both - special_tri_gamma(a.v + 1),
+               twice_b = a.v * special_tetra_gamma(middle);
+  const hyperdual h = {0, in_a * a.p + in_b * b.p, in_a * a.q + in_b * b.q,
+                       twice_a * a.p * a.q + twice_b * b.p * b.q + both * (a.p * b.q + a.q * b.p)};
+  return hyperdual_mul(hyperdual_chain(h, v, v, v), hyperdual_add_d(hyperdual_mul(a, sum), 1));
+}
+
+/* I where a and b are so large that the fraction is long: Edgeworth's expansion to the skewness, good to about
+ * 1 / min(a, b) there. */
+static hyperdual beta_normal(hyperdual a, hyperdual b, hyperdual rest) {
+  const hyperdual n = hyperdual_add(a, b);
+  const hyperdual w = hyperdual_sqrt(hyperdual_div(hyperdual_div(hyperdual_add_d(n, 1), a), b));
+  const hyperdual z = hyperdual_mul_d(hyperdual_mul(rest, w), -1);
+  const hyperdual skew = hyperdual_mul(hyperdual_div(hyperdual_sub(b, a), hyperdual_add_d(n, 2)), w);
+  const double t = z.v, f = 0.39894228040143268 * exp(-t * t / 2);
+  const hyperdual first = hyperdual_chain(z, erfc(-t * 0.70710678118654752) / 2, f, -t * f),
+                  second = hyperdual_chain(z, (1 - t * t) * f, t * (t * t - 3) * f, (t * t * (6 - t * t) - 3) * f);
+  return hyperdual_add(first, hyperdual_mul_d(hyperdual_mul(skew, second), 1.0 / 3));
+}
+
 /* I_x(a, b) with its derivatives, where x is not far above a / (a + b). I = b x^a y^b gamma(a + b) / (gamma(a + 1)
  * gamma(b + 1)) / g: where a or b is small, their poles are then in no term. The steps that follow one with b - n near 0
  * count in derivatives, so their number is that of a b which is not whole; n² times the error is to be small as well. */
@@ -188,6 +226,7 @@ static hyperdual beta_with_slopes(hyperdual a, hyperdual b, dd x, dd y) {
   const double off = floor(b.v) + 0.5;
   const int least = beta_depth(a.v, off, x, y, beta_rest(a.v, off, x, y)),
             n = least + 4 + (int)(least * log(least + 1.0) / 12);
+  if (least > BETA_DEPTH / 2 && fmin(a.v, b.v) > 1e8) return beta_normal(a, b, rests);
   beta_step_slopes s = beta_slopes_at(n, a, b, x.hi, y.hi, rests);
   hyperdual g = s.beta;
   for (int k = n; k >= 1; k--) {
@@ -214,7 +253,11 @@ static hyperdual beta_slopes(double a, double b, double x, bool p_is_a, bool q_i
   if (beta_edge(a, b, x, &edge)) return beta_off(isnan(edge) || a == 0 || b == 0);
   const hyperdual as = {a, p_is_a, q_is_a, 0}, bs = {b, !p_is_a, !q_is_a, 0};
   const dd lower = dd_of(x), upper = dd_sum(1, -x);
-  if (beta_is_lower(a, b, lower, upper)) return beta_with_slopes(as, bs, lower, upper);
+  if (beta_is_lower(a, b, lower, upper)) {
+    if (!beta_is_short(a, upper) || beta_is_lower(b, a, upper, lower)) return beta_with_slopes(as, bs, lower, upper);
+    return hyperdual_sub(hyperdual_of(1), beta_series_slopes(bs, as, upper));
+  }
+  if (beta_is_short(b, lower)) return beta_series_slopes(as, bs, lower);
   return hyperdual_sub(hyperdual_of(1), beta_with_slopes(bs, as, upper, lower));
 }
 

@@ -373,3 +373,25 @@ double special_factorial(double x) {
   }
   return dd_exp(special_gammaln_dd(dd_sum(x, 1)));
 }
+
+/* ---- psi'' ----------------------------------------------------------------------------------------------------------- */
+
+/* psi''(x) for x > 0: recurrence psi''(x) = psi''(x + 1) - 2/x³ up to x >= 12, then the asymptotic series (DLMF
+ * 5.15.9). */
+static double tetra_gamma_positive(double x) {
+  double sum = 0;
+  for (; x < 12; x += 1) sum -= 2 / (x * x * x);
+  double u = 1 / (x * x);
+  double tail =
+      u * u * (-0.5 + u * (1.0 / 6 + u * (-1.0 / 6 + u * (0.3 + u * (-5.0 / 6 + u * (691.0 / 210 + u * -17.5))))));
+  return sum - u - u / x + tail;
+}
+
+/* Below 0 by reflection: psi''(1 - x) - psi''(x) = 2 pi³ cos(pi x) / sin³(pi x). Poles and -inf give nan. */
+double special_tetra_gamma(double x) {
+  if (isnan(x) || x > 0) return tetra_gamma_positive(x);
+  if (x == floor(x)) return NAN;
+  double r = x - floor(x); /* sin³ and cos change sign together with each unit: the quotient has period 1 */
+  double s = sin(GAMMA_PI * r);
+  return tetra_gamma_positive(1 - x) - 2 * GAMMA_PI * GAMMA_PI * GAMMA_PI * cos(GAMMA_PI * r) / (s * s * s);
+}

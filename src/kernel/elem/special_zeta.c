@@ -198,28 +198,6 @@ double special_polygamma(double n, double x) {
   return fmod(n, 2) == 0 ? -size : size;
 }
 
-/* ---- psi'' ----------------------------------------------------------------------------------------------------------- */
-
-/* psi''(x) for x > 0: recurrence psi''(x) = psi''(x + 1) - 2/x³ up to x >= 12, then the asymptotic series (DLMF
- * 5.15.9). */
-static double tetra_gamma_positive(double x) {
-  double sum = 0;
-  for (; x < 12; x += 1) sum -= 2 / (x * x * x);
-  double u = 1 / (x * x);
-  double tail =
-      u * u * (-0.5 + u * (1.0 / 6 + u * (-1.0 / 6 + u * (0.3 + u * (-5.0 / 6 + u * (691.0 / 210 + u * -17.5))))));
-  return sum - u - u / x + tail;
-}
-
-/* Below 0 by reflection: psi''(1 - x) - psi''(x) = 2 pi³ cos(pi x) / sin³(pi x). Poles and -inf give nan. */
-double special_tetra_gamma(double x) {
-  if (isnan(x) || x > 0) return tetra_gamma_positive(x);
-  if (x == floor(x)) return NAN;
-  double r = x - floor(x); /* sin³ and cos change sign together with each unit: the quotient has period 1 */
-  double s = sin(ZETA_PI * r);
-  return tetra_gamma_positive(1 - x) - 2 * ZETA_PI * ZETA_PI * ZETA_PI * cos(ZETA_PI * r) / (s * s * s);
-}
-
 /* ---- Exponential integrals -------------------------------------------------------------------------------------------- */
 
 /* The continued fraction DLMF 8.19.17 in its even part: exp(-x) / (x + n - n / (x + n + 2 - 2 (n + 1) / (x + n + 4 - …))),

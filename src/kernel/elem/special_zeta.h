@@ -11,8 +11,6 @@ double special_zeta_grad_ss(double s, double q);
 double special_riemann_zeta(double s);
 double special_riemann_zeta_grad(double s);
 double special_riemann_zeta_grad_ss(double s);
-/* The second derivative of psi; nan at its poles. */
-double special_tetra_gamma(double x);
 /* The n-th derivative of psi, n >= 0 whole. */
 double special_polygamma(double n, double x);
 /* E_n(x), the integral of exp(-xt) t^-n from 1 on (DLMF 8.19.3), n >= 0, and its derivative in n. */
