@@ -230,25 +230,19 @@ double special_gammainc_grad_a(double a, double x) {
   return -slope;
 }
 
-double special_slope(special_point_fn *f, const double *at, int i, double step) {
+/* P changes with a over sqrt(a), far from a by the factor x / a, and near 0 over a. The second derivative is the central
+ * difference of order 10 of the first one (B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids,
+ * 1988): with a step of 0.02 of that length its error is some 1e-13 of the derivative's size. */
+double special_gammainc_grad_aa(double a, double x) {
   static const double weights[] = {5.0 / 6, -5.0 / 21, 5.0 / 84, -5.0 / 504, 1.0 / 1260};
-  double p[3] = {at[0], at[1], at[2]}, sum = 0;
+  double edge, sum = 0;
+  if (gamma_edge(a, x, &edge)) return isnan(edge) || a == 0 ? NAN : 0;
+  const double length = fmin(fmin(a, sqrt(a)), 2 / fabs(log(x) - special_psi(a))), step = 0.02 * length;
   for (int k = 1; k <= 5; k++) {
-    p[i] = at[i] + k * step;
-    const double up = f(p);
-    p[i] = at[i] - k * step;
-    sum += weights[k - 1] * (up - f(p));
+    const double up = special_gammainc_grad_a(a + k * step, x);
+    sum += weights[k - 1] * (up - special_gammainc_grad_a(a - k * step, x));
   }
   return sum / step;
-}
-
-/* P changes with a over sqrt(a), far from a by the factor x / a, and near 0 over a. */
-static double gamma_slope_at(const double *at) { return special_gammainc_grad_a(at[0], at[1]); }
-double special_gammainc_grad_aa(double a, double x) {
-  double edge;
-  if (gamma_edge(a, x, &edge)) return isnan(edge) || a == 0 ? NAN : 0;
-  const double length = fmin(fmin(a, sqrt(a)), 2 / fabs(log(x) - special_psi(a)));
-  return special_slope(gamma_slope_at, (const double[]){a, x, 0}, 0, SPECIAL_STEP * length);
 }
 
 /* gamma(a) times a value in [0, 1], where gamma(a) alone may overflow. */

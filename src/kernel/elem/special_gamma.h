@@ -31,12 +31,4 @@ double special_factorial(double x);
 /* The second derivative of psi; nan at its poles. */
 double special_tetra_gamma(double x);
 
-/* For second derivatives in parameters: the derivative of f in operand i at the point `at` of up to three operands, by central
- * differences of order 10 (B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids, 1988). f is
- * given to about 1e-15, and is smooth over 5 steps. With a step of 0.02 lengths in which f changes by a factor the error is
- * some 1e-13 of the derivative's size. */
-typedef double special_point_fn(const double *at);
-double special_slope(special_point_fn *f, const double *at, int i, double step);
-#define SPECIAL_STEP 0.02
-
 #endif
