@@ -601,8 +601,8 @@ static hyperdual bessel_turned(double m, double turn, hyperdual a, hyperdual b) 
                        hyperdual_mul(hyperdual_chain(order, s, turn * c, -turn * turn * s), b));
 }
 
-/* As bessel_turned with a = J and b = Y, or by_y with a = Y and b = J. Where Y overflows, its derivatives in m are it times
- * about l = acosh(m / x) and l², and J is 0: the signs of the infinities are those of that. */
+/* J of order -m, or with by_y Y of order -m, with its derivatives in m. Where Y of order m overflows, J is 0 and Y grows with
+ * m like exp(l m), l = acosh(m / x): that growth gives infinite results their signs. */
 static hyperdual bessel_turned_jy(double m, double x, bool by_y) {
   const double turn = by_y ? BESSEL_PI : -BESSEL_PI;
   hyperdual j = {0}, y = {0};

@@ -89,6 +89,8 @@ void c_lu_helpers(const core_source *s);
 /* spectral_c.c */
 core_emit_fn eigh_emit_c, svd_emit_c, svdvals_emit_c, lstsq_emit_c, pinv_emit_c, expm_emit_c, gap_emit_c,
     hessenberg_emit_c;
+/* The name of an array of n doubles. */
+const char *c_doubles(const core_source *s, int64_t n);
 /* The helper to_unit_f64, which brings numbers to a scale at which their squares are in range. */
 void c_unit_helper(const core_source *s);
 /* spectral_pairs_c.c: the same of complex operands */

@@ -81,8 +81,7 @@ static const char eigh_text[] =
     "  return sweep == 60;\n"
     "}\n";
 
-/* The name of an array of n doubles. */
-static const char *c_doubles(const core_source *s, int64_t n) {
+const char *c_doubles(const core_source *s, int64_t n) {
   const c_value *v = ce_scratch(s->e, DAMO_FLOAT64, n > 0 ? n : 1);
   return v != NULL ? ce_p(s->e, v) : "0";
 }

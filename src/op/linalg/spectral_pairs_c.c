@@ -76,12 +76,6 @@ static const char pair_hermitian_text[] =
     "  return sweep == 60;\n"
     "}\n";
 
-/* The name of an array of n doubles. */
-static const char *c_values(const core_source *s, int64_t n) {
-  const c_value *v = ce_scratch(s->e, DAMO_FLOAT64, n > 0 ? n : 1);
-  return v != NULL ? ce_p(s->e, v) : "0";
-}
-
 /* m, of the real dtype, = the doubles. */
 static void c_store_values(const core_source *s, c_mat m, const char *from) {
   ce_line(s->e, "for (ptrdiff_t k = 0; k < %lld; k++) (%s)[k] = (%s)%s[k];", (long long)(m.rows * m.cols), m.at,
@@ -91,7 +85,7 @@ static void c_store_values(const core_source *s, c_mat m, const char *from) {
 damo_status pair_eigh_emit_c(const core_source *s, bool lower) {
   const c_mat x = s->in[0];
   const int64_t n = x.rows;
-  const char *a = c_pairs(s, n * n), *w = c_values(s, n), *v = c_pairs(s, n * n);
+  const char *a = c_pairs(s, n * n), *w = c_doubles(s, n), *v = c_pairs(s, n * n);
   c_pair_helpers(s, PAIR_SIZE | PAIR_TIMES);
   ce_helper(s->e, "turn_columns", DAMO_COMPLEX128, pair_turn_text);
   c_unit_helper(s);
@@ -179,7 +173,7 @@ static c_pair_factors c_pair_svd(const core_source *s, c_mat x) {
   const bool wide = x.rows < x.cols;
   const c_mat tall = wide ? c_mat_turned(x) : x;
   const c_pair_factors f = {.u = c_pairs(s, tall.rows * tall.cols),
-                            .values = c_values(s, tall.cols),
+                            .values = c_doubles(s, tall.cols),
                             .v = c_pairs(s, tall.cols * tall.cols),
                             .m = tall.rows,
                             .n = tall.cols,

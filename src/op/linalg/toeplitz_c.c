@@ -107,9 +107,7 @@ static const char pair_levinson_text[] =
 
 /* Numbers in double are by columns here: x of a right side stands at k n. */
 static const char *c_numbers(const core_source *s, int64_t n) {
-  if (dtype_is_complex(s->dtype)) return c_pairs(s, n);
-  const c_value *v = ce_scratch(s->e, DAMO_FLOAT64, n > 0 ? n : 1);
-  return v != NULL ? ce_p(s->e, v) : "0";
+  return dtype_is_complex(s->dtype) ? c_pairs(s, n) : c_doubles(s, n);
 }
 
 /* to = from, entries of the arrays above and of an operand or a result: as `type`, of a part. */
